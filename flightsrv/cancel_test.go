@@ -17,7 +17,7 @@ import (
 )
 
 // TestCancelMidStream has 1,000 clients leave in the middle of a stream of 18 MB, some by a word,
-// some by cutting the connection. No goroutine, no hold on the table and no memory may stay behind.
+// some by cutting the connection. No goroutine, no hold on the table and no memory may remain.
 func TestCancelMidStream(t *testing.T) {
 	cancelMidStream(t, 1000, serve(t, map[string]string{"big.fake": "rows=400000 pad=20"}))
 }

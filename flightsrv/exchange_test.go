@@ -416,7 +416,7 @@ func TestExchangeTakesItsTime(t *testing.T) {
 }
 
 // TestExchangesLeftLeaveNothing has clients leave in the middle: no goroutine, no file, no place in
-// line may stay behind.
+// line may remain.
 func TestExchangesLeftLeaveNothing(t *testing.T) {
 	clients := 2000
 	if testing.Short() {
@@ -445,7 +445,7 @@ func openFiles(t testing.TB) int {
 }
 
 // leaveExchanges begins n exchanges, some at a time, and leaves each: while it sends, when all is
-// sent, behind the first answer, or by cutting the connection.
+// sent, after the first answer, or by cutting the connection.
 func leaveExchanges(t *testing.T, f *fixture, text string, n int) {
 	t.Helper()
 	var wg sync.WaitGroup

@@ -133,7 +133,7 @@ func (p fakeParser) chunk(from, to int) (*geoarrow.Columns, error) {
 	return c, err
 }
 
-// project leaves out what nobody asked for.
+// project removes the columns that were not requested.
 func (p fakeParser) project(c *geoarrow.Columns) {
 	for i := range c.Attributes {
 		if id := c.Attributes[i].ID(); !p.columns.Has(id) {
@@ -161,7 +161,7 @@ func serve(t testing.TB, files map[string]string, change ...func(*Config)) *fixt
 	return serveCatalog(t, files, catalog.Config{}, change...)
 }
 
-// serveCatalog is serve with what the catalog is to know beside its folder and its formats.
+// serveCatalog is serve with a configuration of the catalog in addition to its folder and formats.
 func serveCatalog(t testing.TB, files map[string]string, of catalog.Config, change ...func(*Config)) *fixture {
 	t.Helper()
 	f := &fixture{dir: t.TempDir(), cache: of.CacheDir}
@@ -237,7 +237,7 @@ type getAnswer struct {
 	cols    int64
 }
 
-// get reads a whole stream, through Arrow's reader and beside it as messages.
+// get reads a whole stream, both through Arrow's reader and as messages.
 func (f *fixture) get(t testing.TB, ticket string) (*getAnswer, error) {
 	t.Helper()
 	stream, err := f.client.DoGet(t.Context(), &flight.Ticket{Ticket: []byte(ticket)})

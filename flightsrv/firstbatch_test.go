@@ -32,7 +32,7 @@ type gpuParser struct{ readers.Parser }
 func (gpuParser) Engine() string { return "cuda" }
 
 // TestFirstBatch reads a table that the cache has lost, whose first batch comes before all others:
-// they wait until it is sent, or for a moment where nobody asks for it.
+// they wait until it is sent, or for a moment if it is not requested.
 func TestFirstBatch(t *testing.T) {
 	const rows = 3000
 	var text strings.Builder
@@ -57,7 +57,7 @@ func TestFirstBatch(t *testing.T) {
 	}{
 		{`a.geojson`, 0, rows},
 		{`{"name":"a.geojson","rows":[0,700]}`, 0, 700},
-		{`{"name":"a.geojson","rows":[1400,3000]}`, 1400, 3000}, // nobody asks for the first batch
+		{`{"name":"a.geojson","rows":[1400,3000]}`, 1400, 3000}, // does not request the first batch
 	} {
 		t.Run("the cache is filled", func(t *testing.T) {
 			f := open(t)

@@ -119,8 +119,8 @@ type callSlot struct {
 
 type callSlotKey struct{}
 
-// acquireSlot returns a stream a slot, or refuses the call. No goroutine and no message of the call
-// exists yet. gRPC holds a lock of the connection meanwhile.
+// acquireSlot assigns a slot to a stream, or refuses the call. No goroutine and no message of the
+// call exists yet. gRPC holds a lock of the connection meanwhile.
 func (l *clientLoad) acquireSlot(ctx context.Context, _ *grpctap.Info) (context.Context, error) {
 	if !acquire(&l.streams, l.maxStreams) {
 		l.refusedCalls.Add(1)

@@ -72,7 +72,7 @@ func TestCancelOfPolls(t *testing.T) {
 	wantStatus(t, err, codes.InvalidArgument, "poll")
 	_, err = f.get(t, string(again.GetCmd()))
 	wantStatus(t, err, codes.InvalidArgument, "poll")
-	// One of which nobody knows any more begins another one.
+	// An unknown poll starts another one.
 	poll, err := f.client.PollFlightInfo(t.Context(), cmdOf(`{"name":"a.fake","limit":3,"poll":"forgotten"}`))
 	if err != nil || poll.GetFlightDescriptor() != nil || poll.GetInfo().GetTotalRecords() != 3 ||
 		string(poll.GetInfo().GetFlightDescriptor().GetCmd()) != `{"name":"a.fake","limit":3}` {

@@ -51,7 +51,7 @@ func (s *service) ingest(first *flight.FlightData, stream flight.FlightService_D
 		sql.Drain(more)
 		return err
 	}
-	body, err := sql.Ingested(stored.Rows)
+	body, err := sql.IngestAnswer(stored.Rows)
 	if err != nil {
 		return err
 	}

@@ -18,28 +18,31 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-const benchLong = `Parse files and say what it took, a line for each run.
+const benchLong = `Parse files and print the time and memory of each run, one line per run.
 
-seconds         from before the file is opened to the complete table, nothing else
-cpu_seconds     user and system time of all threads in the same time
+seconds         from before the file is opened to the complete table
+cpu_seconds     user and system time of all threads in that time
 bytes           size of the file; MB/s is bytes / seconds / 1,000,000
-rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status), looked at every 20 ms during the run and once
-                after it, the table still held; a peak shorter than that may be missed
+rss_anon_peak   highest anonymous resident memory (RssAnon of /proc/self/status), measured every
+                20 ms during the run and once after it, with the table; a shorter peak may be missed
 rss_anon_start  the same before the run
 
-With cuda, a second line says how many chunks of the file cards read, and for how long chunks were read, copied and worked on: several are at it at a
-time, so that the sum is longer than the run.
+With cuda, a second line has the number of chunks that GPUs read, and the time in which chunks were
+read, copied and processed. Several chunks are processed at a time, so the sum exceeds the time of
+the run.
 
 chunks          with --engine cuda: runs of rows that the GPUs read
-refused         those that they left to the CPU engine, last_refusal says why
+refused         those that they left to the CPU engine, for the reason in last_refusal
 refused_rows    their rows
 faults          failures of GPUs
 
-With --trace, each run is followed on stderr by its stages: how often each was begun, for how long in all, how many were under way at a time, in the mean
-and at most, and for how long none was. A stage that is always under way is what the others wait for.
+With --trace, each run is followed by its stages on stderr: how often each was entered, its total
+time, how many were active at a time, on average and at most, and for how long none was active. The
+others wait for a stage that is always active.
 
-The first run pays for its memory as a fresh process does. Before each other one, outside of the clock, the table of the run before is collected, and its
-memory serves again, as in a server. The file may be in the page cache or not: the first run shows that too.`
+The first run allocates its memory as a new process does. Before each other run, and outside of its
+time, the previous table is collected, and its memory is used again, as in a server. The file may be
+in the page cache or not, which the first run shows as well.`
 
 func newBench(std output.Stdio) *cobra.Command {
 	var (
@@ -90,7 +93,7 @@ func newBench(std output.Stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { _ = onCards.Close() }() // what was measured is measured
+			defer func() { _ = onCards.Close() }() // the measurements are complete
 			stop, err := bench.Profile(profile)
 			if err != nil {
 				return err
@@ -132,14 +135,14 @@ func newBench(std output.Stdio) *cobra.Command {
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
 	localfile.OptionFlag(f, &options)
 	settings.Add(f, parse.Define, devices.Define)
-	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	f.BoolVar(&asJSON, "json", false, "print a JSON object per line")
 	f.StringVar(&trace.Path, "trace", "", "write when each stage of the last run began and ended to this `FILE`, "+
 		"for ui.perfetto.dev, and sum the stages of each run up on stderr")
 	f.StringVar(&profile, "cpu-profile", "", "profile the CPU over all runs into this `FILE`, for go tool pprof")
 	return cmd
 }
 
-// benchEngines are the engines of a list.
+// benchEngines reads a list of engines.
 func benchEngines(list string) ([]string, error) {
 	names := strings.Split(list, ",")
 	for _, name := range names {

@@ -16,16 +16,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-const cacheLsLong = `List the parsed tables of the folder where servers keep them, those used last first: the beginning of the table's name there, when it was used, its rows, its size on
-the disk, and the file that it was parsed from. The last line is the number of tables and their size.`
+const cacheLsLong = `List the parsed tables in the cache folder of servers, the most recently used first.
 
-const cacheClearLong = `Remove the parsed tables of the folder where servers keep them.
+Each line has the first characters of the table's name in the folder, the time of its last use, its
+rows, its size on disk, and the file that it was parsed from. The last line is the number of tables
+and their total size.`
 
-Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
+const cacheClearLong = `Remove the parsed tables in the cache folder of servers.
 
-const cacheLong = `Look at the folder where servers keep parsed tables, or empty it.
+Servers may be running: a table in use stays readable for them. Only the time of parsing again is
+lost.`
 
-Servers may be running: a table that one of them uses stays readable for it. Nothing is lost by clearing but the time of parsing again.`
+const cacheLong = `List or remove the tables in the cache folder, in which servers keep parsed tables.
+
+Servers may be running: a table in use stays readable for them. Only the time of parsing again is
+lost.`
 
 func newCache(std output.Stdio) *cobra.Command {
 	cmd := &cobra.Command{
@@ -40,12 +45,12 @@ func newCache(std output.Stdio) *cobra.Command {
 	return cmd
 }
 
-// cacheOf adds the setting of the cache that a command looks at.
+// cacheOf adds the setting of the cache that a command reads.
 func cacheOf(cmd *cobra.Command, dir *string) {
 	settings.Add(cmd.Flags(), func(f *pflag.FlagSet) { settings.CacheDirFlag(f, dir, "`folder` of the cache") })
 }
 
-// cacheFolder makes sure that the folder is there: looking at a cache makes none.
+// cacheFolder returns an error if the folder does not exist: reading a cache creates none.
 func cacheFolder(f *pflag.FlagSet) error {
 	dir := f.Lookup("cache-dir").Value.String()
 	if dir == "" || dir == settings.NoCache {
@@ -107,7 +112,7 @@ func newCacheLs(std output.Stdio) *cobra.Command {
 		},
 	}
 	cacheOf(cmd, &dir)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object per line")
 	return cmd
 }
 

@@ -16,7 +16,8 @@ zsh          vibeflight completion zsh >"${fpath[1]}/_vibeflight", once; ~/.zshr
 fish         vibeflight completion fish >~/.config/fish/completions/vibeflight.fish, once
 powershell   vibeflight completion powershell | Out-String | Invoke-Expression, in the profile
 
-Names come from the server that --server or VIBEFLIGHT_SERVER names, else they are files. A server or a file that takes longer than two seconds completes nothing.`
+Names come from the server of --server or VIBEFLIGHT_SERVER, otherwise they are files. A server or a
+file that takes longer than two seconds gives no completions.`
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 

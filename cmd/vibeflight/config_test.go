@@ -15,6 +15,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
+// configurationPage is the page whose first block of TOML must be a valid configuration.
+const configurationPage = "../../docs/reference/configuration.md"
+
 func configFile(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -157,14 +160,14 @@ options = { delimiter = "|", on_error = "skip" }
 
 // The page's own file is one.
 func TestConfigurationPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/configuration.md")
+	page, err := os.ReadFile(configurationPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "```toml\n")
 	text, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("docs/reference/configuration.md has no block of TOML")
+		t.Fatalf("%s has no block of TOML", configurationPage)
 	}
 	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -12,18 +12,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-const doctorLong = `Say what this machine has for the server, and what to do about what is missing: cores and memory, open files and watched folders, the data folders and addresses of
-serve, the SQL engine, driver, GPUs and run-time compiler, the cache folder and the one for temporary files.
+const doctorLong = `Report what this machine has for the server, and what to do about what is missing.
 
-ok   it is there; advice may stand below it
---   it is missing, and the server does without: without a GPU files are parsed on the processor, with the same tables
-!!   serve would not start like this; then the exit status is 1
+It examines cores and memory, open files and watched folders, the data folders and addresses of
+serve, the SQL engine, the driver, GPUs and run-time compiler, the cache folder, and the folder for
+temporary files.
 
-Its settings are those of serve, from the command line, the environment and --config.`
+ok   it exists; there may be advice below
+--   it is missing, and the server works without: without a GPU the CPU parses files to the same tables
+!!   serve would not start; the exit status is 1
+
+The settings are those of serve, from the command line, the environment and --config.`
 
 // doctorFlags are the flags of the command.
 type doctorFlags struct {
-	serve   server.Config // of which flags sets some, and --config all
+	serve   server.Config // all of serve's flags; the command has some, and --config may set all
 	nvrtc   string
 	compile bool
 	asJSON  bool
@@ -33,7 +36,7 @@ func newDoctor(std output.Stdio) *cobra.Command {
 	var c doctorFlags
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Say what this machine has for the server, and what is missing", Long: doctorLong,
+		Use: "doctor", Short: "Check what this machine has for the server, and what is missing", Long: doctorLong,
 		Args: usage.NoArguments,
 		Example: "  vibeflight doctor\n  # for what serve is started with; for a script\n  vibeflight doctor " +
 			"--config vibeflight.toml --json",
@@ -62,11 +65,11 @@ func newDoctor(std output.Stdio) *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&c.compile, "compile", false,
 		"compile every kernel for each GPU now, into the cache folder, so that the first start finds them")
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
 	return cmd
 }
 
-// configure reads the file that --config names into all of serve's flags.
+// configure reads the file of --config into all of serve's flags.
 func (c *doctorFlags) configure(flags *pflag.FlagSet) error {
 	if err := usage.OneOf("engine", c.serve.Engine, server.EngineNames...); err != nil {
 		return err

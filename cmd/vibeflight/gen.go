@@ -17,20 +17,21 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-const genLong = `Write a synthetic file, as they are found in the field.
+const genLong = `Write a synthetic file that resembles real ones.
 
 buildings   GeoJSON, a FeatureCollection of building footprints
 mixed       GeoJSON, a FeatureCollection of all kinds of geometry, with holes, heights and nulls
 points      GeoJSON, a point with five properties on each line
 points-csv  CSV of points, with quoted text
 wkt-csv     CSV of polygons as WKT
-wkt         polygons as WKT, one a line
+wkt         polygons as WKT, one per line
 dbf         dBASE, ten attributes
-shapefile   polygons with the attributes of dbf; -o NAME.shp writes NAME.shx, .dbf, .prj and .cpg beside it
+shapefile   polygons with the attributes of dbf; -o NAME.shp also writes NAME.shx, .dbf, .prj and .cpg
 kml         points, lines and polygons with descriptions and untyped values
 gml         GML 3.2, polygons with four attributes
 
-The same kind, number and seed give the same bytes on every machine. --size gives about that size, of a shapefile all files together.`
+The same kind, number and seed give the same bytes on every machine. --size is approximate; for a
+shapefile it is the size of all files together.`
 
 func newGen(std output.Stdio) *cobra.Command {
 	var (
@@ -69,8 +70,8 @@ func newGen(std output.Stdio) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "`FILE` to write, or - for stdout")
-	f.Int64Var(&features, "features", 0, "how many features")
-	f.Var(&size, "size", "about how large, as 2GB or 512MiB")
+	f.Int64Var(&features, "features", 0, "number of features")
+	f.Var(&size, "size", "approximate size, as 2GB or 512MiB")
 	f.Uint64Var(&seed, "seed", 1, "another seed gives another file")
 	return cmd
 }
@@ -106,7 +107,7 @@ func generateTo(ctx context.Context, w io.Writer, spec gen.Spec) error {
 }
 
 // generateShapefile writes the files of a shapefile. They get their names when all are complete,
-// the .shp last: where it is, its others are.
+// the .shp last, so that a .shp always has its other files.
 func generateShapefile(ctx context.Context, path string, spec gen.Spec) error {
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
 	var files []*atomicfile.File

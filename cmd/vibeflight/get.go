@@ -21,24 +21,24 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// getConfig is what get's flags say.
+// getConfig is the values of get's flags.
 type getConfig struct {
-	from                     target.Flags
-	out                      string
-	columns                  []string
-	bbox, rows               string
-	limit                    int64
-	encoding, coords, packed string
-	asJSON, asCSV            bool
+	from                          target.Flags
+	out                           string
+	columns                       []string
+	bbox, rows                    string
+	limit                         int64
+	encoding, coords, compression string
+	asJSON, asCSV                 bool
 }
 
-// headRows is how many rows get shows unless it is told.
+// headRows is how many rows get shows by default.
 const headRows = 10
 
-const getLong = `Read rows of a file, from a server or straight from the file.
+const getLong = `Read rows of a file, from a server or directly from the file.
 
-Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
-the name asks for:
+Without -o, the first rows are shown as a table. With --json or --csv, all rows are printed, with
+geometries as WKT. With -o, all rows are written in the format of the file's name:
 
 ` + result.FormatHelp + `
 
@@ -54,7 +54,7 @@ func newGet(std output.Stdio) *cobra.Command {
   vibeflight get data/roads.geojson
   # some columns of the rows that meet a box, as GeoParquet
   vibeflight get data/roads.geojson --columns name,geometry --bbox -10,35,5,45 -o roads.parquet
-  # an entry of a server, a JSON object a line
+  # an entry of a server, a JSON object per line
   vibeflight get roads.geojson --server grpc://127.0.0.1:8815 --limit 1000 --json
   # for another program
   vibeflight get data/roads.geojson --csv | head -n 3`,
@@ -93,19 +93,19 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.columns, "columns", nil, "only these `COLUMNS`, in this order, separated by commas")
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
 	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, TO not included; each may be left out")
-	f.Int64Var(&c.limit, "limit", headRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
-	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
-	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
+	f.Int64Var(&c.limit, "limit", headRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
+	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
+	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")
 	f.StringVar(&c.encoding, "geometry-encoding", "native",
 		"geometries as native (GeoArrow), wkb or wkt; shown as wkt unless given")
 	f.StringVar(&c.coords, "coords", "separated", "native coordinates: separated or interleaved")
-	f.StringVar(&c.packed, "compression", "none",
+	f.StringVar(&c.compression, "compression", "none",
 		"of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, "+
 			"lz4 or zstd")
 	c.from.Define(f)
 }
 
-// check refuses flags that do not go together.
+// check refuses combinations of flags that have no meaning.
 func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	chosen := f.Changed("geometry-encoding") || f.Changed("coords")
 	switch {
@@ -121,8 +121,8 @@ func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	return nil
 }
 
-// ticket is what the flags ask for. A ticket's own reader checks it, so that a file and a server
-// refuse the same.
+// ticket makes a ticket of the flags. The reader of tickets checks it, so that files and servers
+// refuse the same values.
 func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error) {
 	options, err := localfile.ParseOptions(c.from.Options)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error)
 	}
 	fields := map[string]any{
 		"name": "-", "geometry_encoding": c.encoding, "coords": c.coords,
-		"compression": c.packed, "options": options,
+		"compression": c.compression, "options": options,
 	}
 	switch chosen := f.Changed("geometry-encoding") || f.Changed("coords"); {
 	case c.asJSON || c.asCSV:
@@ -180,12 +180,12 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error)
 	if err != nil {
 		return ticket.Ticket{}, err
 	}
-	t.Name = name // a path of this machine may be no UTF-8, which JSON can't say
+	t.Name = name // a path of this machine may be invalid UTF-8, which JSON can't hold
 	return t, nil
 }
 
-// parseBBox reads "xmin,ymin,xmax,ymax". What they may be is the ticket's business, except that
-// JSON has no NaN and no infinity.
+// parseBBox reads "xmin,ymin,xmax,ymax". The reader of tickets checks the values, except NaN and
+// infinity, which JSON can't hold.
 func parseBBox(text string) ([]float64, error) {
 	var box []float64
 	for _, part := range strings.Split(text, ",") {
@@ -230,7 +230,7 @@ func (c *getConfig) write(
 	if err != nil {
 		return err
 	}
-	packed, err := result.CompressionFor(format, c.out, c.packed, compressionGiven)
+	compression, err := result.CompressionFor(format, c.out, c.compression, compressionGiven)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (c *getConfig) write(
 			return err
 		}
 		defer rows.Close()
-		return result.WriteRows(ctx, rows, file, c.out, format, packed, p)
+		return result.WriteRows(ctx, rows, file, c.out, format, compression, p)
 	})
 }
 
@@ -256,7 +256,7 @@ func notItself(name, out string) error {
 	path, _ := localfile.SplitLayer(name)
 	in, err := os.Stat(path)
 	if err != nil || out == "-" {
-		return nil // reading says it better
+		return nil // the read gives a better error
 	}
 	if to, err := os.Stat(out); err == nil && os.SameFile(in, to) {
 		return usage.Errorf("-o %s: is the file that is read; name another one", out)

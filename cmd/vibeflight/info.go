@@ -26,10 +26,11 @@ func newInfo(std output.Stdio) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "info NAME|FILE",
-		Short: "Say what is in a file: rows, columns, extent, reference system",
-		Long: `Say what is in a file: rows, columns and their types, extent, reference system, and what is odd about it.
+		Short: "Describe a file: rows, columns, extent, reference system",
+		Long: `Describe a file: rows, columns and their types, extent, reference system, and its deviations from
+its format.
 
-The file is parsed as a whole: what is said holds for every row of it.`,
+The whole file is parsed, so the description covers every row.`,
 		Example: `  vibeflight info data/roads.geojson
   # a CSV file with other separators; a JSON object
   vibeflight info data/stops.csv --option delimiter=';' --json
@@ -129,7 +130,7 @@ func joinFloats(v []float64) string {
 	return strings.Join(parts, " ")
 }
 
-// firstOffsets are a few offsets, and "…" where there are more.
+// firstOffsets lists a few offsets, and "…" if there are more.
 func firstOffsets(offsets []int64, count int64) string {
 	const shown = 5
 	var parts []string
@@ -145,7 +146,7 @@ func firstOffsets(offsets []int64, count int64) string {
 // maxShownDeviations is how many deviations info lists with their places; --json has more.
 const maxShownDeviations = 10
 
-// writeDeviations prints how often each rule was applied, and where the first times.
+// writeDeviations prints how often each rule was applied, and where first.
 func writeDeviations(d *metadata.Description, line func(name, value string)) {
 	v := d.Deviations
 	if v == nil {

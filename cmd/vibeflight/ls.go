@@ -21,12 +21,13 @@ func newLs(std output.Stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [PATH…]",
 		Short: "List the files that can be read",
-		Long: `List what a server has, or the files below folders of this machine (the current one where none is named).
+		Long: `List the entries of a server, or the files below folders of this machine, by default the current
+one.
 
-Nothing is parsed: the rows of a server's entry are known once somebody has asked for it.`,
+Nothing is parsed. The number of rows of a server's entry is known after its first use.`,
 		Example: `  # the files below a folder, as a server would serve them
   vibeflight ls data
-  # what a server has of a format, a JSON object a line
+  # what a server has of a format, a JSON object per line
   vibeflight ls --server grpc://127.0.0.1:8815 --format geojson --json`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if err := server.Check(cmd.Flags()); err != nil {
@@ -57,13 +58,13 @@ Nothing is parsed: the rows of a server's entry are known once somebody has aske
 	}
 	f := cmd.Flags()
 	settings.Add(f, server.Define)
-	f.StringVar(&prefix, "prefix", "", "only names that start so")
+	f.StringVar(&prefix, "prefix", "", "only names with this prefix")
 	f.StringVar(&format, "format", "", "only files of this format, as geojson")
-	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	f.BoolVar(&asJSON, "json", false, "print a JSON object per line")
 	return cmd
 }
 
-// entryGrid has the columns of which something is known.
+// entryGrid makes a grid of the columns that have a value.
 func entryGrid(entries []target.Entry) *output.Grid {
 	g := &output.Grid{}
 	column := func(name string, right bool, cell func(target.Entry) string) {
@@ -89,7 +90,7 @@ func entryGrid(entries []target.Entry) *output.Grid {
 	return g
 }
 
-// orEmpty is the text of what v points to, or "".
+// orEmpty returns the text of the value that v points to; "" for nil.
 func orEmpty[T any](v *T, text func(T) string) string {
 	if v == nil {
 		return ""

@@ -1,8 +1,9 @@
-// Command vibeflight serves geospatial files as Arrow tables, and reads them without a server too.
+// Command vibeflight serves geospatial files as Arrow tables, and also reads them without a server.
 //
-// It knows the command line: flags, environment, terminal, exit status. A command that works on
-// data asks a target, which is a server or the files of this machine. What goes wrong is one line
-// on stderr; the exit status is 1, and 2 for wrong usage.
+// It knows the command line: flags, environment, terminal, exit status. Each command has a file
+// here, and the packages below internal do the work. Commands on data use a target, which is a
+// server or the files of this machine. An error is one line on stderr; the exit status is 1, and 2
+// for wrong usage.
 package main
 
 import (
@@ -13,9 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 )
 
-// gcPercent is GOGC unless the environment says another: the heap is a few large buffers without
-// pointers, so that a collection frees little and takes 4 % of a parse. What garbage may pile up to
-// is bounded by the memory limit that serve sets.
+// gcPercent is GOGC unless the environment sets it. The heap is a few large buffers without
+// pointers, so a collection frees little and takes 4 % of a parse. The memory limit that serve sets
+// bounds the garbage.
 const gcPercent = 400
 
 func main() {

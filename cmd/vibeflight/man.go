@@ -12,11 +12,12 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-const manLong = `Write the manual pages of all commands into a folder, which is made: vibeflight.1, vibeflight-get.1 and so on.
+const manLong = `Write the manual pages of all commands to a folder: vibeflight.1, vibeflight-get.1 and so on. The
+folder is created.
 
 man -l DIR/vibeflight-get.1 shows one; a package has them in share/man/man1.`
 
-// newMan is for who packs the program: it stands in no list of commands.
+// newMan is for packagers. It is hidden from the list of commands.
 func newMan(std output.Stdio) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages", Long: manLong, Hidden: true, Args: usage.OneArgument("folder"),
@@ -24,12 +25,12 @@ func newMan(std output.Stdio) *cobra.Command {
 	}
 }
 
-// writeManual writes a page for each command, dated as the build.
+// writeManual writes a page for each command, with the date of the build.
 func writeManual(std output.Stdio, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	// A tree of its own: its texts become Markdown, which cobra makes pages of.
+	// A separate tree: its texts become Markdown, which cobra converts to pages.
 	root := newRoot(std, func(string) (string, bool) { return "", false })
 	root.DisableAutoGenTag = true
 	forMarkdown(root)
@@ -38,7 +39,7 @@ func writeManual(std output.Stdio, dir string) error {
 		Title: "VIBEFLIGHT", Section: "1", Source: "vibeflight " + b.Version,
 		Manual: "vibeflight",
 	}
-	if made, err := time.Parse(time.RFC3339, b.Time); err == nil { // else today's date
+	if made, err := time.Parse(time.RFC3339, b.Time); err == nil { // otherwise today's date
 		header.Date = &made
 	}
 	return doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{Header: header, Path: dir, CommandSeparator: "-"})
@@ -58,10 +59,10 @@ func forMarkdown(cmd *cobra.Command) {
 	}
 }
 
-// paragraph is a part of a command's help, between empty lines.
+// paragraph is a part of a command's help between empty lines.
 type paragraph struct {
 	text  string
-	table bool // its lines are aligned and must stay as they are
+	table bool // its lines are aligned and must not be joined
 }
 
 func paragraphs(long string) []paragraph {

@@ -55,7 +55,7 @@ name. A command that is interrupted or runs out of space leaves nothing.
 **Completion.** ` + "`source <(vibeflight completion bash)`" + ` completes commands, flags, a server's names and a
 file's columns. There are scripts for zsh, fish and PowerShell [too](#completion).
 
-**Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for a package.
+**Manual pages.** ` + "`vibeflight man DIR`" + ` writes them for packages.
 `
 
 func page() string {
@@ -204,7 +204,7 @@ func defaultOf(f *pflag.Flag) string {
 	return "`" + strings.Trim(f.DefValue, "[]") + "`"
 }
 
-// TestCommandPage holds docs/reference/cli.md against the commands. With -update it writes the page.
+// TestCommandPage compares the page with the commands. With -update it writes the page.
 func TestCommandPage(t *testing.T) {
 	want := []byte(page())
 	if *update {
@@ -220,17 +220,16 @@ func TestCommandPage(t *testing.T) {
 		old, now := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 		for i := range min(len(old), len(now)) {
 			if old[i] != now[i] {
-				t.Fatalf("cli.md is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s",
-					i+1, old[i], now[i])
+				t.Fatalf("%s is stale, make cli-docs writes it again: line %d is\n%s\nand the commands say\n%s",
+					commandPage, i+1, old[i], now[i])
 			}
 		}
-		t.Fatalf("cli.md is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
-			len(old), len(now))
+		t.Fatalf("%s is stale, make cli-docs writes it again: it has %d lines, and the commands say %d",
+			commandPage, len(old), len(now))
 	}
 }
 
-// TestExamples runs the examples of every command, in a folder that has what they name, beside a
-// server.
+// TestExamples runs the examples of every command, with a server, in a folder that has their files.
 func TestExamples(t *testing.T) {
 	var script strings.Builder
 	script.WriteString(`env VIBEFLIGHT_CACHE_DIR=$WORK/cache

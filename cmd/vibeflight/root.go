@@ -17,23 +17,23 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// closedPipe is the exit status where nobody reads stdout any more: the one that a shell shows for
-// a program that SIGPIPE ends.
+// closedPipe is the exit status if the reader of stdout has closed it: the one that shells report
+// for a program that SIGPIPE ends.
 const closedPipe = 128 + int(syscall.SIGPIPE)
 
-// run is the whole program: it gives the exit status.
+// run is the whole program. It returns the exit status.
 func run(ctx context.Context, args []string, std output.Stdio, lookup func(string) (string, bool)) int {
 	root := newRoot(std, lookup)
 	root.SetArgs(args)
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
 
-	// A reader that went away is an error of the write, so that what was begun is undone before the
-	// end: vibeflight sql … --csv | head.
+	// A closed pipe is an error of the write, so that the command can clean up: vibeflight sql …
+	// --csv
+	// head.
 	signal.Ignore(syscall.SIGPIPE)
 
-	// The first signal ends the work in order; the second one finds no handler any more and ends
-	// the process.
+	// The first signal ends the command in order. The second one ends the process.
 	ctx, stop := signal.NotifyContext(ctx, ending()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -57,8 +57,8 @@ func run(ctx context.Context, args []string, std output.Stdio, lookup func(strin
 	return 1
 }
 
-// ending are the signals that end a command in order. A terminal that is closed is one, unless
-// nohup said that it is not.
+// ending are the signals that end a command in order. A closed terminal is one of them, unless
+// nohup ignores it.
 func ending() []os.Signal {
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -95,7 +95,8 @@ func newRoot(std output.Stdio, lookup func(string) (string, bool)) *cobra.Comman
 	root.SetHelpCommand(newHelp())
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// A mistyped command is parsed as an argument of the root, which lacks the command's flags.
+		// The root parses a mistyped command as its argument, and does not know the command's
+		// flags.
 		if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
 			return noCommand(cmd, args[0])
 		}
@@ -115,10 +116,10 @@ func noCommand(root *cobra.Command, name string) error {
 	return usage.Errorf("no command %q", name)
 }
 
-// newHelp is cobra's own but that it refuses what is no command.
+// newHelp is cobra's help command, except that it refuses unknown commands.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Say what a command does",
+		Use: "help [COMMAND]", Short: "Describe a command",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 			cobra.ShellCompDirective,
 		) {

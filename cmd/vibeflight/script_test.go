@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:
 //
-//	answers ADDRESS          waits until somebody listens on a unix socket or on host:port
+//	answers ADDRESS          waits until a server listens on a unix socket or on host:port
 //	certificate CERT KEY     writes a certificate for 127.0.0.1, signed by itself, and its key
 //	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
 func TestScripts(t *testing.T) {
@@ -50,7 +50,7 @@ var scripts = testscript.Params{
 		if err != nil {
 			return err
 		}
-		env.Setenv("FREE", free.Addr().String()) // an address where nobody listens
+		env.Setenv("FREE", free.Addr().String()) // an address without a server
 		return free.Close()
 	},
 	Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -12,11 +12,12 @@ import (
 
 const serveLong = `Serve the geospatial files of folders as Arrow tables over Arrow Flight.
 
-Each flag has an environment variable, VIBEFLIGHT_ and its name in upper case with "_" for "-": VIBEFLIGHT_MAX_DEPTH=64.
-The values of a flag that may repeat are separated by commas there. --config names a file with them. The command line goes before
-the environment, and that before the file.
+Each flag has an environment variable: VIBEFLIGHT_ and its name in upper case with "_" for "-", as
+VIBEFLIGHT_MAX_DEPTH=64. There, the values of a flag that may repeat are separated by commas. --config
+names a file with settings. The command line has precedence over the environment, and the
+environment over the file.
 
-SIGINT and SIGTERM end the server after the calls that are under way; a second one ends it at once.`
+SIGINT and SIGTERM end the server after the calls in progress; a second signal ends it at once.`
 
 func newServe(std output.Stdio) *cobra.Command {
 	var c server.Config

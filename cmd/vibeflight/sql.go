@@ -22,7 +22,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// sqlConfig is what sql's flags say.
+// sqlConfig is the values of sql's flags.
 type sqlConfig struct {
 	from   target.Flags
 	engine sqlengine.Flags
@@ -31,22 +31,23 @@ type sqlConfig struct {
 	asCSV  bool
 	limit  int64 // -1: no limit
 
-	packing string
+	compressionName string
 
-	format export.Format // of -o
-	packed ticket.Compression
+	format      export.Format // of -o
+	compression ticket.Compression
 }
 
-// tableRows is how many rows sql shows unless it is told.
+// tableRows is how many rows sql shows by default.
 const tableRows = 100
 
-const sqlLong = `Ask a question in SQL, of a server or straight of files: those below the folders that are named, below the current one if none is.
+const sqlLong = `Run an SQL query on a server, or on the files below the given folders, by default the current one.
 
-A table is a file by its name, "roads.geojson", or where that is clear without extension; a file in a folder is "north/roads.geojson" or north."roads.geojson".
-The dialect is DuckDB's. "-" reads the query from stdin.
+The name of a table is that of its file, "roads.geojson", or without the extension if that is
+unambiguous. A file in a folder is "north/roads.geojson" or north."roads.geojson". The dialect is
+DuckDB's. "-" reads the query from stdin.
 
-Without -o the first rows are shown as a table, or all of them printed with --json or --csv, geometries as WKT. With -o all rows are written, in the format that
-the name asks for:
+Without -o, the first rows are shown as a table. With --json or --csv, all rows are printed, with
+geometries as WKT. With -o, all rows are written in the format of the file's name:
 
 ` + result.FormatHelp
 
@@ -54,14 +55,14 @@ func newSQL(std output.Stdio) *cobra.Command {
 	var c sqlConfig
 	cmd := &cobra.Command{
 		Use:   "sql QUERY [DIR|FILE…]",
-		Short: "Ask a question in SQL",
+		Short: "Run an SQL query",
 		Long:  sqlLong,
 		Example: `  vibeflight sql 'SELECT kind, count(*) AS n FROM roads GROUP BY kind ORDER BY n DESC' data
   # the answer as a file for other programs
   vibeflight sql 'SELECT name, geometry FROM "roads.geojson" WHERE v > 100' data -o large.geojson
   # a server answers
   vibeflight sql 'SELECT count(*) AS n FROM roads' --server grpc://127.0.0.1:8815 --json
-  # a query that stands in a file
+  # a query in a file
   vibeflight sql - data <report.sql`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -87,20 +88,20 @@ func newSQL(std output.Stdio) *cobra.Command {
 func (c *sqlConfig) flags(f *pflag.FlagSet) {
 	settings.Add(f, c.engine.Define)
 	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
-	f.BoolVar(&c.asJSON, "json", false, "print a JSON object a line")
-	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; nothing is null, and \"\" an empty text")
-	f.Int64Var(&c.limit, "limit", tableRows, "at most so many rows; with --json, --csv and -o all, unless it is given")
-	f.StringVar(&c.packing, "compression", "none",
+	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
+	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")
+	f.Int64Var(&c.limit, "limit", tableRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
+	f.StringVar(&c.compressionName, "compression", "none",
 		"of what -o writes: none, lz4 (Arrow IPC) or zstd (Arrow IPC and GeoParquet, of which it is the default)")
 	c.from.Define(f)
 }
 
-// check refuses flags that do not go together.
+// check refuses combinations of flags that have no meaning.
 func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) error {
 	if err := c.from.Server.Check(f); err != nil {
 		return err
 	}
-	if err := usage.OneOf("compression", c.packing, "none", "lz4", "zstd"); err != nil {
+	if err := usage.OneOf("compression", c.compressionName, "none", "lz4", "zstd"); err != nil {
 		return err
 	}
 	switch {
@@ -120,7 +121,8 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) err
 		if c.format, err = result.FormatFor(c.out); err != nil {
 			return err
 		}
-		if c.packed, err = result.CompressionFor(c.format, c.out, c.packing, f.Changed("compression")); err != nil {
+		given := f.Changed("compression")
+		if c.compression, err = result.CompressionFor(c.format, c.out, c.compressionName, given); err != nil {
 			return err
 		}
 	}
@@ -133,20 +135,20 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, args []string) err
 	return c.engine.Check()
 }
 
-// queryText is the query itself, or that on stdin.
+// queryText returns the query in arg, or on stdin for "-".
 func queryText(arg string, in *os.File) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
-	const most = 1 << 20 // a server takes no larger one
-	text, err := io.ReadAll(io.LimitReader(in, most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("stdin: the query is longer than %v", units.Size(most))
+	const limit = 1 << 20 // the limit of a server
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && len(text) > limit {
+		err = fmt.Errorf("stdin: the query is longer than %v", units.Size(limit))
 	}
 	return string(text), err
 }
 
-// run asks and prints the answer.
+// run runs the query and prints the result.
 func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, paths []string) error {
 	from, err := c.open(ctx, paths)
 	if err != nil {
@@ -161,7 +163,7 @@ func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, pat
 	}
 	switch {
 	case c.out != "":
-		return result.WriteFile(ctx, std, ask(c.limit), c.out, c.format, c.packed)
+		return result.WriteFile(ctx, std, ask(c.limit), c.out, c.format, c.compression)
 	case c.asJSON:
 		return result.Print(ctx, std, "sql", ask(c.limit), export.NewJSONLines)
 	case c.asCSV:
@@ -170,7 +172,7 @@ func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, pat
 	return result.ShowQuery(ctx, std, ask(-1), c.limit) // which says whether there are more
 }
 
-// queryError is an error with the place in the query, where it is known.
+// queryError adds the position in the query to an error, if it is known.
 func queryError(err error) error {
 	var q *engine.Error
 	if errors.As(err, &q) && q.Position >= 0 {
@@ -179,7 +181,7 @@ func queryError(err error) error {
 	return err
 }
 
-// querier answers queries: a server, or an engine of its own.
+// querier runs queries: a server, or an engine of this process.
 type querier interface {
 	Query(ctx context.Context, text string) (target.RowStream, error)
 	Close()

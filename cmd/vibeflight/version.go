@@ -11,10 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// build is what this binary knows of itself.
+// build is the version information of this binary.
 type build struct {
-	Version  string `json:"version"` // of the module; "(devel)" where it was built from a working tree
-	Commit   string `json:"commit"`  // empty where the build knows none
+	Version  string `json:"version"` // of the module; "(devel)" for a build from a working tree
+	Commit   string `json:"commit"`  // empty if the build has none
 	Modified bool   `json:"modified"`
 	Time     string `json:"time,omitempty"` // of the commit, RFC 3339
 	Go       string `json:"go"`
@@ -58,7 +58,7 @@ func newVersion(std output.Stdio) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Say which build this is",
+		Short:   "Print the version",
 		Example: "  vibeflight version --json",
 		Args:    usage.NoArguments,
 		RunE: func(*cobra.Command, []string) error {

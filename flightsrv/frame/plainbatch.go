@@ -12,14 +12,14 @@ const (
 	metadataV5        = 4
 	headerRecordBatch = 3
 	pairBytes         = 16 // of a FieldNode and of a Buffer: two int64
-	arrowAlignment    = 64 // up to which a buffer may be padded
+	arrowAlignment    = 64 // to which a buffer may be padded
 
-	metadataBytes = 1024 // to begin with: as much as a table of some columns takes
+	metadataBytes = 1024 // initially: enough for a table with some columns
 )
 
-// plainBatch makes frames of records whose buffers go out as they are: those of whole batches of a
-// table. Each frame is, byte for byte, what Arrow's writer makes of the record; that one builds
-// every array anew to look for dictionaries, and its metadata in memory that grows from nothing.
+// plainBatch makes frames of records whose buffers are sent unchanged: those of whole batches of a
+// table. Each frame has the same bytes as that of Arrow's writer. The writer is slower: it rebuilds
+// every array to look for dictionaries, and allocates its metadata in small steps.
 type plainBatch struct {
 	schema  *arrow.Schema
 	builder *flatbuffers.Builder
@@ -32,8 +32,8 @@ func newPlainBatch(schema *arrow.Schema) *plainBatch {
 	return &plainBatch{schema: schema, builder: flatbuffers.NewBuilder(metadataBytes)}
 }
 
-// frame encodes a record of the very schema; the next call takes the parts of its body away. It
-// gives nil if the record takes more than its buffers as they are.
+// frame encodes a record whose schema is the same pointer. The next call reuses the list of its
+// parts. It returns nil if the record needs more than its buffers.
 func (p *plainBatch) frame(rec arrow.Record) *Frame {
 	p.nodes, p.buffers = p.nodes[:0], p.buffers[:0]
 	if rec.Schema() != p.schema {
@@ -60,11 +60,11 @@ func (p *plainBatch) frame(rec arrow.Record) *Frame {
 
 var zeros [8]byte
 
-// padding is what is missing to a multiple of 8.
+// padding returns the number of bytes to the next multiple of 8.
 func padding(n int) int { return -n & 7 }
 
-// array adds the nodes and buffers of an array and its children, and says whether they go out as
-// they are. inList: the writer counts nulls again.
+// array adds the nodes and buffers of an array and its children. It reports false if they can't be
+// sent unchanged. inList means that Arrow's writer counts nulls again.
 func (p *plainBatch) array(d arrow.ArrayData, inList bool) bool {
 	n, nulls, buffers := d.Len(), d.NullN(), d.Buffers()
 	if n == 0 || d.Offset() != 0 || nulls < 0 || nulls == n || inList && nulls > 0 || len(buffers) == 0 {
@@ -107,7 +107,7 @@ func (p *plainBatch) array(d arrow.ArrayData, inList bool) bool {
 	return false
 }
 
-// fixed adds a buffer of so many bytes, which may be followed by padding.
+// fixed adds a buffer of the given length, which may have padding.
 func (p *plainBatch) fixed(b *memory.Buffer, bytes int) bool {
 	if b == nil || b.Len() < bytes || b.Len() > (bytes+arrowAlignment-1)/arrowAlignment*arrowAlignment {
 		return false
@@ -116,7 +116,7 @@ func (p *plainBatch) fixed(b *memory.Buffer, bytes int) bool {
 	return true
 }
 
-// offsets adds n+1 offsets that begin with 0, and gives the last.
+// offsets adds n+1 offsets that begin with 0, and returns the last one.
 func (p *plainBatch) offsets(b *memory.Buffer, n int) (end int, ok bool) {
 	if b == nil || b.Len() != arrow.Int32Traits.BytesRequired(n+1) {
 		return 0, false
@@ -126,7 +126,7 @@ func (p *plainBatch) offsets(b *memory.Buffer, n int) (end int, ok bool) {
 	return int(v[n]), v[0] == 0
 }
 
-// metadata is the Message of the nodes and buffers. It lasts until the next.
+// metadata builds the Message of the nodes and buffers. It is valid until the next call.
 func (p *plainBatch) metadata(rows, bytes int64) []byte {
 	b := p.builder
 	b.Reset()

@@ -27,7 +27,7 @@ var plainTypes = []arrow.DataType{
 		arrow.Field{Name: "s", Type: arrow.BinaryTypes.String}),
 }
 
-// fill appends a value; null one in so many times, 0: never.
+// fill appends a value, or null once in null times; 0: never.
 func fill(b array.Builder, random *rand.Rand, null int) {
 	if null > 0 && random.IntN(null) == 0 {
 		b.AppendNull()
@@ -178,7 +178,7 @@ func TestPlainBatchSchema(t *testing.T) {
 	}
 }
 
-// BenchmarkPlainBatch is what a batch of polygons costs beside its body.
+// BenchmarkPlainBatch measures a batch of polygons without its body.
 func BenchmarkPlainBatch(b *testing.B) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "geometry", Type: plainTypes[12]}}, nil)
 	random := rand.New(rand.NewPCG(1, 1))

@@ -108,8 +108,8 @@ func (s *Server) handleError(of, id string) error {
 }
 
 // errEvicted ends the fetch of a result that is evicted.
-var errEvicted = &LimitError{"the fetch was ended: its client has more results open than its share of what this server " +
-	"keeps, and others need room"}
+var errEvicted = &LimitError{"the fetch was ended: its client has more results open than its share of " +
+	"what this server keeps, and others need room"}
 
 func (s *Server) eachResult(yield func(resource) bool) {
 	for id, r := range s.results {

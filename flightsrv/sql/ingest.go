@@ -77,8 +77,8 @@ func modeOf(o *pb.CommandStatementIngest_TableDefinitionOptions) (catalog.Mode, 
 	return mode, nil
 }
 
-// Ingested encodes the metadata of the answer to an upload.
-func Ingested(rows int64) ([]byte, error) {
+// IngestAnswer encodes the metadata of the answer to an upload.
+func IngestAnswer(rows int64) ([]byte, error) {
 	b, err := proto.Marshal(&pb.DoPutUpdateResult{RecordCount: rows})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", IngestName, err)

@@ -219,8 +219,8 @@ type nothing struct{}
 
 func (nothing) Recv() (*flight.FlightData, error) { return nil, io.EOF }
 
-// FuzzCommands returns bytes to everything that reads them. Nothing may panic, and what is no Flight
-// SQL is an error.
+// FuzzCommands returns bytes to everything that reads them. Nothing may panic, and what is no
+// Flight SQL is an error.
 func FuzzCommands(f *testing.F) {
 	query, err := pack(&pb.CommandStatementQuery{Query: "SELECT 1"})
 	if err != nil {

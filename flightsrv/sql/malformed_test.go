@@ -283,7 +283,7 @@ func TestOddUploads(t *testing.T) {
 			}
 		}
 	}
-	// The last buffer holds "xlonger", and padding that nobody needs.
+	// The last buffer holds "xlonger", and unused padding.
 	for i := range len(good[1].DataBody) - 64 + len("xlonger") {
 		cut := proto.Clone(good[1]).(*flight.FlightData)
 		cut.DataBody = cut.DataBody[:i]

@@ -111,7 +111,9 @@ func (c *checkedMessages) next() (*flight.FlightData, error) {
 }
 
 // readParameters reads parameters of the given types. The caller releases the binding.
-func readParameters(ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema) (_ *binding, err error) {
+func readParameters(
+	ctx context.Context, first *flight.FlightData, more Messages, want *arrow.Schema,
+) (_ *binding, err error) {
 	in := &checkedMessages{first: first, more: more, check: uploads.Checker{Rules: parameterRules}}
 	b := &binding{}
 	defer func() {
@@ -186,7 +188,8 @@ func checkArray(a arrow.Array) error {
 	case *array.LargeString:
 		offsets = a.ValueOffset
 	case *array.Binary:
-		offsets = func(i int) int64 { return int64(a.ValueOffsets()[i]) } // ValueOffset excludes the end of the last value
+		// ValueOffset excludes the end of the last value
+		offsets = func(i int) int64 { return int64(a.ValueOffsets()[i]) }
 	case *array.LargeBinary:
 		offsets = func(i int) int64 { return a.ValueOffsets()[i] }
 	default:

@@ -138,7 +138,7 @@ type Stats struct {
 	engine.Stats
 	Prepared   int   `json:"prepared"`    // statements that clients have open
 	Results    int   `json:"results"`     // that wait to be fetched, or are being fetched
-	Polls      int   `json:"polls"`       // queries that are being prepared for who polls
+	Polls      int   `json:"polls"`       // queries that are being prepared for polls
 	Sessions   int   `json:"sessions"`    // with options of their own
 	BoundBytes int64 `json:"bound_bytes"` // of parameters
 }

@@ -326,7 +326,7 @@ func TestCancel(t *testing.T) {
 }
 
 // TestLeaveMidStream has 200 clients leave in the middle of a result, by a word or by cutting the
-// connection. Nothing may stay behind.
+// connection. Nothing may remain.
 func TestLeaveMidStream(t *testing.T) {
 	f := serveFake(t)
 	leave := func(n int) {
@@ -478,7 +478,7 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-// A poll is cancelled before and behind the end of the preparation.
+// A poll is cancelled before and after the end of the preparation.
 func TestCancelOfPolls(t *testing.T) {
 	f := serveFake(t)
 	ctx := t.Context()

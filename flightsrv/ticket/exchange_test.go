@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// FuzzExchangeCommand reads any command. A shape that is accepted has a schema, whoever made it up.
+// FuzzExchangeCommand reads any command. A shape that is accepted has a schema.
 func FuzzExchangeCommand(f *testing.F) {
 	for _, seed := range []string{
 		`{"format":"geojson","size":10,"columns":["a"],"bbox":[0,0,1,1],"options":{"on_error":"skip"}}`,

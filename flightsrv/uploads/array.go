@@ -13,14 +13,14 @@ import (
 
 var errShort = errors.New("a buffer is too short")
 
-// CheckArray checks an array as Arrow's reader gives it, of any type: see whole.
+// CheckArray checks an array of any type from Arrow's reader, see checkArray.
 func CheckArray(a arrow.Array) error {
-	return safely(func() error { return checkArray(a.Data()) })
+	return recoverPanic(func() error { return checkArray(a.Data()) })
 }
 
-// checkArray checks that an array as Arrow's reader gives it holds all of its values and no others:
-// buffers are long enough, offsets ascend from 0 to the end of what they count, texts are UTF-8,
-// and numbers of values in dictionaries and unions name some.
+// checkArray checks that an array from Arrow's reader holds exactly its values: buffers are long
+// enough, offsets ascend from 0 to the length of their values, texts are UTF-8, and indices into
+// dictionaries and unions are valid.
 func checkArray(d arrow.ArrayData) error {
 	n := d.Len()
 	if d.Offset() != 0 {
@@ -72,7 +72,7 @@ func checkArray(d arrow.ArrayData) error {
 	return fmt.Errorf("type %v is not read", t)
 }
 
-// checkLength checks that a buffer has so many bits.
+// checkLength checks the length of a buffer in bits.
 func checkLength(b *memory.Buffer, bits int64) error {
 	if bits > 0 && (b == nil || int64(b.Len()) < bitutil.BytesForBits(bits)) {
 		return errShort
@@ -80,7 +80,7 @@ func checkLength(b *memory.Buffer, bits int64) error {
 	return nil
 }
 
-// checkNulls checks that as many rows are null as are said to be.
+// checkNulls checks the number of nulls.
 func checkNulls(d arrow.ArrayData) error {
 	if id := d.DataType().ID(); id == arrow.NULL || id == arrow.DENSE_UNION || id == arrow.SPARSE_UNION {
 		return nil
@@ -101,7 +101,7 @@ func checkNulls(d arrow.ArrayData) error {
 	return nil
 }
 
-// checkOffsets checks offsets of so many bytes each, and gives the last one.
+// checkOffsets checks offsets of width bytes each, and returns the last one.
 func checkOffsets(d arrow.ArrayData, width int) (last int64, at func(i int) int64, err error) {
 	n := d.Len()
 	b := d.Buffers()[1]
@@ -139,7 +139,7 @@ func checkTexts(d arrow.ArrayData, width int, text bool) error {
 	values := d.Buffers()[2].Bytes()[:last]
 	whole := utf8.Valid(values)
 	for i := range d.Len() {
-		// Where all is UTF-8, a text is if it does not begin inside of a character.
+		// If all bytes are UTF-8, a text is UTF-8 unless it begins inside of a character.
 		if from, to := at(i), at(i+1); from < to && (!whole && !utf8.Valid(values[from:to]) || whole &&
 			!utf8.RuneStart(values[from])) {
 			return fmt.Errorf("row %d is not UTF-8", i)
@@ -156,7 +156,7 @@ func checkList(d arrow.ArrayData, width int) error {
 	return checkChildren(d, int(last))
 }
 
-// checkChildren checks those of an array, which have at least so many values.
+// checkChildren checks the children of an array, which have at least n values.
 func checkChildren(d arrow.ArrayData, n int) error {
 	for i, c := range d.Children() {
 		if c.Len() < n {
@@ -169,7 +169,7 @@ func checkChildren(d arrow.ArrayData, n int) error {
 	return nil
 }
 
-// checkUnion checks which member of a union each row is of, and where it stands.
+// checkUnion checks the member and the offset of each row of a union.
 func checkUnion(d arrow.ArrayData, u arrow.UnionType) error {
 	n := d.Len()
 	if err := checkLength(d.Buffers()[1], 8*int64(n)); err != nil || n == 0 {
@@ -198,7 +198,7 @@ func checkUnion(d arrow.ArrayData, u arrow.UnionType) error {
 	return nil
 }
 
-// checkDictionary checks that each row that is not null is the number of a value.
+// checkDictionary checks that each row that is not null is a valid index.
 func checkDictionary(d arrow.ArrayData, t *arrow.DictionaryType) error {
 	width, ok := t.IndexType.(arrow.FixedWidthDataType)
 	if !ok || d.Dictionary() == nil {
@@ -223,7 +223,7 @@ func checkDictionary(d arrow.ArrayData, t *arrow.DictionaryType) error {
 	return nil
 }
 
-// index is number i of so many bytes each. A negative one is larger than any length.
+// index returns number i of width bytes each. A negative one exceeds any length.
 func index(b []byte, i, width int, signed bool) uint64 {
 	var word [8]byte
 	copy(word[:], b[i*width:(i+1)*width])

@@ -7,19 +7,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// byteRules are what messages of raw bytes may be: a column, and whatever metadata a client gives
-// it.
+// byteRules bound messages of raw bytes: one column with any metadata.
 var byteRules = Rules{Flat: true, Rows: 1 << 31, SchemaBytes: 64 << 10, Fields: 1024}
 
-// Bytes reads the rows of one column of the type binary or large_binary as bytes, one behind
-// another.
+// Bytes reads the rows of one column of type binary or large_binary as a stream of bytes.
 type Bytes struct {
 	check Checker
 	width int // of an offset
 }
 
-// Next returns the bytes of the next message, which belong to it. A descriptor or metadata alone, the
-// schema and a batch without rows have none.
+// Next returns the bytes of the next message, which refer to it. A descriptor or metadata alone,
+// the schema, and a batch without rows have none.
 func (b *Bytes) Next(d *flight.FlightData) ([]byte, error) {
 	b.check.Rules = byteRules
 	kind, rows, err := b.check.Check(d)
@@ -33,8 +31,8 @@ func (b *Bytes) Next(d *flight.FlightData) ([]byte, error) {
 	return b.values(d, int(rows))
 }
 
-// byteWidth is how many bytes the offsets of the one column have that a schema names. Check has
-// passed it.
+// byteWidth returns the width of the offsets of the only column of a schema, which Check has
+// passed.
 func byteWidth(header []byte) (int, error) {
 	s, _ := root(header).child(messageHeader)
 	fields, err := s.vector(schemaFields, 4)
@@ -53,7 +51,7 @@ func byteWidth(header []byte) (int, error) {
 		"have %d columns, or another type", fields.n)
 }
 
-// values are the bytes of a batch that Check has passed:
+// values returns the bytes of a batch that Check has passed:
 //
 //	buffers   validity, offsets, values
 func (b *Bytes) values(d *flight.FlightData, rows int) ([]byte, error) {

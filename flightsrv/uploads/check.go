@@ -8,47 +8,47 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// Rules are what messages may be. A damaged schema may name one text many times, and one field: so
-// SchemaBytes and Fields bound what reading it takes.
+// Rules bound messages. A malicious schema may refer to one text or field many times, so
+// SchemaBytes and Fields bound the cost of reading it.
 type Rules struct {
 	Flat        bool  // no nested types, no dictionaries
-	Unions      bool  // unions of flat types all the same
-	Rows        int64 // of a batch, and values of an array inside of it
+	Unions      bool  // except unions of flat types
+	Rows        int64 // of a batch, and values of a nested array
 	SchemaBytes int
-	Fields      int   // nested ones too; also key-value pairs of metadata, of all fields together
-	Unpacked    int64 // bytes of a batch whose body is compressed; 0: none may be
+	Fields      int   // including nested ones; also key-value pairs of the metadata of all fields
+	Unpacked    int64 // size of a batch with a compressed body, decompressed; 0: no compression
 }
 
-// Kind is what a message is.
+// Kind is the kind of a message.
 type Kind uint8
 
 // The kinds of messages.
 const (
-	Nothing    Kind = iota // a descriptor alone, or metadata
+	Nothing    Kind = iota // only a descriptor or metadata
 	Schema                 // the first one
-	Dictionary             // values that later batches name by number
+	Dictionary             // values that later batches refer to by index
 	Batch                  //
 )
 
-// Checker checks the messages of one stream, in order, before Arrow's reader gets them.
+// Checker checks the messages of one stream in order, before Arrow's reader gets them.
 type Checker struct {
 	Rules
-	known        bool // the schema came
+	hasSchema    bool // the schema was received
 	unions       bool // it has some
 	version      byte // of its metadata
 	rows         layout
 	dictionaries map[int64]layout
 }
 
-// Check checks the next message: what passes is a schema, then batches and dictionaries that have
-// as many arrays and buffers as it takes, which lie in the body side by side. Arrow's reader looks
-// for them where they should be, whether they are there or not. Check gives the rows of a batch.
+// Check checks the next message. It passes a schema, then batches and dictionaries that have the
+// right number of arrays and buffers, which do not overlap in the body. Arrow's reader does not
+// check that they exist. Check returns the number of rows of a batch.
 func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error) {
 	if len(d.GetDataHeader()) == 0 {
 		return Nothing, 0, nil
 	}
 	defer func() {
-		if p := recover(); p != nil { // an offset that leads out of the message
+		if p := recover(); p != nil { // an offset outside of the message
 			kind, rows, err = Nothing, 0, errDamaged
 		}
 	}()
@@ -60,14 +60,14 @@ func (c *Checker) Check(d *flight.FlightData) (kind Kind, rows int64, err error)
 	of, version := m.byte(messageType), m.byte(messageVersion)
 	body := d.GetDataBody()
 	switch {
-	case of == headerSchema && c.known:
+	case of == headerSchema && c.hasSchema:
 		return Nothing, 0, errors.New("a second schema came")
 	case of == headerSchema:
-		c.known, c.version, c.dictionaries = true, version, map[int64]layout{}
+		c.hasSchema, c.version, c.dictionaries = true, version, map[int64]layout{}
 		return Schema, 0, c.schema(to)
 	case of != headerBatch && (of != headerDictionary || c.Flat):
 		return Nothing, 0, errors.New("want a schema, then record batches")
-	case !c.known:
+	case !c.hasSchema:
 		return Nothing, 0, errors.New("record batches came before their schema")
 	case version != c.version:
 		return Nothing, 0, errors.New("a batch is of another version of Arrow's format than its schema")
@@ -132,9 +132,9 @@ func (c *Checker) batch(b table, bytes []byte, want layout) (int64, error) {
 	return rows, nil
 }
 
-// unpack checks compressed buffers, which lie in the body.
+// unpack checks compressed buffers in the body.
 func (c *Checker) unpack(b table, buffers vector, compression table, body []byte) error {
-	u, err := newUnpacker(compression, body, c.Unpacked)
+	u, err := newDecompressor(compression, body, c.Unpacked)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (c *Checker) unpack(b table, buffers vector, compression table, body []byte
 	return nil
 }
 
-// variadic adds up how many buffers so many views have beside those that all have.
+// variadic adds up the additional buffers of the given number of views.
 func (t table) variadic(views int) (total int64, err error) {
 	counts, err := t.vector(batchVariadic, 8)
 	if err != nil {

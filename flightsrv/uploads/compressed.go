@@ -18,32 +18,31 @@ const (
 	codecLZ4, codecZstd byte = 0, 1
 )
 
-// mostWindow bounds what a frame of Zstandard may have its decoder look back to, which that one
-// allocates ahead of all else. Frames that are compressed in one go, as Arrow's libraries do, look
-// back to their own beginning.
-const mostWindow = 64 << 20
+// maxWindow bounds the window of a Zstandard frame, which its decoder allocates first. The window
+// of frames that are compressed at once, as Arrow's libraries do, is their own length.
+const maxWindow = 64 << 20
 
-// prefixBytes is the length of what stands in front of each compressed buffer: its own length when
-// it is unpacked, or -1 if it is not packed.
+// prefixBytes is the length of the prefix of each compressed buffer: its decompressed length, or -1
+// if it is not compressed.
 const prefixBytes = 8
 
-// unpacker unpacks the buffers of a body, to see that they are as long as they say, and drops them.
-// Arrow's reader, which unpacks them once more, allocates what they say, and takes the beginning of
-// those that are longer.
+// decompressor decompresses the buffers of a body to check their lengths, and drops the result.
+// Arrow's reader decompresses them again. It allocates the stated length, and truncates longer
+// buffers.
 type decompressor struct {
 	body []byte
-	left int64 // bytes that may still be unpacked
+	left int64 // bytes that may still be decompressed
 	lz4  *lz4.Reader
 	zstd *zstd.Decoder
 }
 
-// ErrUnpacked says that a compressed batch is larger than it may be when it is unpacked.
+// ErrUnpacked is the error of a compressed batch that is too large when decompressed.
 var ErrUnpacked = errors.New("the batch takes more than --max-message-bytes when it is unpacked: send fewer rows at " +
 	"a time")
 
-// newUnpacker reads what a batch says of its compression.
-func newUnpacker(compression table, body []byte, most int64) (*decompressor, error) {
-	u := &decompressor{body: body, left: most}
+// newDecompressor reads the compression of a batch.
+func newDecompressor(compression table, body []byte, maxBytes int64) (*decompressor, error) {
+	u := &decompressor{body: body, left: maxBytes}
 	codec, method := compression.byte(compressionCodec), compression.byte(compressionMethod)
 	switch {
 	case method != 0:
@@ -53,7 +52,7 @@ func newUnpacker(compression table, body []byte, most int64) (*decompressor, err
 	case codec == codecZstd:
 		var err error
 		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxWindow(mostWindow)); err != nil {
+			zstd.WithDecoderMaxWindow(maxWindow)); err != nil {
 			return nil, err
 		}
 	default:
@@ -68,7 +67,7 @@ func (u *decompressor) close() {
 	}
 }
 
-// check unpacks the buffer at a place of the body.
+// check decompresses a buffer of the body.
 func (u *decompressor) check(at, length int64) error {
 	if length == 0 {
 		return nil
@@ -115,7 +114,7 @@ func (u *decompressor) reader(packed []byte) io.Reader {
 	return u.zstd
 }
 
-// failingReader is what can't be read.
+// failingReader returns an error for each read.
 type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

@@ -6,8 +6,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// The numbers below are those of Message.fbs and Schema.fbs of Arrow 17: fields by their place in
-// the table's list, members of unions by their value.
+// Numbers of Message.fbs and Schema.fbs of Arrow 17: fields by their position in the table, members
+// of unions by their value.
 const (
 	messageVersion, messageType, messageHeader                                           = 0, 1, 2
 	headerSchema, headerDictionary, headerBatch                                     byte = 1, 2, 3
@@ -21,21 +21,21 @@ const (
 
 var errDamaged = errors.New("the message is cut or damaged")
 
-// table reads a FlatBuffers table. Its methods panic where the table leads out of its bytes.
+// table reads a FlatBuffers table. Its methods panic if the table points outside of its bytes.
 type table struct{ flatbuffers.Table }
 
-// vector is where the elements of a vector lie, and how many they are.
+// vector is the location of the elements of a vector, and their number.
 type vector struct {
 	at flatbuffers.UOffsetT
 	n  int
 }
 
-// root is the table that a message is.
+// root returns the table of a message.
 func root(header []byte) table {
 	return table{flatbuffers.Table{Bytes: header, Pos: flatbuffers.GetUOffsetT(header)}}
 }
 
-// slot is where the virtual table keeps field k.
+// slot is the position of field k in the virtual table.
 func slot(k int) flatbuffers.VOffsetT { return flatbuffers.VOffsetT(4 + 2*k) }
 
 func (t table) has(k int) bool { return t.Offset(slot(k)) != 0 }
@@ -48,7 +48,7 @@ func (t table) child(k int) (table, bool) {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Pos + flatbuffers.UOffsetT(at))}}, true
 }
 
-// element is table i of a vector of tables.
+// element returns table i of a vector of tables.
 func (t table) element(v vector, i int) table {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(v.at + flatbuffers.UOffsetT(4*i))}}
 }
@@ -69,7 +69,7 @@ func (t table) int64(k int) int64 {
 	return t.GetInt64(t.Pos + flatbuffers.UOffsetT(at))
 }
 
-// textBytes is the length of a text.
+// textBytes returns the length of a text.
 func (t table) textBytes(k int) int {
 	v, err := t.vector(k, 1)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t table) textBytes(k int) int {
 	return v.n
 }
 
-// vector finds a vector of elements of so many bytes, and checks that they are there.
+// vector finds a vector of elements of the given size, and checks that they exist.
 func (t table) vector(k, size int) (vector, error) {
 	at := flatbuffers.UOffsetT(t.Offset(slot(k)))
 	if at == 0 {
@@ -91,11 +91,11 @@ func (t table) vector(k, size int) (vector, error) {
 	return v, nil
 }
 
-// pair is element i of a vector of two numbers each.
+// pair returns element i of a vector of pairs of numbers.
 func (t table) pair(v vector, i int) (first, second int64) {
 	at := v.at + flatbuffers.UOffsetT(16*i)
 	return t.GetInt64(at), t.GetInt64(at + 8)
 }
 
-// number is element i of a vector of numbers.
+// number returns element i of a vector of numbers.
 func (t table) number(v vector, i int) int64 { return t.GetInt64(v.at + flatbuffers.UOffsetT(8*i)) }

@@ -10,17 +10,17 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 )
 
-// recordRules are what messages of a table may be. A compressed one unpacks to so many bytes.
+// recordRules bound the messages of a table. unpacked is the maximum size of a decompressed batch.
 func recordRules(unpacked int64) Rules {
 	return Rules{Rows: 1<<31 - 1, SchemaBytes: 4 << 20, Fields: 1 << 16, Unpacked: unpacked}
 }
 
-// Messages is what a client uploads. Recv gives io.EOF behind the last message.
+// Messages is an upload of a client. Recv returns io.EOF after the last message.
 type Messages interface {
 	Recv() (*flight.FlightData, error)
 }
 
-// MessageError says what is wrong with a message, or with what it holds.
+// MessageError is the error of an invalid message or of its content.
 type MessageError struct{ Err error }
 
 func (e *MessageError) Error() string { return e.Err.Error() }
@@ -32,15 +32,15 @@ type Records struct {
 	in     *checkedMessages
 	r      *flight.Reader
 	schema *arrow.Schema
-	rec    arrow.Record // that Next gave; nil: none
+	rec    arrow.Record // that Next returned; nil: none
 }
 
-// NewRecords reads the schema; first is the first message, which was taken already. A message that
-// is compressed may unpack to so many bytes. The caller releases the reader. Errors are
-// *MessageError, or those of more.
+// NewRecords reads the schema. first is the first message of the upload, and more has the others.
+// unpacked bounds a decompressed batch. The caller releases the reader. Errors are *MessageError,
+// or those of more.
 func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Records, error) {
 	in := &checkedMessages{first: first, more: more, check: Checker{Rules: recordRules(unpacked)}}
-	// A descriptor may come alone.
+	// The first message may have only a descriptor.
 	for len(first.GetDataHeader()) == 0 {
 		d, err := more.Recv()
 		if errors.Is(err, io.EOF) {
@@ -53,7 +53,7 @@ func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Recor
 	}
 	r, err := flight.NewRecordReader(in)
 	if err != nil {
-		return nil, in.wrong(err)
+		return nil, in.errorOf(err)
 	}
 	for _, f := range r.Schema().Fields() {
 		if f.Type == nil {
@@ -64,14 +64,14 @@ func NewRecords(first *flight.FlightData, more Messages, unpacked int64) (*Recor
 	return &Records{in: in, r: r, schema: plainSchema(r.Schema())}, nil
 }
 
-// Schema is that of all records, without views.
+// Schema returns the schema of all records, without views.
 func (r *Records) Schema() *arrow.Schema { return r.schema }
 
 // Next returns the next record, which is valid until the next call, or io.EOF.
 func (r *Records) Next() (arrow.Record, error) {
 	r.drop()
 	if !r.r.Next() {
-		if err := r.in.wrong(r.r.Err()); err != nil {
+		if err := r.in.errorOf(r.r.Err()); err != nil {
 			return nil, err
 		}
 		return nil, io.EOF
@@ -90,7 +90,7 @@ func (r *Records) Next() (arrow.Record, error) {
 			return nil, &MessageError{fmt.Errorf("column %q has %d rows of %d", rec.ColumnName(i), c.Len(),
 				rec.NumRows())}
 		}
-		err := safely(func() error {
+		err := recoverPanic(func() error {
 			d, err := withoutViewsOf(c.Data())
 			if err != nil {
 				return err
@@ -117,14 +117,14 @@ func (r *Records) drop() {
 	}
 }
 
-// Release ends the reading.
+// Release releases the reader.
 func (r *Records) Release() {
 	r.drop()
 	r.r.Release()
 }
 
-// safely returns a panic over what a client sent as an error.
-func safely(do func() error) (err error) {
+// recoverPanic returns a panic caused by a client's message as an error.
+func recoverPanic(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it is malformed: %v", p)
@@ -133,16 +133,15 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// checkedMessages returns Arrow's reader the messages that pass Check.
+// checkedMessages passes messages to Arrow's reader after Check.
 type checkedMessages struct {
-	first *flight.FlightData // nil once it is taken
+	first *flight.FlightData // nil after it was returned
 	more  Messages
 	check Checker
-	err   error // the first one that was given; Arrow's reader wraps it in words of its own
+	err   error // the first error; Arrow's reader wraps it
 }
 
-// Recv returns the next message. Those that hold nothing, which Arrow's reader does not take, are
-// left out.
+// Recv returns the next message. It skips empty ones, which Arrow's reader refuses.
 func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	for {
 		d := c.first
@@ -168,8 +167,8 @@ func (c *checkedMessages) Recv() (*flight.FlightData, error) {
 	}
 }
 
-// wrong is what is wrong: an error of the messages, or one of Arrow's reader about them.
-func (c *checkedMessages) wrong(err error) error {
+// errorOf returns the error of the messages, or that of Arrow's reader about them.
+func (c *checkedMessages) errorOf(err error) error {
 	switch {
 	case c.err != nil:
 		return c.err

@@ -2,10 +2,10 @@ package uploads
 
 import "fmt"
 
-// layout is what the arrays of some fields have in a batch.
+// layout is the number of arrays and buffers of some fields in a batch.
 type layout struct {
 	arrays, buffers int
-	views           int // columns that have any number of buffers more
+	views           int // columns with any number of additional buffers
 }
 
 func (l *layout) add(m layout) {
@@ -28,9 +28,9 @@ var refusedTypes = map[fieldType]string{
 	typeLargeListView: "large_list_view",
 }
 
-// own is what an array of a type has beside its children. Unions have no validity since version 5,
-// before which nobody reads them here.
-func (k fieldType) own(dense bool) layout {
+// buffersOf returns the buffers of an array of a type without its children. Unions have no validity
+// since version 5; older ones are refused.
+func (k fieldType) buffersOf(dense bool) layout {
 	switch k {
 	case typeNull:
 		return layout{arrays: 1}
@@ -58,13 +58,13 @@ func (k fieldType) nested() bool {
 	return false
 }
 
-// mostNested is how deep fields may nest; Arrow's reader ends there too.
-const mostNested = 64
+// maxNesting is the maximum nesting of fields, as in Arrow's reader.
+const maxNesting = 64
 
-// version5 is the one of the metadata that is written today.
+// version5 is the current version of the metadata.
 const version5 = 4
 
-// schemaCheck counts what the fields of a schema have.
+// schemaCheck counts the content of a schema.
 type schemaCheck struct {
 	*Checker
 	fields, pairs, text int
@@ -103,8 +103,7 @@ func (c *Checker) schema(s table) error {
 	return nil
 }
 
-// field checks a field of a column and those inside of it, and gives what their arrays have in a
-// batch.
+// field checks a field and its children, and returns their layout in a batch.
 func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	children, err := f.vector(fieldChildren, 4)
 	if err != nil {
@@ -116,9 +115,9 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	}
 	c.text += f.textBytes(fieldName)
 	c.fields++
-	if c.fields > c.Fields || depth > mostNested {
+	if c.fields > c.Fields || depth > maxNesting {
 		return l, fmt.Errorf("the schema has more than %d fields, or some %d inside of each other",
-			c.Fields, mostNested)
+			c.Fields, maxNesting)
 	}
 	if c.pairs += metadata.n; c.pairs > c.Fields {
 		return l, fmt.Errorf("the schema has more than %d pairs of metadata", c.Fields)
@@ -144,7 +143,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 		dense = of.byte(unionMode) != 0 // an int16 of 0 or 1
 		c.unions = true
 	}
-	l = kind.own(dense)
+	l = kind.buffersOf(dense)
 	for i := range children.n {
 		inside, err := c.field(f.element(children, i), column, depth+1)
 		if err != nil {
@@ -152,12 +151,11 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 		}
 		l.add(inside)
 	}
-	return c.coded(f, column, l)
+	return c.dictionaryLayout(f, column, l)
 }
 
-// coded returns what the array of a field has in a batch if its values, which have a layout, are in a
-// dictionary.
-func (c *schemaCheck) coded(f table, column int, values layout) (layout, error) {
+// dictionaryLayout returns the layout of a field in a batch if a dictionary has its values.
+func (c *schemaCheck) dictionaryLayout(f table, column int, values layout) (layout, error) {
 	of, ok := f.child(fieldDictionary)
 	if !ok {
 		return values, nil

@@ -394,7 +394,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// FuzzUploads sends anything behind a schema, or in its place. No reader may panic, or take what
+// FuzzUploads sends anything after a schema, or in its place. No reader may panic, or take what
 // nobody sent.
 func FuzzUploads(f *testing.F) {
 	for _, rec := range []arrow.Record{

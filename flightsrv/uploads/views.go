@@ -9,14 +9,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Columns of string_view and binary_view, which Polars sends, become string and binary, in lists
-// and structs too: Arrow's writer for Go writes views wrongly.
+// Columns of string_view and binary_view, which Polars sends, become string and binary, also in
+// lists and structs: Arrow's writer for Go writes views incorrectly.
 
-// maxViewedBytes bounds the bytes that the views of an array amount to: any number of them may be of
-// the same bytes.
+// maxViewedBytes bounds the total length of the views of an array: many views may refer to the same
+// bytes.
 const maxViewedBytes = 512 << 20
 
-// withoutViews is the type that takes the place of one.
+// withoutViews returns the type that replaces a type with views.
 func withoutViews(t arrow.DataType) arrow.DataType {
 	field := func(f arrow.Field) arrow.Field {
 		f.Type = withoutViews(f.Type)
@@ -43,7 +43,7 @@ func withoutViews(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// plainSchema is the schema of records without views.
+// plainSchema returns the schema of records without views.
 func plainSchema(s *arrow.Schema) *arrow.Schema {
 	fields := slices.Clone(s.Fields())
 	for i := range fields {
@@ -53,7 +53,7 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// withoutViewsOf returns an array of the type without views. The caller releases it.
+// withoutViewsOf converts an array to the type without views. The caller releases it.
 func withoutViewsOf(d arrow.ArrayData) (arrow.ArrayData, error) {
 	t := withoutViews(d.DataType())
 	if arrow.TypeEqual(t, d.DataType()) {
@@ -80,7 +80,7 @@ func withoutViewsOf(d arrow.ArrayData) (arrow.ArrayData, error) {
 	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
 }
 
-// copyViews returns the values of views one behind the other.
+// copyViews copies the values of views to one buffer.
 func copyViews(d arrow.ArrayData, t arrow.DataType) (arrow.ArrayData, error) {
 	views := array.MakeFromData(d)
 	defer views.Release()

@@ -2,64 +2,63 @@ package wire
 
 import "net"
 
-// batch is a sequence of frames that are sent together. It keeps its room from one time to the
-// next.
+// batch is a sequence of frames that are sent together. It keeps its memory for the next use.
 type batch struct {
-	runs   []frameRun
-	now    int    // the run that payload is added to
-	fence  int    // DATA frames are not moved before this run
-	bytes  int    // of payload, and heldPerFrame for each run
-	copied []byte // what the copies of this batch are cut from
-	copies int    // bytes of them
-	owed   int    // frames of other kinds than DATA, which no window of the client bounds
-	leases []*lease
-	parts  net.Buffers // of buffers
+	runs          []frameRun
+	current       int    // the run that payload is added to
+	fence         int    // DATA frames are not moved before this run
+	bytes         int    // of payload, and heldPerFrame for each run
+	copied        []byte // memory for the copies of this batch
+	copies        int    // bytes of them
+	controlFrames int    // frames other than DATA, which no window of the client bounds
+	leases        []*lease
+	parts         net.Buffers // of buffers
 }
 
-// frameRun is a frame to be sent: of one frame of gRPC, or of several of the DATA of one stream.
+// frameRun is a frame to be sent: one frame of gRPC, or several DATA frames of one stream.
 type frameRun struct {
 	head   header
-	data   bool // DATA without flags, which more of the same can follow
+	data   bool // DATA without flags, to which more can be added
 	length int  // of the payload
 	parts  [][]byte
 }
 
-// beginFrame takes the header of the next frame. most is the length that the client takes.
-func (b *batch) beginFrame(head header, most int) {
+// beginFrame adds the header of the next frame. maxLength is the maximum length for the client.
+func (b *batch) beginFrame(head header, maxLength int) {
 	data, length := head.kind() == frameData && head.flags() == 0, head.length()
 	if data {
 		for i := len(b.runs) - 1; i >= b.fence; i-- {
 			if r := &b.runs[i]; r.head.stream() == head.stream() {
-				if r.length+length > most {
+				if r.length+length > maxLength {
 					break
 				}
 				r.length += length
-				b.now = i
+				b.current = i
 				return
 			}
 		}
 	}
-	b.now = len(b.runs)
-	if b.now < cap(b.runs) {
-		b.runs = b.runs[:b.now+1]
+	b.current = len(b.runs)
+	if b.current < cap(b.runs) {
+		b.runs = b.runs[:b.current+1]
 	} else {
 		b.runs = append(b.runs, frameRun{})
 	}
-	r := &b.runs[b.now]
+	r := &b.runs[b.current]
 	*r = frameRun{head: head, data: data, length: length, parts: r.parts[:0]}
 	b.bytes += heldPerFrame
 	if head.kind() != frameData {
-		b.owed++
+		b.controlFrames++
 	}
 	if !data {
 		b.fence = len(b.runs)
 	}
 }
 
-// takesData says that payload that is added now is of a stream's messages.
-func (b *batch) takesData() bool { return b.runs[b.now].data }
+// takesData reports whether payload that is added now is of a stream's messages.
+func (b *batch) takesData() bool { return b.runs[b.current].data }
 
-// retain keeps the lease until the batch is sent, and says whether it still could.
+// retain keeps the lease until the batch is sent. It reports false if the lease has ended.
 func (b *batch) retain(l *lease) bool {
 	if n := len(b.leases); n > 0 && b.leases[n-1] == l {
 		return true
@@ -71,13 +70,13 @@ func (b *batch) retain(l *lease) bool {
 	return true
 }
 
-// add adds p, which does not change before reset.
+// add adds p, which must not change before reset.
 func (b *batch) add(p []byte) {
 	b.bytes += len(p)
-	r := &b.runs[b.now]
+	r := &b.runs[b.current]
 	if n := len(r.parts); n > 0 {
 		last := r.parts[n-1]
-		if all := len(last) + len(p); all <= cap(last) && &last[:all][len(last)] == &p[0] { // p lies behind it
+		if all := len(last) + len(p); all <= cap(last) && &last[:all][len(last)] == &p[0] { // p follows it in memory
 			r.parts[n-1] = last[:all]
 			return
 		}
@@ -97,10 +96,10 @@ func (b *batch) addCopy(p []byte) {
 }
 
 func (b *batch) full() bool {
-	return b.bytes >= gatherBytes || b.copies >= copyBytes || b.owed >= maxOwed
+	return b.bytes >= gatherBytes || b.copies >= copyBytes || b.controlFrames >= maxControlFrames
 }
 
-// buffers is what is to be sent.
+// buffers returns the bytes to be sent.
 func (b *batch) buffers() *net.Buffers {
 	b.parts = b.parts[:0]
 	for i := range b.runs {
@@ -113,7 +112,7 @@ func (b *batch) buffers() *net.Buffers {
 	return &sent
 }
 
-// reset empties the batch, and gives back what it holds.
+// reset empties the batch, and releases what it holds.
 func (b *batch) reset() {
 	for i := range b.runs {
 		clear(b.runs[i].parts)
@@ -124,5 +123,5 @@ func (b *batch) reset() {
 	}
 	clear(b.leases)
 	b.runs, b.leases, b.copied = b.runs[:0], b.leases[:0], b.copied[:0]
-	b.now, b.fence, b.bytes, b.copies, b.owed = 0, 0, 0, 0, 0
+	b.current, b.fence, b.bytes, b.copies, b.controlFrames = 0, 0, 0, 0, 0
 }

@@ -173,7 +173,7 @@ func TestLent(t *testing.T) {
 	c.settings.frameBytes.Store(1 << 20)
 	lent := c.Lend(nil, [][]byte{body}, func() { released.Store(true) })
 	c.mu.Lock()
-	c.woken = true // nothing is sent before it is all there
+	c.flushing = true // nothing is sent before it is all there
 	c.mu.Unlock()
 	for b := body; len(b) > 0; {
 		n := min(len(b), minFrameBytes)
@@ -200,7 +200,7 @@ func TestLent(t *testing.T) {
 	}
 }
 
-// TestUnsaid checks that a write is sent though nobody says that it was the last.
+// TestUnsaid checks that the last write is sent without a signal that it is the last.
 func TestUnsaid(t *testing.T) {
 	sent := make(chan int, 1)
 	c := newConn(&sink{}, func(b *net.Buffers) error {
@@ -267,7 +267,7 @@ func TestBroken(t *testing.T) {
 			}
 			return err
 		}
-		c.woken = true
+		c.flushing = true
 		if err := write(); err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +330,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	size := func(n uint32) http2.Setting { return http2.Setting{ID: http2.SettingMaxFrameSize, Val: n} }
-	var want []uint32 // behind each frame
+	var want []uint32 // after each frame
 	var ends []int
 	add := func(n uint32) { want, ends = append(want, n), append(ends, b.Len()) }
 	write(f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 20}, size(1<<22)))

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Credentials are c, on whose connections a Conn is: above TLS, if c has TLS. refused is told of a
-// connection that a Conn closes, and why; it may be nil.
+// Credentials wraps c so that its connections are each a Conn, above TLS if c uses it. refused is
+// called with the reason if a Conn closes its connection; it may be nil.
 func Credentials(c credentials.TransportCredentials, refused func(client net.Addr,
 	why error),
 ) credentials.TransportCredentials {
@@ -48,13 +48,13 @@ func (g connCredentials) Clone() credentials.TransportCredentials {
 	return connCredentials{g.TransportCredentials.Clone(), g.rooms, g.refused}
 }
 
-// connInfo tells a call which connection it came over.
+// connInfo is the connection of a call.
 type connInfo struct {
 	credentials.AuthInfo
 	conn *Conn
 }
 
-// Of returns the connection of the call that ctx is of; nil if it came over none with Credentials.
+// Of returns the connection of a call by its context; nil without Credentials.
 func Of(ctx context.Context) *Conn {
 	if p, ok := peer.FromContext(ctx); ok {
 		if info, ok := p.AuthInfo.(connInfo); ok {

@@ -15,10 +15,10 @@ const (
 	frameSettings = 4
 
 	settingMaxFrameSize = 5
-	minFrameBytes       = 1 << 14 // what everybody takes
+	minFrameBytes       = 1 << 14 // which every client accepts
 	maxFrameBytes       = 1<<24 - 1
 
-	prefaceBytes = 24 // PRI * HTTP/2.0…, with which a client begins
+	prefaceBytes = 24 // PRI * HTTP/2.0…, the first bytes of a client
 )
 
 func (h *header) length() int     { return int(h[0])<<16 | int(h[1])<<8 | int(h[2]) }
@@ -27,11 +27,11 @@ func (h *header) kind() byte      { return h[3] }
 func (h *header) flags() byte     { return h[4] }
 func (h *header) stream() uint32  { return binary.BigEndian.Uint32(h[5:]) }
 
-// splitter cuts a sequence of bytes into frames.
+// splitter splits a sequence of bytes into frames.
 type splitter struct {
 	head header
 	has  int // bytes of head
-	left int // bytes of payload to come
+	left int // bytes of payload that follow
 }
 
 // Kinds of pieces.
@@ -41,7 +41,7 @@ const (
 	payload
 )
 
-// next cuts off the piece that b, not empty, begins with.
+// next returns the first piece of b, which is not empty.
 func (s *splitter) next(b []byte) (piece []byte, kind int) {
 	if s.atFrameStart() {
 		s.has = 0
@@ -59,21 +59,21 @@ func (s *splitter) next(b []byte) (piece []byte, kind int) {
 	return b[:n], payload
 }
 
-// atFrameStart says that no frame is begun and not ended.
+// atFrameStart reports whether the next byte starts a frame.
 func (s *splitter) atFrameStart() bool { return s.left == 0 && (s.has == 0 || s.has == len(s.head)) }
 
-// settings are those of a client that matter here. What is wrong with its frames is gRPC's to find.
+// settings are the relevant settings of a client. gRPC checks the client's frames.
 type settings struct {
-	frameBytes atomic.Uint32 // the longest payload of a frame that it takes
+	frameBytes atomic.Uint32 // maximum payload of a frame
 
-	preface int // bytes of it that were seen
+	preface int // bytes of it that were read
 	frames  splitter
 	pair    [6]byte // identifier, 2 bytes | value, 4 bytes
 	has     int     // bytes of pair
 }
 
-// read looks at the next bytes of the client. A larger frame is allowed from then on that it is
-// asked for; a smaller one rules once it is acknowledged, which gRPC does later.
+// read reads the next bytes of the client. A larger maximum is used at once. A smaller one applies
+// after its acknowledgement, which gRPC sends later.
 func (s *settings) read(b []byte) {
 	n := min(prefaceBytes-s.preface, len(b))
 	s.preface += n

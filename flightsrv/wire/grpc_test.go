@@ -66,7 +66,7 @@ func TestGRPC(t *testing.T) {
 	const messages = 20
 	var released, inPlace atomic.Int64
 	look := func(p []byte) {
-		// What is left behind p, up to the end of what p is a slice of, tells where in body it
+		// What follows p, up to the end of what p is a slice of, tells where in body it
 		// begins.
 		if at := len(body) - cap(p); at >= 0 && &body[at] == &p[0] {
 			inPlace.Add(int64(len(p)))

@@ -7,14 +7,14 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// lease counts those who still read lent memory: the buffers that gRPC has, and the batches that
-// are not sent. To gRPC it is the pool that the buffers came from.
+// lease counts the readers of lent memory: the buffers that gRPC has, and the batches that are not
+// sent. To gRPC it is the pool of the buffers.
 type lease struct {
 	uses    atomic.Int32
 	release func() // nil: nothing to release
 }
 
-// Get is of mem.BufferPool; nobody asks a lease for a buffer.
+// Get implements mem.BufferPool. It is not called.
 func (l *lease) Get(n int) *[]byte {
 	b := make([]byte, n)
 	return &b
@@ -27,7 +27,7 @@ func (l *lease) Put(*[]byte) {
 	}
 }
 
-// take begins a use, unless there is none any more.
+// take starts a use, unless all uses have ended.
 func (l *lease) take() bool {
 	for {
 		n := l.uses.Load()
@@ -40,17 +40,16 @@ func (l *lease) take() bool {
 	}
 }
 
-// loan is what gRPC is going to write of a lease. gRPC drops buffers without a word when a stream
-// or the connection is lost: so a loan doesn't keep its lease.
+// loan is the part of a lease that gRPC has yet to write. gRPC drops buffers silently when a stream
+// or the connection is lost, so a loan does not keep its lease.
 type loan struct {
-	rest  [][]byte // in the order in which they are written
+	rest  [][]byte // in the order of writing
 	lease weak.Pointer[lease]
 }
 
-// Lend returns gRPC's buffers of a message that is sent over c: of head, which is the garbage
-// collector's, and of parts, which nobody changes until release is called, once. If gRPC drops them
-// without a word, it isn't called, and all that they are is garbage. nil is a Conn to which every
-// Write is a copy.
+// Lend returns gRPC's buffers of a message for c: of head, which is on Go's heap, and of parts,
+// which must not change until release is called once. If gRPC drops the buffers silently, release
+// is not called, and the garbage collector frees them. With a nil Conn, every Write copies.
 func (c *Conn) Lend(head []byte, parts [][]byte, release func()) mem.BufferSlice {
 	large, smallBytes := 0, 0
 	for _, b := range parts {
@@ -81,10 +80,10 @@ func (c *Conn) Lend(head []byte, parts [][]byte, release func()) mem.BufferSlice
 	return out
 }
 
-// isSmall says that b is copied: gRPC would not tell when it is done with it.
+// isSmall reports whether b is copied: gRPC would not signal the end of its use.
 func isSmall(b []byte) bool { return mem.IsBelowBufferPoolingThreshold(len(b)) }
 
-// expect adds a loan, and forgets those that are over.
+// expect adds a loan, and removes those that are complete.
 func (c *Conn) expect(n *loan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,9 +100,9 @@ func (c *Conn) expect(n *loan) {
 	c.loans = append(going, n)
 }
 
-// lender returns the lease of b, which gRPC writes, or nil if b is not what any loan goes on with.
-// Two loans may be of the same memory: it doesn't matter which of them is taken, since neither
-// lease ends before gRPC has returned from writing its last byte.
+// lender returns the lease of b, which gRPC writes; nil if b does not continue any loan. Two loans
+// may be of the same memory. Either may be chosen, since no lease ends before gRPC has written its
+// last byte.
 func (c *Conn) lender(b []byte) *lease {
 	for _, l := range c.loans {
 		if len(l.rest) == 0 || &l.rest[0][0] != &b[0] || len(l.rest[0]) < len(b) {

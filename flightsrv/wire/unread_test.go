@@ -23,15 +23,15 @@ func TestUnread(t *testing.T) {
 		parts := frame(byte(http2.FrameSettings), byte(http2.FlagSettingsAck), 0, make([]byte, size))
 		var err error
 		n := 0
-		for ; err == nil && n < 100*maxOwed; n++ {
+		for ; err == nil && n < 100*maxControlFrames; n++ {
 			for _, p := range parts {
 				if _, err = c.Write(p); err != nil {
 					break
 				}
 			}
 			c.mu.Lock()
-			if b := c.batch; b.owed > maxOwed || cap(b.runs) > 2*maxOwed || cap(b.copied) > 2*copyBytes {
-				t.Fatalf("%d frames of %d bytes: a batch holds %d, with room for %d", n, size, b.owed, cap(b.runs))
+			if b := c.batch; b.controlFrames > maxControlFrames || cap(b.runs) > 2*maxControlFrames || cap(b.copied) > 2*copyBytes {
+				t.Fatalf("%d frames of %d bytes: a batch holds %d, with room for %d", n, size, b.controlFrames, cap(b.runs))
 			}
 			c.mu.Unlock()
 		}
@@ -56,7 +56,7 @@ func TestMuchRead(t *testing.T) {
 		return nil
 	})
 	ack := frame(byte(http2.FrameSettings), byte(http2.FlagSettingsAck), 0)[0]
-	const frames = 10 * maxOwed
+	const frames = 10 * maxControlFrames
 	for range frames {
 		if _, err := c.Write(ack); err != nil {
 			t.Fatal(err)

@@ -10,15 +10,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
-// An ENUM is a text to clients. DuckDB gives it as a dictionary of its values, which JDBC and
-// others do not read everywhere, and which a stream would have to send with each batch.
+// An ENUM is text to clients. DuckDB returns it as a dictionary, which JDBC and others do not read
+// everywhere, and which a stream would have to send with each batch.
 //
-// A HUGEINT is an int64 to clients, unless the query says HUGEINT itself: it is what DuckDB makes
-// of a sum of integers, and a decimal of 38 digits is no number to pandas. A value that does not
-// fit is an error.
+// A HUGEINT is an int64 to clients, unless the query names HUGEINT. DuckDB uses it for sums of
+// integers, and pandas can't compute with a decimal of 38 digits. A value that does not fit is an
+// error.
 
-// withTexts returns a field, and the fields that it is made of, the type of a dictionary's values in
-// place of the dictionary.
+// withTexts replaces the dictionary types of a field, and of its children, by the types of their
+// values.
 func withTexts(f arrow.Field) arrow.Field {
 	switch t := f.Type.(type) {
 	case *arrow.DictionaryType:
@@ -42,7 +42,7 @@ func withTexts(f arrow.Field) arrow.Field {
 	return f
 }
 
-// recordAs returns a record the schema that was made of its own. It takes rec over.
+// recordAs converts a record to a schema that was derived from its own. It takes ownership of rec.
 func recordAs(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
 	defer rec.Release()
 	columns := make([]arrow.Array, rec.NumCols())
@@ -58,8 +58,8 @@ func recordAs(rec arrow.Record, schema *arrow.Schema) (arrow.Record, error) {
 	return array.NewRecord(schema, columns, rec.NumRows()), nil
 }
 
-// dataAs returns the data of an array, or of a part of one, as the type that was made of its own. The
-// caller releases it.
+// dataAs converts the data of an array to a type that was derived from its own. The caller releases
+// it.
 func dataAs(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
 	if arrow.TypeEqual(data.DataType(), as) {
 		data.Retain()
@@ -86,7 +86,7 @@ func dataAs(data arrow.ArrayData, as arrow.DataType) (arrow.ArrayData, error) {
 	return array.NewData(as, data.Len(), data.Buffers(), children, data.NullN(), data.Offset()), nil
 }
 
-// textsOf returns the texts that a dictionary array stands for.
+// textsOf returns the values of a dictionary array as texts.
 func textsOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	indices := array.NewDictionaryData(data)
 	defer indices.Release()
@@ -110,7 +110,7 @@ func textsOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	return texts.Data(), nil
 }
 
-// integersOf returns the integers that decimals without a fraction are.
+// integersOf converts decimals without a fraction to integers.
 func integersOf(data arrow.ArrayData) (arrow.ArrayData, error) {
 	decimals := array.NewDecimal128Data(data)
 	defer decimals.Release()

@@ -7,41 +7,41 @@ import (
 	"strings"
 )
 
-// tableFunctions are those that a query may call in its FROM. The others read files, take pointers,
-// run text as SQL, or change how DuckDB works: a list of what is refused would miss those that
-// DuckDB's next version adds.
+// tableFunctions are the functions that a query may call in FROM. Others read files, take pointers,
+// run text as SQL, or change DuckDB's settings. A list of refused functions would miss those that
+// the next version of DuckDB adds.
 var tableFunctions = words(`
 	generate_series range repeat repeat_row unnest
 	json_each json_tree
 	summary
 	st_generatepoints
 	icu_calendar_names pg_timezone_names
-	duckdb_columns duckdb_constraints duckdb_coordinate_systems duckdb_databases duckdb_functions duckdb_indexes duckdb_keywords duckdb_memory
+	duckdb_columns duckdb_constraints duckdb_coordinate_systems duckdb_databases duckdb_functions
+	duckdb_indexes duckdb_keywords duckdb_memory
 	duckdb_optimizers duckdb_schemas duckdb_sequences duckdb_settings duckdb_tables duckdb_types duckdb_views
 	pragma_collations pragma_platform pragma_user_agent pragma_version
 	test_all_types`)
 
-// deniedFunctions are the scalar functions that do something to the server, or nothing but keep it
-// from its work, and those that take a query as text, which is bound without a look at what it
-// calls. Those that compute are left alone.
+// deniedFunctions are the scalar functions that affect the server, or only keep it busy, and those
+// that take a query as text, whose calls are not checked. Functions that compute are allowed.
 var deniedFunctions = words(`currval getenv nextval pg_sleep sleep_ms write_log
 	json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql`)
 
-// hostSettings are the names of settings that tell of the server's machine: its paths, its way to
-// the network, its keys.
+// hostSettings are the settings that reveal the server's machine: paths, network access, keys.
 const hostSettings = `directory|directories|path|file|location|output|proxy|secret|repository|user|password|key|storage`
 
-// settingsMacro leaves their values out of the list of all settings.
+// settingsMacro hides their values in the list of all settings.
 const settingsMacro = `CREATE MACRO main.duckdb_settings() AS TABLE
-SELECT * REPLACE (CASE WHEN NOT regexp_matches(name, '` + hostSettings + `') THEN "value" END AS "value") FROM system.main.duckdb_settings()`
+SELECT * REPLACE (CASE WHEN NOT regexp_matches(name, '` + hostSettings + `') THEN "value" END AS "value")
+    FROM system.main.duckdb_settings()`
 
 var hostSetting = regexp.MustCompile(`(?i)` + hostSettings)
 
-// crsFunctions are those that take the name of a reference system, or give one, with the place of
-// the first name among their arguments.
+// crsFunctions are the functions that take or return the name of a reference system, with the index
+// of the first such argument.
 var crsFunctions = map[string]int{"st_transform": 1, "st_setcrs": 1, "st_crs": 1}
 
-// crsFile finds what has PROJ open a file in the definition of a reference system, or may.
+// crsFile matches a definition of a reference system that makes PROJ open a file.
 var crsFile = regexp.MustCompile(`(?i)\binit\s*=|grids|model\s*=|\bfile\b|parameter_?file|proj4|@|\\|^\s*/`)
 
 func words(s string) map[string]bool {
@@ -52,8 +52,8 @@ func words(s string) map[string]bool {
 	return set
 }
 
-// checkAllowed looks for functions in a syntax tree that no query may call. offset is where the tree's
-// text begins in the query's.
+// checkAllowed returns an error if a syntax tree calls a function that queries may not call. offset
+// is the start of the tree's text in the query.
 func checkAllowed(node any, offset int) error {
 	switch n := node.(type) {
 	case []any:
@@ -96,7 +96,7 @@ func checkCall(n map[string]any, offset int) error {
 	return err
 }
 
-// checkArguments looks at the arguments of functions that are allowed with some.
+// checkArguments checks the arguments of functions that are allowed only with some.
 func checkArguments(call map[string]any) *Error {
 	name := functionName(call)
 	children, _ := call["children"].([]any)

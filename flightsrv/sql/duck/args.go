@@ -16,7 +16,7 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// bind returns the statement's parameters the values of one row, column i the parameter i+1.
+// bind binds the values of a row to the statement's parameters, column i to parameter i+1.
 func (s *Statement) bind(args arrow.Record, row int) error {
 	n, have := int(duckdb.NParams(s.prepared)), 0
 	if args != nil {
@@ -48,9 +48,10 @@ func badValue(format string, args ...any) *Error {
 	return &Error{Kind: Value, Message: fmt.Sprintf(format, args...), Position: -1}
 }
 
-// value returns value i of an array as one of DuckDB, exactly, or an error. The caller destroys it.
+// value converts value i of an array to a DuckDB value exactly, or returns an error. The caller
+// destroys it.
 func value(a arrow.Array, i int) (duckdb.Value, error) {
-	// an array of nulls has no bitmap, and says that none of them is
+	// an array of nulls has no bitmap, and IsNull is false
 	if a.IsNull(i) || a.DataType().ID() == arrow.NULL {
 		return duckdb.CreateNullValue(), nil
 	}
@@ -107,7 +108,7 @@ func value(a arrow.Array, i int) (duckdb.Value, error) {
 	return timeValue(a, i)
 }
 
-// timeValue returns dates, times, points in time and spans of it.
+// timeValue converts dates, times, timestamps and intervals.
 func timeValue(a arrow.Array, i int) (duckdb.Value, error) {
 	switch a := a.(type) {
 	case *array.Date32:
@@ -151,7 +152,7 @@ func textValue(s string) (duckdb.Value, error) {
 	return duckdb.CreateVarchar(s), nil
 }
 
-// clockValue returns a time of day. DuckDB takes any number for one.
+// clockValue converts a time of day. DuckDB itself accepts any number.
 func clockValue(v int64, unit arrow.TimeUnit) (duckdb.Value, error) {
 	if v < 0 || v > int64(24*time.Hour/unit.Multiplier()) {
 		return duckdb.Value{}, badValue("time %d %s is none of a day", v, unit)
@@ -163,7 +164,8 @@ func clockValue(v int64, unit arrow.TimeUnit) (duckdb.Value, error) {
 	return duckdb.CreateTime(duckdb.NewTime(us)), err
 }
 
-// timestampValue keeps the unit of a local time. A point in time has microseconds in DuckDB.
+// timestampValue keeps the unit of a local timestamp. A timestamp with a zone has microseconds in
+// DuckDB.
 func timestampValue(v int64, t *arrow.TimestampType) (duckdb.Value, error) {
 	if t.TimeZone != "" {
 		us, err := microseconds(v, t.Unit)
@@ -181,7 +183,7 @@ func timestampValue(v int64, t *arrow.TimestampType) (duckdb.Value, error) {
 	}
 }
 
-// microseconds returns v of a unit in microseconds, exactly.
+// microseconds converts v to microseconds exactly.
 func microseconds(v int64, unit arrow.TimeUnit) (int64, error) {
 	const digits = 6
 	have := 3 * int(unit) // second, millisecond, microsecond, nanosecond
@@ -206,7 +208,7 @@ func decimalValue(n decimal128.Num, precision, scale int32) (duckdb.Value, error
 		return duckdb.Value{}, badValue("decimal(%d, %d) is none of DuckDB's, which have up to 38 digits",
 			precision, scale)
 	}
-	// DuckDB ends the process, or takes it for another type's value
+	// DuckDB would end the process, or use it as a value of another type
 	if digits := len(new(big.Int).Abs(n.BigInt()).String()); digits > int(precision) {
 		return duckdb.Value{}, badValue("decimal %s has more than %d digits", n.BigInt(), precision)
 	}

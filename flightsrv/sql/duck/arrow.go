@@ -29,7 +29,7 @@ func schemaOf(s *C.struct_ArrowSchema) *cdata.CArrowSchema {
 	return (*cdata.CArrowSchema)(unsafe.Pointer(s))
 }
 
-// takeError returns the error that DuckDB hands out, which may be none, and destroys it.
+// takeError returns an error that DuckDB passed, if any, and destroys it.
 func takeError(p unsafe.Pointer) error {
 	e := duckdb.ErrorData{Ptr: p}
 	if e.Ptr == nil {
@@ -42,7 +42,7 @@ func takeError(p unsafe.Pointer) error {
 	return parseError(duckdb.ErrorDataMessage(e))
 }
 
-// convertedSchema is DuckDB's idea of a field, as a schema of its own. The caller destroys it.
+// convertedSchema converts a field to DuckDB's representation of a schema. The caller destroys it.
 func (c *Conn) convertedSchema(f arrow.Field) (unsafe.Pointer, error) {
 	s := (*C.struct_ArrowSchema)(C.calloc(1, C.sizeof_struct_ArrowSchema))
 	defer C.free(unsafe.Pointer(s))
@@ -53,7 +53,8 @@ func (c *Conn) convertedSchema(f arrow.Field) (unsafe.Pointer, error) {
 	return converted, err
 }
 
-// logicalType is DuckDB's type of a field: that of a null of it, converted. The caller destroys it.
+// logicalType returns DuckDB's type of a field, by the conversion of a null. The caller destroys
+// it.
 func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	var none duckdb.LogicalType
 	converted, err := c.convertedSchema(f)
@@ -68,7 +69,7 @@ func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	a := (*C.struct_ArrowArray)(C.calloc(1, C.sizeof_struct_ArrowArray))
 	defer C.free(unsafe.Pointer(a))
 	cdata.ExportArrowRecordBatch(rec, arrayOf(a), nil)
-	defer cdata.ReleaseCArrowArray(arrayOf(a)) // nothing is left of it where DuckDB has taken it
+	defer cdata.ReleaseCArrowArray(arrayOf(a)) // nothing is left of it if DuckDB took it
 	var chunk duckdb.DataChunk
 	if err := takeError(C.duckdb_data_chunk_from_arrow(c.conn.Ptr, a, converted, &chunk.Ptr)); err != nil {
 		return none, err
@@ -77,9 +78,9 @@ func (c *Conn) logicalType(f arrow.Field) (duckdb.LogicalType, error) {
 	return duckdb.VectorGetColumnType(duckdb.DataChunkGetVector(chunk, 0)), nil
 }
 
-// schema returns DuckDB's types as Arrow's, and may exchange some of them: given is the one of
-// DuckDB's own records, and schema has texts in place of dictionaries, and int64 in place of
-// HUGEINT unless huge. Geometry has the extension metadata of the present statement's tables.
+// schema converts DuckDB's types to Arrow. given is the schema of DuckDB's own records. schema has
+// texts in place of dictionaries, and int64 in place of HUGEINT unless huge. Geometries have the
+// extension metadata of the statement's tables.
 func (c *Conn) schema(types []duckdb.LogicalType, names []string, huge bool) (schema, given *arrow.Schema, err error) {
 	if len(types) == 0 {
 		none := arrow.NewSchema(nil, nil)

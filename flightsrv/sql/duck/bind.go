@@ -20,23 +20,23 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// boundTable is what one mention of a name in a statement is bound to. DuckDB holds it as long as the
+// boundTable is the table that a name in a statement is bound to. DuckDB holds it as long as the
 // statement's plan.
 type boundTable struct {
 	conn     *Conn
 	relation Relation
-	fields   []arrow.Field // of the relation, as DuckDB is told them
+	fields   []arrow.Field // of the relation, as DuckDB knows them
 }
 
-// tableScan is one scan of a table.
+// tableScan is a scan of a table.
 type tableScan struct {
 	in      *instance
 	call    *call
 	batches Batches
-	schema  *arrow.Schema // of a batch, the wanted columns
+	schema  *arrow.Schema // of a batch with the wanted columns
 }
 
-// newHandle returns DuckDB a handle, which ends with vfDone.
+// newHandle returns a handle for DuckDB, which vfDone deletes.
 func (in *instance) newHandle(v any) C.uintptr_t {
 	in.database.handles.Add(1)
 	return C.uintptr_t(cgo.NewHandle(v))
@@ -106,7 +106,7 @@ func bind(info duckdb.BindInfo, conn *Conn, call *call) error {
 	return nil
 }
 
-// addColumn tells DuckDB of a column, and gives the field that it was told.
+// addColumn adds a column to DuckDB's table, and returns its field.
 func addColumn(info duckdb.BindInfo, conn *Conn, f arrow.Field) (arrow.Field, error) {
 	if structs(f.Type) > 1 {
 		return f, &Error{Kind: Unsupported, Message: fmt.Sprintf("DuckDB misreads structs inside of structs: %s",
@@ -136,7 +136,7 @@ func vfInit(p unsafe.Pointer) {
 	}
 }
 
-// start begins a scan of the columns that DuckDB wants.
+// start starts a scan of the columns that DuckDB wants.
 func start(info duckdb.InitInfo, t *boundTable, call *call) error {
 	columns := make([]int, duckdb.InitGetColumnCount(info))
 	wanted := make([]arrow.Field, len(columns))
@@ -154,7 +154,7 @@ func start(info duckdb.InitInfo, t *boundTable, call *call) error {
 	}
 	r := &tableScan{in: t.conn.in, call: call, batches: batches}
 	scan := C.vf_scan_new(r.in.newHandle(r), t.conn.conn.Ptr, C.int64_t(len(columns)), C.int64_t(batches.Len()))
-	C.vf_init_set_scan(info.Ptr, scan) // frees it, whatever comes now
+	C.vf_init_set_scan(info.Ptr, scan) // frees it in any case
 	converted, geometries := unsafe.Slice(scan.converted, len(columns)), unsafe.Slice(scan.wkb, len(columns))
 	for i, f := range wanted {
 		extension, _ := f.Metadata.GetValue(extensionName)
@@ -168,7 +168,7 @@ func start(info duckdb.InitInfo, t *boundTable, call *call) error {
 	return nil
 }
 
-// A thread more is worth its start from this many rows on.
+// The number of rows from which a further thread pays off.
 const rowsPerThread = 16 << 10
 
 //export vfFetch
@@ -213,8 +213,8 @@ func (r *tableScan) fetch(i int, out *C.vf_batch) error {
 }
 
 // withStructsAtZero returns the batch with structs that begin at the start of their buffers, copied
-// if need be: the export of this version of Arrow adds a struct's offset to its fields and keeps it
-// in the struct as well. The caller releases the batch.
+// if necessary. The export of this version of Arrow adds a struct's offset to its fields, and keeps
+// it in the struct as well. The caller releases the batch.
 func withStructsAtZero(rec arrow.Record) (arrow.Record, error) {
 	columns := slices.Clone(rec.Columns())
 	copied := false
@@ -236,7 +236,7 @@ func withStructsAtZero(rec arrow.Record) (arrow.Record, error) {
 	return array.NewRecord(rec.Schema(), columns, rec.NumRows()), nil
 }
 
-// structs is how many structs lie inside of each other in a type. A map is a list of them.
+// structs returns how deep structs are nested in a type. A map is a list of structs.
 func structs(t arrow.DataType) (depth int) {
 	switch t := t.(type) {
 	case *arrow.StructType:

@@ -117,7 +117,7 @@ func TestPrepareCancelled(t *testing.T) {
 	}
 }
 
-// A thousand statements, ended in many ways, leave nothing behind: no relation, scan, batch, handle
+// A thousand statements, ended in many ways, leave nothing: no relation, scan, batch, handle
 // or goroutine.
 func TestNothingLeft(t *testing.T) {
 	memory := memory.NewCheckedAllocator(arrowMemory)

@@ -14,22 +14,22 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Where the columns of a result are numbers, texts and the like, the values of DuckDB's chunks are
-// copied to where the record has them, once. A chunk may have few rows, behind a filter, and making
-// a record of each takes longer than that.
+// If the columns of a result are numbers, texts and the like, the values in DuckDB's chunks are
+// copied to the record directly. A chunk may have few rows after a filter, and a record for each
+// chunk is slower.
 
-// columnBuilder is a column of a record in the making.
+// columnBuilder is a column of a record that is being built.
 type columnBuilder struct {
 	dataType arrow.DataType
-	width    int // of a value, in bits as Arrow has it; 0: texts and bytes, whose ends are in offsets
+	width    int // of a value in bits, as in Arrow; 0: texts and bytes, whose ends are in offsets
 	rows     int
 	nulls    int
-	valid    []byte // a bit a row; of no meaning as long as there is no null
+	valid    []byte // a bit per row; unused while there is no null
 	offsets  []int32
 	values   []byte
 }
 
-// sameLayout are the types whose values DuckDB has as Arrow does, one behind another.
+// sameLayout are the types whose values DuckDB and Arrow store in the same way.
 var sameLayout = map[duckdb.Type]bool{
 	duckdb.TypeTinyInt: true, duckdb.TypeSmallInt: true, duckdb.TypeInteger: true, duckdb.TypeBigInt: true,
 	duckdb.TypeUTinyInt: true, duckdb.TypeUSmallInt: true, duckdb.TypeUInteger: true, duckdb.TypeUBigInt: true,
@@ -38,7 +38,8 @@ var sameLayout = map[duckdb.Type]bool{
 	duckdb.TypeTimestampNS: true, duckdb.TypeTimestampTZ: true,
 }
 
-// columnBuilders are the columns of a result, or nil if DuckDB has to convert one of them.
+// columnBuilders returns builders for the columns of a result; nil if DuckDB has to convert one of
+// them.
 func columnBuilders(types []duckdb.LogicalType, schema *arrow.Schema) []columnBuilder {
 	columns := make([]columnBuilder, len(types))
 	for i, t := range types {
@@ -61,7 +62,7 @@ func columnBuilders(types []duckdb.LogicalType, schema *arrow.Schema) []columnBu
 	return columns
 }
 
-// build makes the next record of the values of DuckDB's chunks.
+// build builds the next record from DuckDB's chunks.
 func (r *Rows) build() (arrow.Record, error) {
 	for i := range r.builders {
 		r.builders[i].reset()
@@ -101,7 +102,7 @@ func (r *Rows) build() (arrow.Record, error) {
 	return array.NewRecord(r.schema, columns, int64(rows)), nil
 }
 
-// reset makes the column empty. Its record will need about as much room as the one before.
+// reset empties the column. It allocates as much as the last record needed.
 func (g *columnBuilder) reset() {
 	g.rows, g.nulls, g.valid = 0, 0, nil
 	g.values = make([]byte, 0, len(g.values))
@@ -165,8 +166,8 @@ func (g *columnBuilder) addBits(values []byte) {
 	}
 }
 
-// addValid notes which of n more rows are null. valid is nil where none is; else it may have no
-// null in it all the same.
+// addValid records which of n more rows are null. A nil valid means that none is. Otherwise there
+// may still be no null.
 func (g *columnBuilder) addValid(valid *uint64, n int) {
 	before := g.nulls
 	if valid != nil {
@@ -197,12 +198,12 @@ func isValid(valid *uint64, i int) bool {
 	return *(*uint64)(unsafe.Add(unsafe.Pointer(valid), i/64*8))>>(i%64)&1 != 0
 }
 
-// growBits is bits with room for n.
+// growBits extends bits to n of them.
 func growBits(bits []byte, n int) []byte {
 	return append(bits, make([]byte, int(bitutil.BytesForBits(int64(n)))-len(bits))...)
 }
 
-// array is the column as it was gathered. The memory is the garbage collector's.
+// array returns the column. Its memory is on Go's heap.
 func (g *columnBuilder) array() arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(g.values)}
 	if g.nulls > 0 {

@@ -11,29 +11,29 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Conn is a connection to the database: statements are prepared on it, and one of them runs at a
+// Conn is a connection to the database. Statements are prepared on it, and it runs one of them at a
 // time. It is for one goroutine at a time.
 type Conn struct {
 	in      *instance
 	id      uint64
 	conn    duckdb.Connection
 	options duckdb.ArrowOptions
-	rows    *Rows // of the statement that runs
-	call    *call // under way; nil: there is none, and nothing of its context is held
+	rows    *Rows // of the running statement
+	call    *call // in progress; nil: none, and its context is not held
 }
 
-// A call is a method of a connection or a statement while it runs: what DuckDB's threads call back
-// belongs to it.
+// A call is a method of a connection or a statement while it runs. Callbacks of DuckDB's threads
+// belong to it.
 type call struct {
 	ctx       context.Context
-	declaring bool // a view is being made: nothing is resolved
+	declaring bool // a view is being created: nothing is resolved
 	crs       crsNames
 
 	mu  sync.Mutex
-	err error // the first error of Go code below DuckDB
+	err error // the first error of Go code that DuckDB called
 }
 
-// fail keeps the first error, which is what the caller will get, and gives its text for DuckDB.
+// fail keeps the first error, which the caller gets, and returns its text for DuckDB.
 func (c *call) fail(err error) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *call) fail(err error) string {
 	return err.Error()
 }
 
-// error prefers an error of Go code, which keeps its type, and the context's, to DuckDB's text of
+// error returns the error of Go code, or that of the context, in preference to DuckDB's text of
 // them.
 func (c *call) error(duck error) error {
 	c.mu.Lock()
@@ -57,11 +57,10 @@ func (c *call) error(duck error) error {
 	return duck
 }
 
-// error is what a call returns for an error of DuckDB's.
+// error returns the error of a call for an error of DuckDB.
 func (c *Conn) error(call *call, duck error) error { return call.error(c.in.noteBroken(duck)) }
 
-// begin makes ctx the one of all that follows on the connection, on behalf of a statement with
-// these reference systems.
+// begin starts a call with a context and the reference systems of a statement.
 func (c *Conn) begin(ctx context.Context, crs crsNames) *call {
 	c.call = &call{ctx: ctx, crs: crs}
 	return c.call
@@ -69,8 +68,8 @@ func (c *Conn) begin(ctx context.Context, crs crsNames) *call {
 
 func (c *Conn) end() { c.call = nil }
 
-// interruptAtEnd has the end of ctx end what runs on the connection. The caller calls what it gives
-// before the connection does something else.
+// interruptAtEnd interrupts the connection at the end of ctx. The caller calls stop before it uses
+// the connection otherwise.
 func (c *Conn) interruptAtEnd(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
@@ -84,20 +83,19 @@ func (c *Conn) interruptAtEnd(ctx context.Context) (stop func()) {
 	}
 }
 
-// discardQuery has DuckDB give up what it keeps of a query that has failed or was not read to its end: it
-// does so when the connection does something else, and be it to find that there is no statement in
-// a text.
+// discardQuery makes DuckDB free the state of a query that failed or was not read to its end.
+// DuckDB frees it when the connection does anything else, even parse an empty text.
 func (c *Conn) discardQuery() {
 	var none duckdb.PreparedStatement
 	duckdb.Prepare(c.conn, "", &none)
 	duckdb.DestroyPrepare(&none)
 }
 
-// Usable reports whether the connection's DuckDB is of use: a mistake of its own makes one refuse
-// all that follows.
+// Usable reports whether the connection's DuckDB works. After an internal error, DuckDB refuses
+// everything.
 func (c *Conn) Usable() bool { return !c.in.broken.Load() }
 
-// Close ends the connection, and what runs on it. Its statements have to be closed before.
+// Close closes the connection, and ends what runs on it. Its statements must be closed before.
 func (c *Conn) Close() {
 	if c.conn.Ptr == nil {
 		return
@@ -113,7 +111,7 @@ func (c *Conn) Close() {
 	duckdb.Disconnect(&c.conn)
 }
 
-// run executes a statement of this package's own.
+// run executes a statement of this package.
 func (c *Conn) run(statement string) error {
 	var res duckdb.Result
 	defer duckdb.DestroyResult(&res)
@@ -123,7 +121,7 @@ func (c *Conn) run(statement string) error {
 	return nil
 }
 
-// declare runs statements about views, whose names stand for nothing meanwhile.
+// declare runs statements about views. Their names are not resolved meanwhile.
 func (c *Conn) declare(statements ...string) error {
 	c.call = &call{ctx: context.Background(), declaring: true}
 	defer c.end()
@@ -135,7 +133,7 @@ func (c *Conn) declare(statements ...string) error {
 	return nil
 }
 
-// define makes macros, for which DuckDB binds the names in them.
+// define creates macros. DuckDB binds the names in them.
 func (c *Conn) define(macros []string) error {
 	call := c.begin(context.Background(), newCRSNames(c.in.database.cfg))
 	defer c.end()
@@ -147,8 +145,7 @@ func (c *Conn) define(macros []string) error {
 	return nil
 }
 
-// noteBroken remembers that DuckDB is no longer of use, if that is what an error says, and gives the
-// error.
+// noteBroken records that DuckDB no longer works if err is a fatal error, and returns err.
 func (in *instance) noteBroken(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.fatal {

@@ -20,9 +20,9 @@ const (
 	wkbExtension      = "geoarrow.wkb"
 )
 
-// The two names of longitude and latitude on WGS 84. x is the longitude here whichever of them a
-// table has, so they are one reference system, and DuckDB gets one name for both: the one that
-// users write where the spatial extension is there, and else the one that DuckDB knows without it.
+// The two names of longitude and latitude on WGS 84. x is the longitude in every table, so they are
+// one reference system, and DuckDB gets one name for both: the one that users write if the spatial
+// extension is loaded, and otherwise the one that DuckDB knows without it.
 const (
 	wgs84EPSG = "EPSG:4326"
 	wgs84OGC  = "OGC:CRS84"
@@ -32,7 +32,7 @@ func isWGS84(crs string) bool {
 	return strings.EqualFold(crs, wgs84EPSG) || strings.EqualFold(crs, wgs84OGC)
 }
 
-// wgs84 is what DuckDB gets for both.
+// wgs84 is the name that DuckDB gets for both.
 func (c Config) wgs84() string {
 	if c.Spatial != "" {
 		return wgs84EPSG
@@ -40,9 +40,9 @@ func (c Config) wgs84() string {
 	return wgs84OGC
 }
 
-// crsNames is which extension metadata a coordinate reference system came with, for the tables of a
-// statement. DuckDB keeps a column's reference system as text in its type, which is the key here,
-// and drops or spells anew what else the metadata says.
+// crsNames maps reference systems to the extension metadata that the tables of a statement have for
+// them. DuckDB keeps a column's reference system as text in its type, which is the key. It drops or
+// rewrites the rest of the metadata.
 type crsNames struct {
 	known map[string]string
 	of    func(crs string) string // Config.CRS
@@ -50,8 +50,8 @@ type crsNames struct {
 
 func newCRSNames(cfg Config) crsNames { return crsNames{map[string]string{}, cfg.CRS} }
 
-// add notes the metadata that a reference system came with. Where two tables say it differently, as
-// OGC:CRS84 and EPSG:4326, neither is it.
+// add records the metadata of a reference system. If two tables differ, such as OGC:CRS84 and
+// EPSG:4326, neither is used.
 func (n crsNames) add(crs, metadata string) {
 	if other, ok := n.known[crs]; ok && other != metadata {
 		metadata = n.metadataOf(crs)
@@ -59,8 +59,8 @@ func (n crsNames) add(crs, metadata string) {
 	n.known[crs] = metadata
 }
 
-// metadata returns the extension metadata of a result's column. That of a reference system which no
-// table has, as ST_Transform gives it, is made of its text.
+// metadata returns the extension metadata of a column of the result. For a reference system that no
+// table has, as from ST_Transform, it is made from the text.
 func (n crsNames) metadata(crs string) string {
 	if known, ok := n.known[crs]; ok {
 		return known
@@ -98,8 +98,8 @@ var code = regexp.MustCompile(`^[\w.-]+:[\w.-]+$`)
 // isCode reports whether a reference system is an authority and its code, "EPSG:25832".
 func isCode(crs string) bool { return code.MatchString(crs) }
 
-// crsOf returns the extension metadata of a geometry column, and the reference system in it: its
-// text, "" where there is none, and its code, "" where it has none.
+// crsOf returns the extension metadata of a geometry column, the text of its reference system, and
+// the code of that. Missing ones are "".
 func crsOf(f arrow.Field) (metadata, crs, code string) {
 	metadata, _ = f.Metadata.GetValue(extensionMetadata)
 	var m struct {
@@ -126,16 +126,16 @@ func crsOf(f arrow.Field) (metadata, crs, code string) {
 	return metadata, string(m.CRS), code
 }
 
-// withCRS returns a geometry column the reference system that DuckDB is to have.
+// withCRS sets the reference system that DuckDB gets for a geometry column.
 func withCRS(f arrow.Field, crs, kind string) arrow.Field {
 	text, _ := json.Marshal(map[string]string{"crs": crs, "crs_type": kind})
 	f.Metadata = arrow.NewMetadata([]string{extensionName, extensionMetadata}, []string{wkbExtension, string(text)})
 	return f
 }
 
-// placeholder begins the reference system that DuckDB gets, because it keeps the text of PROJJSON, for
-// one that it does not know and would drop. It has the name, and nothing to compute with: the
-// functions that do so say that they cannot.
+// placeholder begins the PROJJSON text that DuckDB gets for a reference system that it does not
+// know and would drop. DuckDB keeps such a text. It has a name and no parameters, and functions
+// that compute with it return an error.
 const placeholder = `{"type":"EngineeringCRS","name":`
 
 func withPlaceholder(f arrow.Field, crs string) arrow.Field {
@@ -147,16 +147,18 @@ func withPlaceholder(f arrow.Field, crs string) arrow.Field {
 	return f
 }
 
-// crsMacro has ST_CRS give a code, or the text of the file, and never what stands in for it.
+// crsMacro makes ST_CRS return a code, or the text of the file, and never the placeholder.
 const crsMacro = `CREATE MACRO main.st_crs(geom) AS CASE
-WHEN starts_with(system.main.st_crs(geom), '` + placeholder + `') THEN json_extract_string(system.main.st_crs(geom), '$.name')
-WHEN starts_with(system.main.st_crs(geom), '{') THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
+WHEN starts_with(system.main.st_crs(geom), '` + placeholder + `')
+    THEN json_extract_string(system.main.st_crs(geom), '$.name')
+WHEN starts_with(system.main.st_crs(geom), '{')
+    THEN coalesce(json_extract_string(system.main.st_crs(geom), '$.id.authority') || ':' ||
   json_extract_string(system.main.st_crs(geom), '$.id.code'), system.main.st_crs(geom))
 ELSE system.main.st_crs(geom) END`
 
-// geometryType finds how DuckDB keeps the reference system of a geometry column: by its code, as
-// the text that it is, or under a stand-in, the first of these that it does not drop. It returns the
-// field that DuckDB is told, and its type, which the caller destroys.
+// geometryType finds how DuckDB keeps the reference system of a geometry column: by its code, by
+// its text, or as a placeholder, the first that DuckDB does not drop. It returns the field for
+// DuckDB and its type, which the caller destroys.
 func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Field, duckdb.LogicalType, error) {
 	metadata, crs, code := crsOf(f)
 	if crs == "" {
@@ -191,14 +193,14 @@ func (c *Conn) geometryType(f arrow.Field, given duckdb.LogicalType) (arrow.Fiel
 	return f, t, &Error{Kind: Unsupported, Message: "DuckDB drops the coordinate reference system " + crs, Position: -1}
 }
 
-// withOneWGS84 returns the text of a query with the name of WGS 84 that DuckDB has in place of the
-// other one, which is as long, wherever it stands for a reference system: as an argument of
-// crsFunctions, in a comparison with ST_CRS, in a cast.
+// withOneWGS84 replaces the other name of WGS 84 in a query by the one that DuckDB has, which is as
+// long. It does so where the name is a reference system: in arguments of crsFunctions, in
+// comparisons with ST_CRS, and in casts.
 func withOneWGS84(text string, tree any, offset int, name string) string {
 	b := []byte(text)
 	rename(b, tree, offset, name)
 	found := crsCast.FindAllIndex(b, -1)
-	// the tree does not say where they are, and one of those found may be a part of a text
+	// the tree does not have their positions, and one of those found may be a part of a text
 	if len(found) != wgs84Casts(tree) {
 		return string(b)
 	}
@@ -255,7 +257,7 @@ func rename(text []byte, node any, offset int, name string) {
 	}
 }
 
-// renameConstant exchanges a text that is one of the names of WGS 84.
+// renameConstant replaces a text that is one of the names of WGS 84.
 func renameConstant(query []byte, node any, offset int, name string) {
 	n, _ := node.(map[string]any)
 	value, _ := n["value"].(map[string]any)

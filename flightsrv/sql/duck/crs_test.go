@@ -135,8 +135,8 @@ func checkCRS(t *testing.T, cfg Config, cases []struct{ query, want string }) {
 	}
 }
 
-// ST_CRS returns a code, or the text of the file. WGS 84 with x as longitude is one reference system,
-// whatever a table or a query calls it.
+// ST_CRS returns a code, or the text of the file. WGS 84 with x as longitude is one reference
+// system, whatever a table or a query calls it.
 func TestCRSNames(t *testing.T) {
 	for _, cfg := range []Config{{Threads: 1}, {Threads: 1, Spatial: "yes"}} {
 		wgs84 := cfg.wgs84()

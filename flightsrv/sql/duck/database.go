@@ -11,12 +11,12 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Database is one DuckDB in memory that holds views and no data. Its methods may be called by
-// several goroutines.
+// Database is a DuckDB in memory that holds views and no data. Several goroutines may call its
+// methods.
 type Database struct {
 	cfg     Config
 	resolve Resolver
-	handles atomic.Int64 // what DuckDB holds of Go's
+	handles atomic.Int64 // values of Go that DuckDB holds
 	conns   atomic.Int64 // open connections
 
 	mu    sync.Mutex
@@ -26,9 +26,9 @@ type Database struct {
 
 type viewName struct{ schema, name string }
 
-// Open starts DuckDB with what cfg allows, loads the spatial extension if cfg names its file, and
-// locks the settings. The error of a spatial extension that cannot be loaded says why. Close ends
-// it.
+// Open starts DuckDB with the limits of cfg, loads the spatial extension if cfg names its file, and
+// locks the settings. The error of a spatial extension that can't be loaded states the reason.
+// Close ends DuckDB.
 func Open(cfg Config, resolve Resolver) (*Database, error) {
 	d := &Database{cfg: cfg, resolve: resolve, views: make(map[viewName]string)}
 	var err error
@@ -36,7 +36,7 @@ func Open(cfg Config, resolve Resolver) (*Database, error) {
 	return d, err
 }
 
-// Close ends DuckDB. Connections have to be closed before.
+// Close ends DuckDB. Its connections must be closed before.
 func (d *Database) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,9 +53,8 @@ func (d *Database) Close() error {
 // Spatial reports whether the spatial extension is loaded, with its ST_ functions.
 func (d *Database) Spatial() bool { return d.cfg.Spatial != "" }
 
-// View makes name in schema stand for what the resolver gives for key, from the next query on. The
-// schema is made where it is missing, "" is DuckDB's default one, main. The resolver is not asked
-// yet.
+// View makes name in schema mean the relation of key, from the next query on. It creates a missing
+// schema; "" is DuckDB's default one, main. It does not call the resolver.
 func (d *Database) View(schema, name, key string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,7 +69,7 @@ func (d *Database) View(schema, name, key string) error {
 	return nil
 }
 
-// DropView takes away what View has made. A view that there is not is no error.
+// DropView removes a view of [Database.View]. A missing view is not an error.
 func (d *Database) DropView(schema, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,8 +81,8 @@ func (d *Database) DropView(schema, name string) error {
 	return d.now.admin.declare("DROP VIEW IF EXISTS " + v.quoted())
 }
 
-// Connect returns a connection, for one goroutine at a time. One that gave an error of kind Internal
-// may be of no more use: a new one is.
+// Connect returns a connection, for one goroutine at a time. A connection may no longer work after
+// an error of kind Internal, but a new one does.
 func (d *Database) Connect() (*Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,8 +92,8 @@ func (d *Database) Connect() (*Conn, error) {
 	return d.now.connect()
 }
 
-// heal starts DuckDB anew if a mistake of its own has made it refuse everything that follows. What
-// still runs on the old one ends with its connections.
+// heal starts a new DuckDB if an internal error has made the old one refuse everything. Connections
+// to the old one run until they are closed.
 func (d *Database) heal() error {
 	if !d.now.broken.Load() {
 		return nil
@@ -114,7 +113,7 @@ func (d *Database) heal() error {
 	return nil
 }
 
-// LibraryVersion is DuckDB's, such as v1.5.5.
+// LibraryVersion is DuckDB's version, such as v1.5.5.
 func LibraryVersion() string { return duckdb.LibraryVersion() }
 
 func orMain(schema string) string {

@@ -1,19 +1,19 @@
-// Package duck is DuckDB, embedded: SQL over Arrow record batches that stay where they are.
+// Package duck is embedded DuckDB: SQL over Arrow record batches, which it reads in place.
 //
-// A [Database] holds no data. A name in a query stands for a [Relation], found by a [Resolver] when
-// the query is bound; a table function of this package's own reads the relation's batches through
-// the Arrow C data interface, slices of 2,048 rows at a time, in several threads. Only the wanted
-// columns are asked for, and values of fixed width are not copied. Results come back as Arrow
-// record batches, streamed, in the order of the file where nothing sorts them.
+// A [Database] holds no data. A name in a query means a [Relation], which a [Resolver] finds when
+// the query is bound. A table function of this package reads the relation's batches through the
+// Arrow C data interface, in slices of 2,048 rows and in several threads. It requests only the
+// wanted columns, and does not copy values of fixed width. Results are streamed as Arrow record
+// batches, in the order of the file unless they are sorted.
 //
-// The database is a sandbox, read-only. Statements other than queries are refused by DuckDB's own
-// syntax tree of them, and functions that a FROM may not call by their names; behind that, DuckDB's
-// settings keep files, the network and extensions out of reach, and cannot be set.
+// The database is a read-only sandbox. A check of DuckDB's syntax tree refuses statements other
+// than queries, and functions that queries may not call. In addition, DuckDB's settings disable
+// files, the network and extensions, and are locked.
 //
-// An error in a query is an [Error]. Errors of the code that a query calls, a Resolver's or a
-// Relation's, come out as themselves. A query that trips over a mistake in DuckDB's own code makes
-// it refuse all that follows, for everybody; the next [Database.Connect] starts it anew.
+// An error in a query is an [Error]. Errors of a Resolver or a Relation are returned unchanged.
+// After an internal error, DuckDB refuses everything, in all connections. The next
+// [Database.Connect] starts a new DuckDB.
 //
-// The package knows Arrow and DuckDB. It knows nothing of files, catalogs or Flight. It needs cgo;
-// without cgo, [Open] gives [ErrNoCgo].
+// The package knows Arrow and DuckDB, and nothing of files, catalogs or Flight. It needs cgo;
+// without it, [Open] returns [ErrNoCgo].
 package duck

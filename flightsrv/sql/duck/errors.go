@@ -7,37 +7,36 @@ import (
 	"strings"
 )
 
-// Kind is what is wrong with a query.
+// Kind classifies errors of queries.
 type Kind int
 
 // The kinds of errors.
 const (
-	Internal    Kind = iota // DuckDB's own mistake, or one of this package
+	Internal    Kind = iota // an internal error of DuckDB or of this package
 	Syntax                  // the text is not SQL
 	Name                    // no table, column or function of that name
 	Type                    // no such operation on these types
 	Value                   // a value that cannot be converted, or is out of range
-	Denied                  // not allowed here: anything but a query
-	Memory                  // more memory than the limit, or no room to spill
+	Denied                  // not allowed here: not a query, or a refused function
+	Memory                  // above the memory limit, or no room to spill
 	Interrupted             // ended by its context or by Close
-	Unsupported             // DuckDB does not have it, or its answer has no Arrow type
+	Unsupported             // DuckDB does not support it, or its result has no Arrow type
 )
 
-// Error is an error in a query, or of running it, in DuckDB's words: without the class in front,
-// and without the drawing of the line below.
+// Error is an error in a query or of its run. It has DuckDB's words, without the class at the start
+// and without the marked line at the end.
 type Error struct {
 	Kind     Kind
 	Message  string
-	Position int // byte in the text of the query, -1 where DuckDB does not say
+	Position int // byte in the text of the query; -1: unknown
 
-	fatal bool // DuckDB does nothing more after it
+	fatal bool // DuckDB refuses everything after it
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// newError makes an error of DuckDB's class of it, its message, and the position as DuckDB writes
-// it.
+// newError makes an error of DuckDB's class, message and position.
 func newError(class, message, position string) *Error {
 	message, _, _ = strings.Cut(message, "\n\nLINE ")
 	message = withoutAdvice(message)
@@ -45,8 +44,8 @@ func newError(class, message, position string) *Error {
 	if err != nil {
 		at = -1
 	}
-	// No function that opens a file gets as far as this. It is a table's name that looks like a
-	// file's to DuckDB, and is no table here.
+	// No function that opens a file gets this far. This is the name of a table that looks like a
+	// file to DuckDB, and that does not exist.
 	if file, ok := strings.CutPrefix(message, "Cannot access file "); ok {
 		name, _, _ := strings.Cut(file, " - file system")
 		class, message = "Catalog", "Table with name "+strings.Trim(name, `"`)+" does not exist!"
@@ -55,8 +54,8 @@ func newError(class, message, position string) *Error {
 	return &Error{Kind: kindOf(class, message), Message: strings.TrimSpace(message), Position: at, fatal: fatal}
 }
 
-// advice is what DuckDB tells to do about an error, which is not allowed here: the extensions that
-// there are it has, and settings are the server's.
+// advice is text in which DuckDB suggests what is not possible here: to load extensions or to
+// change settings.
 var advice = []struct{ begins, instead string }{
 	{
 		"\n\nPlease try installing and loading the spatial extension",
@@ -75,8 +74,8 @@ func withoutAdvice(message string) string {
 	return message
 }
 
-// parseError reads an error that DuckDB gives as JSON, with the class once more in front if it is
-// one of the parser, or as text if it is one of the C API.
+// parseError reads an error of DuckDB. It is JSON, with the class repeated at the start if the
+// parser made it, or text if the C API did.
 func parseError(text string) *Error {
 	class, message, ok := strings.Cut(text, " Error: ")
 	if !ok || strings.HasPrefix(text, "{") {
@@ -93,8 +92,8 @@ func parseError(text string) *Error {
 	return newError(class, message, "")
 }
 
-// kindOf sorts DuckDB's classes of errors, those of its exceptions and, in lower case, those of its
-// syntax trees.
+// kindOf maps DuckDB's classes of errors: of its exceptions and, in lower case, of its syntax
+// trees.
 func kindOf(class, message string) Kind {
 	switch strings.ToLower(class) {
 	case "parser", "syntax":
@@ -121,7 +120,7 @@ func kindOf(class, message string) Kind {
 	return Internal
 }
 
-// The binder finds names, and it finds types: its class is one for both.
+// The binder's class covers both names and types.
 func binderKind(message string) Kind {
 	for _, s := range []string{
 		"Referenced ", "Catalog ", "Table ", "Schema ", "Ambiguous ", "Column ",

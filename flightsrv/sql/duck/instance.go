@@ -15,12 +15,11 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// instance is a DuckDB that runs. There is another one after a mistake in DuckDB's own code, which
-// it does not survive.
+// instance is a running DuckDB. A new one replaces it after an internal error.
 type instance struct {
 	database *Database
 	db       duckdb.Database
-	admin    *Conn // makes views
+	admin    *Conn // creates views
 	parser   *parser
 	broken   atomic.Bool
 
@@ -62,7 +61,7 @@ func (in *instance) start(cfg Config) error {
 	return nil
 }
 
-// prepare makes the table function known, loads the extension, and closes the sandbox.
+// prepare registers the table function, loads the extension, and locks the settings.
 func (in *instance) prepare(cfg Config) (err error) {
 	if in.admin, err = in.open(); err != nil {
 		return err
@@ -95,7 +94,7 @@ func (in *instance) prepare(cfg Config) (err error) {
 	return err
 }
 
-// definitions are what this package adds to DuckDB's catalog.
+// definitions are the additions of this package to DuckDB's catalog.
 func definitions(cfg Config) []string {
 	all := []string{crsMacro, settingsMacro}
 	if cfg.Spatial != "" {
@@ -114,7 +113,7 @@ func (in *instance) close() {
 	duckdb.Close(&in.db)
 }
 
-// open returns a connection as DuckDB makes it, to the database that the sandbox does without.
+// open returns a connection to DuckDB's initial database, before the sandbox detaches it.
 func (in *instance) open() (*Conn, error) {
 	c := &Conn{in: in}
 	if duckdb.Connect(in.db, &c.conn) == duckdb.StateError {

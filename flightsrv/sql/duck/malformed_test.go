@@ -67,7 +67,7 @@ func oneValue(t *testing.T, typ arrow.DataType, add func(b array.Builder)) arrow
 	return rec
 }
 
-// Clients send what they like: a value that is none of its type is an error, and never another
+// Clients may send anything: a value that is invalid for its type is an error, and never another
 // value.
 func TestValuesBeyondTheirTypes(t *testing.T) {
 	c := connect(t, open(t, &world{}, Config{Threads: 1}))

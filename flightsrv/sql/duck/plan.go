@@ -8,9 +8,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Plan returns DuckDB's logical plan of a query, before and after it was optimized, as
-// json_serialize_plan writes it: an answer may be an error, in JSON. Nothing is run. It ends what
-// an earlier Query on the connection gave.
+// Plan returns DuckDB's logical plan of a query before and after optimization, as
+// json_serialize_plan writes it. Either may be an error in JSON. Nothing is run. It ends the rows
+// of an earlier Query on the connection.
 func (c *Conn) Plan(ctx context.Context, query *Query) (written, optimized []byte, err error) {
 	text := quoteText(query.text)
 	s, err := c.Prepare(ctx, &Query{text: "SELECT json_serialize_plan(" + text + ")::VARCHAR, json_serialize_plan(" +

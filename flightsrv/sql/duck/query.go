@@ -9,23 +9,23 @@ import (
 // Query is the text of one query, and its syntax tree.
 type Query struct {
 	text     string
-	tree     map[string]any // of the explained query, if it explains one
+	tree     map[string]any // of the explained query in an EXPLAIN
 	explains bool
 }
 
-// wire is a query between two processes.
+// wire is the JSON form of a query.
 type wire struct {
 	Text     string         `json:"text"`
 	Tree     map[string]any `json:"tree,omitempty"`
 	Explains bool           `json:"explains,omitempty"`
 }
 
-// MarshalJSON writes the text and its syntax tree.
+// MarshalJSON encodes the text and its syntax tree.
 func (q *Query) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire{q.text, q.tree, q.explains})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes what MarshalJSON encoded.
 func (q *Query) UnmarshalJSON(text []byte) error {
 	var w wire
 	err := json.Unmarshal(text, &w)
@@ -33,7 +33,7 @@ func (q *Query) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Filters reports whether the query has a condition. Without one it reads all rows of its tables.
+// Filters reports whether the query has a condition. Otherwise it reads all rows of its tables.
 func (q *Query) Filters() bool { return filters(q.tree) }
 
 func filters(node any) bool {
@@ -55,8 +55,8 @@ func filters(node any) bool {
 	return false
 }
 
-// saysHuge reports whether the query itself names the type HUGEINT, in a cast or by a number that
-// needs it. One without a tree is of this package's own.
+// saysHuge reports whether the query names the type HUGEINT in a cast, or has a number that needs
+// it. A query without a tree is one of this package.
 func (q *Query) saysHuge() bool { return q.tree == nil || saysHuge(q.tree) }
 
 func saysHuge(node any) bool {
@@ -75,9 +75,8 @@ func saysHuge(node any) bool {
 	return false
 }
 
-// Takes returns the names of the columns that the query takes of its one table, nil for all of them,
-// if it does nothing else: no expression, condition, order or limit. Whether the table has such
-// columns is not known here.
+// Takes returns the columns that the query selects from its only table, nil for all of them, if it
+// does nothing else: no expression, condition, order or limit. The columns may not exist.
 func (q *Query) Takes() (columns []string, ok bool) {
 	node, _ := q.tree["node"].(map[string]any)
 	from, _ := node["from_table"].(map[string]any)
@@ -113,8 +112,8 @@ func (q *Query) Takes() (columns []string, ok bool) {
 	return columns, len(columns) > 0
 }
 
-// bare reports whether a node of the syntax tree has nothing but these members: what the next version
-// of DuckDB adds to one is not overlooked.
+// bare reports whether a node of the syntax tree has only these members. So members that the next
+// version of DuckDB adds are noticed.
 func bare(node map[string]any, members ...string) bool {
 	for key, v := range node {
 		if !slices.Contains(members, key) && !empty(v) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// References returns the tables that the query names, each once, sorted. Names of its own WITH are
-// not among them. The names are not looked up.
+// References returns the tables that the query names, each once, sorted, without the names of its
+// own WITH. It does not look them up.
 func (q *Query) References() []Reference {
 	var refs []Reference
 	collect(q.tree, nil, &refs)
@@ -19,7 +19,7 @@ func (q *Query) References() []Reference {
 }
 
 // collect adds the base tables below a node of the syntax tree. ctes are the names that a WITH
-// above it has defined.
+// above it defines.
 func collect(node any, ctes []string, refs *[]Reference) {
 	switch n := node.(type) {
 	case []any:
@@ -45,8 +45,8 @@ func collect(node any, ctes []string, refs *[]Reference) {
 	}
 }
 
-// collectCTEs adds the base tables of a node's WITH, and gives the names that are known below the
-// node. A WITH's query sees those before it, and itself if it is recursive.
+// collectCTEs adds the base tables of a node's WITH, and returns the names that are defined below
+// the node. A query in WITH sees the names before it, and its own if it is recursive.
 func collectCTEs(n map[string]any, ctes []string, refs *[]Reference) []string {
 	with, _ := n["cte_map"].(map[string]any)
 	entries, _ := with["map"].([]any)

@@ -86,7 +86,7 @@ func TestQuery(t *testing.T) {
 	for _, tc := range []struct {
 		query   string
 		filters bool
-		takes   string // columns with a comma behind each, "*" for all, "" for a query that does more
+		takes   string // columns with a comma after each, "*" for all, "" for a query that does more
 	}{
 		{"SELECT * FROM t", false, "*"},
 		{"FROM t", false, "*"},

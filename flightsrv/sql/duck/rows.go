@@ -36,12 +36,12 @@ type Rows struct {
 	result    duckdb.Result
 	schema    *arrow.Schema
 	given     *arrow.Schema   // of DuckDB's own records
-	builders  []columnBuilder // the columns of the next record; nil: DuckDB converts each of its chunks
+	builders  []columnBuilder // of the next record; nil: DuckDB converts each of its chunks
 	ended     bool
-	stop      func() // of the watch over Query's context
+	stop      func() // ends the watch over Query's context
 }
 
-// Records are joined from DuckDB's chunks of 2,048 rows up to one of these.
+// Records are joined from DuckDB's chunks of 2,048 rows up to one of these limits.
 const (
 	recordRows  = 64 << 10
 	recordBytes = 8 << 20
@@ -52,7 +52,7 @@ func (r *Rows) start(ctx context.Context) (err error) {
 	if duckdb.PendingPreparedStreaming(r.statement.prepared, &r.pending) == duckdb.StateError {
 		return parseError(duckdb.PendingError(r.pending))
 	}
-	// Not before this: a new query forgets an interrupt that came too early.
+	// Not earlier: a new query resets an interrupt that came before it.
 	r.stop = c.interruptAtEnd(ctx)
 	if err := r.await(); err != nil {
 		return err
@@ -74,18 +74,18 @@ func (r *Rows) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// Pauses of who waits for DuckDB's threads, the first and the longest. The system's clock keeps
-// them: time.Sleep takes a millisecond for each where nothing else of the process is awake.
+// The first and the longest pause while waiting for DuckDB's threads. The system's clock measures
+// them: time.Sleep takes a millisecond for each if the process is otherwise idle.
 const (
-	leastPause = 20 * time.Microsecond
-	mostPause  = 200 * time.Microsecond
+	minPause = 20 * time.Microsecond
+	maxPause = 200 * time.Microsecond
 )
 
-// await takes part in the work until the first rows are there. DuckDB's own function for it keeps a
-// core busy while others have all of the work, as they have where the order of the rows matters,
+// await helps with the work until the first rows exist. DuckDB's own function for it keeps a core
+// busy while other threads have all of the work. That is the case if the order of rows matters,
 // which takes a single thread.
 func (r *Rows) await() error {
-	pause := leastPause
+	pause := minPause
 	for {
 		switch duckdb.PendingExecuteTask(r.pending) {
 		case duckdb.PendingStateResultReady:
@@ -94,9 +94,9 @@ func (r *Rows) await() error {
 			return parseError(duckdb.PendingError(r.pending))
 		case duckdb.PendingStateNoTasksAvailable:
 			C.pause_for(C.int64_t(pause))
-			pause = min(2*pause, mostPause)
+			pause = min(2*pause, maxPause)
 		default:
-			pause = leastPause
+			pause = minPause
 		}
 	}
 }
@@ -104,12 +104,12 @@ func (r *Rows) await() error {
 // Schema returns the columns of the result.
 func (r *Rows) Schema() *arrow.Schema { return r.schema }
 
-// Ended reports whether it is known that there are no more records.
+// Ended reports whether there are known to be no more records.
 func (r *Rows) Ended() bool { return r.ended }
 
-// Next returns the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB's where
-// 2,048 rows are larger; io.EOF is the end. The end of ctx ends the query. The caller releases the
-// record.
+// Next returns the next record, of about 65,536 rows or 8 MiB, or of one chunk of DuckDB if 2,048
+// rows are larger; io.EOF after the last one. The end of ctx ends the query. The caller releases
+// the record.
 func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	if r.ended {
 		return nil, io.EOF
@@ -137,7 +137,7 @@ func (r *Rows) record() (arrow.Record, error) {
 	return r.convertedRecord()
 }
 
-// converted makes the next record of DuckDB's chunks, each of which it converts.
+// convertedRecord makes the next record of chunks that DuckDB converts.
 func (r *Rows) convertedRecord() (arrow.Record, error) {
 	var parts []arrow.Record
 	defer func() {
@@ -165,7 +165,7 @@ func (r *Rows) convertedRecord() (arrow.Record, error) {
 	return join(r.schema, parts, rows)
 }
 
-// chunk returns DuckDB's next chunk, which the caller destroys; there is none at the end.
+// chunk returns DuckDB's next chunk, which the caller destroys; its pointer is nil at the end.
 func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	chunk := duckdb.FetchChunk(r.result)
 	if chunk.Ptr == nil {
@@ -176,7 +176,7 @@ func (r *Rows) chunk() (duckdb.DataChunk, error) {
 	return chunk, nil
 }
 
-// part returns DuckDB's next chunk as a record, nil at the end.
+// part returns DuckDB's next chunk as a record; nil at the end.
 func (r *Rows) part() (arrow.Record, error) {
 	chunk, err := r.chunk()
 	if err != nil || chunk.Ptr == nil {
@@ -198,10 +198,10 @@ func (r *Rows) part() (arrow.Record, error) {
 	return recordAs(rec, r.schema)
 }
 
-// checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds: DuckDB
+// checkIntervals finds the intervals whose microseconds do not fit Arrow's nanoseconds. DuckDB
 // would wrap them around.
 func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
-	const most = math.MaxInt64 / 1000
+	const limit = math.MaxInt64 / 1000
 	for i, f := range r.schema.Fields() {
 		if f.Type.ID() != arrow.INTERVAL_MONTH_DAY_NANO {
 			continue
@@ -210,7 +210,7 @@ func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
 		valid := duckdb.VectorGetValidity(vector)
 		values := unsafe.Slice((*duckdb.Interval)(duckdb.VectorGetData(vector)), duckdb.DataChunkGetSize(chunk))
 		for k := range values {
-			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > most || us < -most) &&
+			if _, _, us := duckdb.IntervalMembers(&values[k]); (us > limit || us < -limit) &&
 				duckdb.ValidityRowIsValid(valid, duckdb.IdxT(k)) {
 				return badValue("column %s: an interval of %d microseconds is out of range for Arrow, which counts "+
 					"nanoseconds", f.Name, us)
@@ -220,7 +220,7 @@ func (r *Rows) checkIntervals(chunk duckdb.DataChunk) error {
 	return nil
 }
 
-// Close ends the query. What Next gave stays valid.
+// Close ends the query. Records of Next stay valid.
 func (r *Rows) Close() {
 	if r.stop != nil {
 		r.stop()
@@ -243,8 +243,8 @@ func sizeOf(rec arrow.Record) (n int64) {
 	return n
 }
 
-// join makes one record of several, and even of one: their memory is DuckDB's, and a text that
-// somebody keeps of it would not outlive the record.
+// join makes one record of several, or of one. Their memory is DuckDB's, and a text in it would not
+// outlive the record.
 func join(schema *arrow.Schema, parts []arrow.Record, rows int64) (arrow.Record, error) {
 	columns := make([]arrow.Array, schema.NumFields())
 	defer func() {

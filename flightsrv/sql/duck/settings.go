@@ -6,7 +6,7 @@ import "strconv"
 
 type setting struct{ name, value string }
 
-// settings are those that DuckDB starts with.
+// settings are the settings that DuckDB starts with.
 func settings(cfg Config) []setting {
 	s := []setting{
 		{"duckdb_api", "vibeflight"},
@@ -27,8 +27,8 @@ func settings(cfg Config) []setting {
 	return s
 }
 
-// spillLimit is what DuckDB 1.5.5 takes at its start and does not obey then; set later it holds. It
-// is "" where there is none.
+// spillLimit is the limit of the spill folder; "" without one. DuckDB 1.5.5 ignores it at the
+// start, and obeys it when it is set later.
 func spillLimit(cfg Config) string {
 	if cfg.SpillDir == "" || cfg.SpillBytes <= 0 {
 		return ""
@@ -36,19 +36,18 @@ func spillLimit(cfg Config) string {
 	return "SET GLOBAL max_temp_directory_size = '" + strconv.FormatInt(cfg.SpillBytes, 10) + "B'"
 }
 
-// eastingFirst has the functions of the spatial extension take and give x as easting or longitude,
-// as every table here has it. Without it ST_Transform and the functions on the spheroid take the
-// axes in the order of the authority, which is latitude first for EPSG:4326.
+// eastingFirst makes the functions of the spatial extension use x as easting or longitude, as every
+// table has it. Otherwise ST_Transform and the functions on the spheroid use the axis order of the
+// authority, which is latitude first for EPSG:4326.
 const eastingFirst = "SET GLOBAL geometry_always_xy = true"
 
-// geometryType makes the type of what ST_GeometryType gives, which the extension names and does not
-// make: ORDER BY looks for it.
+// geometryType creates the type of ST_GeometryType's results. The extension names the type and does
+// not create it, and ORDER BY looks it up.
 const geometryType = "CREATE TYPE main.geometry_type AS ENUM (SELECT unnest(enum_range(ST_GeometryType('POINT (0 " +
 	"0)'::GEOMETRY))))"
 
-// lockdown is run once everything is in place. The database that clients see gets the server's
-// name; points in time are written in UTC, whatever the machine's zone is; from then on files are
-// out of reach, and nothing can be set.
+// lockdown runs at the end of the setup. It gives the database the name that clients see, and sets
+// the time zone to UTC. From then on, files are out of reach, and settings are locked.
 var lockdown = []string{
 	"ATTACH ':memory:' AS " + catalogName,
 	"USE " + catalogName,
@@ -61,5 +60,5 @@ var lockdown = []string{
 	"SET GLOBAL lock_configuration = true",
 }
 
-// catalogName is what DuckDB calls the database of all views.
+// catalogName is the name of the database of views.
 const catalogName = "vibeflight"

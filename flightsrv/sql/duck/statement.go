@@ -16,18 +16,16 @@ type Statement struct {
 	schema     *arrow.Schema
 	parameters *arrow.Schema
 	crs        crsNames
-	huge       bool // the query says HUGEINT, and its results are that
+	huge       bool // the query names HUGEINT, so its results are HUGEINT
 }
 
-// Parse reads the one query that a text holds. Anything but a query is an [Error] of kind Syntax or
-// Denied.
+// Parse parses a text with one query. Anything else is an [Error] of kind Syntax or Denied.
 func (c *Conn) Parse(text string) (*Query, error) { return c.in.parser.query(text) }
 
-// Prepare prepares a query. Names in it are resolved with ctx. The caller closes the statement. It
-// ends what an earlier Query on the connection gave.
+// Prepare prepares a query, and resolves its names with ctx. It ends the rows of an earlier Query
+// on the connection. The caller closes the statement.
 //
-// DuckDB can't be interrupted meanwhile: the end of ctx ends what its Resolver waits for, and
-// nothing else.
+// DuckDB can't be interrupted meanwhile: the end of ctx ends only what its Resolver waits for.
 func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -38,8 +36,7 @@ func (c *Conn) Prepare(ctx context.Context, query *Query) (*Statement, error) {
 	s := &Statement{conn: c, crs: newCRSNames(c.in.database.cfg), huge: query.saysHuge()}
 	call := c.begin(ctx, s.crs)
 	defer c.end()
-	// The lookup of a geometry's reference system, when its type becomes one of Arrow, needs a
-	// transaction.
+	// The lookup of a geometry's reference system, for its Arrow type, needs a transaction.
 	err := c.run("BEGIN")
 	if err == nil {
 		err = s.prepare(query.text)
@@ -61,7 +58,7 @@ func (s *Statement) prepare(query string) (err error) {
 	return s.describe()
 }
 
-// prepare prepares a text that is known to hold one statement.
+// prepare prepares a text that holds one statement.
 func (c *Conn) prepare(query string) (duckdb.PreparedStatement, error) {
 	var prepared duckdb.PreparedStatement
 	if duckdb.Prepare(c.conn, query, &prepared) == duckdb.StateError {
@@ -113,15 +110,15 @@ func destroyTypes(types []duckdb.LogicalType) {
 	}
 }
 
-// Schema returns the columns of the result, as far as they are known before the parameters are: a
-// column that depends on one may have the null type.
+// Schema returns the columns of the result, as far as they are known without parameters. The type
+// of a column that depends on a parameter may be null.
 func (s *Statement) Schema() *arrow.Schema { return s.schema }
 
-// Parameters returns a field for each parameter, in the order of their numbers, of the null type
-// where any type will do.
+// Parameters returns a field for each parameter, in the order of their numbers; its type is null if
+// any type will do.
 func (s *Statement) Parameters() *arrow.Schema { return s.parameters }
 
-// Close ends the statement, and its result if that is still being read.
+// Close closes the statement and its rows.
 func (s *Statement) Close() {
 	if r := s.conn.rows; r != nil && r.statement == s {
 		r.Close()
@@ -129,9 +126,9 @@ func (s *Statement) Close() {
 	duckdb.DestroyPrepare(&s.prepared)
 }
 
-// Query runs the statement with the parameters of one row of args; args is nil for a statement
-// without parameters. The first rows are there when it returns. It ends what an earlier Query on
-// the connection gave. The end of ctx ends the query. The caller closes the rows.
+// Query runs the statement with the parameters of a row of args; args is nil without parameters. It
+// returns when the first rows exist. It ends the rows of an earlier Query on the connection. The
+// end of ctx ends the query. The caller closes the rows.
 func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Rows, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -145,7 +142,7 @@ func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Row
 	return s.run(ctx)
 }
 
-// run runs the statement as it is bound.
+// run runs the statement with its bound parameters.
 func (s *Statement) run(ctx context.Context) (*Rows, error) {
 	r := &Rows{statement: s, call: s.conn.begin(ctx, s.crs)}
 	s.conn.rows = r

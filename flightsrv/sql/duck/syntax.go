@@ -14,8 +14,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// parser asks DuckDB what a text says, without binding a name in it: its syntax tree as JSON, which
-// DuckDB has for SELECT statements alone.
+// parser parses a text with DuckDB without binding its names: the syntax tree as JSON, which DuckDB
+// has for SELECT statements alone.
 type parser struct {
 	mu        sync.Mutex
 	conn      *Conn
@@ -42,7 +42,7 @@ func (p *parser) close() {
 	p.conn.Close()
 }
 
-// tree is what json_serialize_sql gives: statements, or an error.
+// tree is the answer of json_serialize_sql: statements, or an error.
 type tree struct {
 	Error      bool             `json:"error"`
 	Type       string           `json:"error_type"`
@@ -51,14 +51,12 @@ type tree struct {
 	Statements []map[string]any `json:"statements"`
 }
 
-// explain is EXPLAIN with the words that may follow it, and nothing in between that could hide
-// where the query begins.
+// explain matches EXPLAIN with its options, and no text that could hide the start of the query.
 var explain = regexp.MustCompile(`(?is)^\s*EXPLAIN\s+(?:ANALYZE\s+)?(?:\([a-z_,\s]*\)\s*)?`)
 
 var pivot = regexp.MustCompile(`(?i)\bPIVOT(_WIDER)?\b`)
 
-// query returns the one query that the text holds. Anything else is an [Error], of kind Syntax or
-// Denied.
+// query returns the only query of a text. Anything else is an [Error] of kind Syntax or Denied.
 func (p *parser) query(text string) (*Query, error) {
 	offset := 0
 	t, err := p.parse(text)
@@ -94,8 +92,8 @@ func (p *parser) query(text string) (*Query, error) {
 	return &Query{text: text, tree: t.Statements[0], explains: offset > 0}, nil
 }
 
-// byteOf returns the byte at which character n of a text begins: the syntax errors count characters,
-// all others bytes.
+// byteOf returns the byte at which character n of a text begins. Syntax errors count characters,
+// all other errors bytes.
 func byteOf(text string, n int) int {
 	for i := range text {
 		if n == 0 {

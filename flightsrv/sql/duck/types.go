@@ -8,8 +8,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// lossy are DuckDB's types that have no Arrow type, or one that cannot hold all of their values, or
-// one that some clients cannot read; with what it would take to have them all the same.
+// lossy are DuckDB's types without an Arrow type, or with one that can't hold all values or that
+// some clients can't read. The text says what to cast to.
 var lossy = map[duckdb.Type]string{
 	duckdb.TypeUHugeInt: "UHUGEINT: the values do not fit Arrow's decimals, cast it to VARCHAR or to a smaller type",
 	duckdb.TypeTimeTZ:   "TIME WITH TIME ZONE: Arrow has no zone for a time of day, cast it to VARCHAR or TIME",
@@ -19,10 +19,10 @@ var lossy = map[duckdb.Type]string{
 	duckdb.TypeVariant:  "VARIANT: Arrow has no such type, cast it to the type that it holds",
 }
 
-// typeSupport is what may keep a type from being one of Arrow.
+// typeSupport is what keeps a type from being an Arrow type.
 type typeSupport struct {
 	unresolved bool   // it depends on a parameter
-	lossy      string // one of lossy
+	lossy      string // text of lossy
 }
 
 func (k *typeSupport) add(o typeSupport) {
@@ -32,13 +32,13 @@ func (k *typeSupport) add(o typeSupport) {
 	}
 }
 
-// typeSupportOf looks at a type and the types that it is made of.
+// typeSupportOf examines a type and its nested types.
 func typeSupportOf(t duckdb.LogicalType) typeSupport {
 	id := duckdb.GetTypeId(t)
 	k := typeSupport{unresolved: id == duckdb.TypeInvalid || id == duckdb.TypeAny, lossy: lossy[id]}
 	child := func(c duckdb.LogicalType) {
 		defer duckdb.DestroyLogicalType(&c)
-		// only those of a column of their own are looked at, see checkIntervals
+		// intervals are checked only in columns of their own, see checkIntervals
 		if duckdb.GetTypeId(c) == duckdb.TypeInterval {
 			k.add(typeSupport{lossy: "INTERVAL inside of another type: its range is not Arrow's, cast it to VARCHAR"})
 		}
@@ -60,8 +60,8 @@ func typeSupportOf(t duckdb.LogicalType) typeSupport {
 	return k
 }
 
-// resolveTypes makes the types of columns ones that Arrow has: one that depends on a parameter is
-// the null type. Types that would lose something are an error.
+// resolveTypes converts the types of columns to types that Arrow has. A type that depends on a
+// parameter becomes the null type. A type that would lose values is an error.
 func resolveTypes(types []duckdb.LogicalType, names []string) error {
 	for i, t := range types {
 		switch k := typeSupportOf(t); {

@@ -4,8 +4,7 @@ package duck
 
 import "context"
 
-// Use has the names that a query does not qualify looked up in schema first, which has to be there,
-// and in main after that.
+// Use sets the schema in which unqualified names are looked up before main. The schema must exist.
 func (c *Conn) Use(schema string) error {
 	c.begin(context.Background(), crsNames{})
 	defer c.end()

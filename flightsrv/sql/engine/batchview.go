@@ -10,18 +10,18 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// maxBoundBytes is the length of the longest text that is kept as a least or greatest value.
+// maxBoundBytes is the length of the longest text that is kept as a minimum or maximum.
 const maxBoundBytes = 256
 
-// columnRange are what is known of the values of a column in a batch.
+// columnRange is the range of values of a column in a batch.
 type columnRange struct {
-	known         bool // low and high are
+	known         bool // low and high are known
 	low, high     geoarrow.Value
-	nan           bool // there are values that are not a number, which DuckDB holds to be greater than all others
-	highTruncated bool // high is a part of the greatest text
+	nan           bool // there are NaNs, which DuckDB orders after all other values
+	highTruncated bool // high is a prefix of the maximum
 }
 
-// columnRangeOf looks at all values of a column. Texts are copied, since the batch may lie in a mapped
+// columnRangeOf scans all values of a column. It copies texts, since the batch may be in a mapped
 // file.
 func columnRangeOf(c *geoarrow.Column, rows int) *columnRange {
 	l := &columnRange{}
@@ -36,20 +36,20 @@ func columnRangeOf(c *geoarrow.Column, rows int) *columnRange {
 	}
 	if c.Type.ID() == arrow.STRING && l.known {
 		l.highTruncated = len(l.high.Bytes) > maxBoundBytes
-		// a part of a text is less than it
+		// a prefix of a text orders before it
 		l.low.Bytes = bytes.Clone(l.low.Bytes[:min(maxBoundBytes, len(l.low.Bytes))])
 		l.high.Bytes = bytes.Clone(l.high.Bytes[:min(maxBoundBytes, len(l.high.Bytes))])
 	}
 	return l
 }
 
-// extent is where the values of a column lie on a scale.
+// extent is the range of a column's values for a comparator.
 type extent struct {
-	allNull   bool  // there are nulls only
+	allNull   bool  // all values are null
 	low, high value // nil: unbounded
 }
 
-// batchView is a batch for conditions. It is for one goroutine.
+// batchView is a batch as conditions see it. It is for one goroutine.
 type batchView struct {
 	derived *derivedCache
 	lease   *lease
@@ -67,7 +67,7 @@ func (b *derivedCache) view(ctx context.Context, l *lease, batch int, args argum
 	return &batchView{derived: b, lease: l, batch: batch, args: args, columns: columns, cache: b.batch(columns)}, nil
 }
 
-// extent returns where the values of a column lie. It is not ok if that is not known.
+// extent returns the range of a column's values. ok is false if it is unknown.
 func (v *batchView) extent(k int, as *comparator) (extent, bool) {
 	if v.nulls(k) == v.columns.Rows {
 		return extent{allNull: true}, true
@@ -94,7 +94,7 @@ func (v *batchView) extent(k int, as *comparator) (extent, bool) {
 	return in, true
 }
 
-// nulls is how many rows are null in a column.
+// nulls returns how many rows of a column are null.
 func (v *batchView) nulls(k int) int {
 	if k < len(v.columns.Attributes) {
 		return v.columns.Attributes[k].Nulls
@@ -102,15 +102,15 @@ func (v *batchView) nulls(k int) int {
 	return v.columns.Geometry.Nulls
 }
 
-// meets reports whether there may be a row whose geometry's bounding box, as DuckDB finds it, meets
-// a box.
+// meets reports whether there may be a row whose geometry's bounding box, as DuckDB computes it,
+// meets a box.
 func (v *batchView) meets(box [4]float64) bool {
 	boxes := v.lease.table.Load().Boxes
 	return boxes == nil || meets(box, boxes[v.batch]) || !v.validPositions()
 }
 
-// validPositions reports whether each position of the batch is a number in x and y. Of others the catalog's
-// boxes know nothing, and DuckDB's are what comes of them.
+// validPositions reports whether x and y of all positions in the batch are numbers. The catalog's
+// boxes ignore other positions, and DuckDB's do not.
 func (v *batchView) validPositions() bool {
 	d := v.cache
 	d.mu.Lock()

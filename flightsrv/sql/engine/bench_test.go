@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkStatement runs queries as a client of Flight SQL does, each prepared, read and closed,
-// over a million rows of two columns: what a query costs beside DuckDB's own work is most of the
-// first.
+// over a million rows of two columns: what a query costs in addition to DuckDB's own work is most
+// of the first.
 func BenchmarkStatement(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("i,x\n")

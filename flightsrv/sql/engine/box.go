@@ -11,12 +11,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// boxFunc returns a bounding box, xmin ymin xmax ymax, that depends on the arguments at most; nil if
-// there is none.
+// boxFunc returns a bounding box, xmin ymin xmax ymax, for the arguments of a run; nil if there is
+// none.
 type boxFunc func(args arguments) *[4]float64
 
-// boxFunctions are the functions that are true only for geometries whose bounding boxes meet, whichever
-// of the two comes first.
+// boxFunctions are the functions that are true only if the bounding boxes of their two geometries
+// meet.
 var boxFunctions = map[string]bool{
 	"&&": true, "st_intersects_extent": true, "st_intersects": true, "st_contains": true, "st_containsproperly": true,
 	"st_within":         true,
@@ -24,8 +24,8 @@ var boxFunctions = map[string]bool{
 	"st_overlaps": true,
 }
 
-// meets returns the box that the geometry of a row meets where the expression is true; nil if that is
-// not understood.
+// meets returns the box that the geometry of a row meets if the expression is true; nil if the
+// expression is not understood.
 func (c *compiler) meets(x *expression) boxFunc {
 	if !boxFunctions[x.function()] || len(x.Children) != 2 {
 		return nil
@@ -38,8 +38,8 @@ func (c *compiler) meets(x *expression) boxFunc {
 	return nil
 }
 
-// isGeometry reports whether an expression is the table's geometry, with or without a cast that
-// says nothing.
+// isGeometry reports whether an expression is the table's geometry, with or without a cast to the
+// same type.
 func (c *compiler) isGeometry(x *expression) bool {
 	if x.Class == "BOUND_CAST" && x.Child != nil && x.ReturnType.isGeometry() && x.Child.ReturnType.isGeometry() {
 		x = x.Child
@@ -48,7 +48,7 @@ func (c *compiler) isGeometry(x *expression) bool {
 	return k >= 0 && k == c.relation.geometry
 }
 
-// boxOf returns the box of a geometry that does not depend on the row.
+// boxOf returns the box of a geometry that is the same for all rows.
 func (c *compiler) boxOf(x *expression) boxFunc {
 	switch {
 	case x.Class == "BOUND_CONSTANT" && x.Value != nil && !x.Value.IsNull && x.Value.Type.isGeometry():
@@ -75,7 +75,7 @@ func (c *compiler) boxOf(x *expression) boxFunc {
 	return nil
 }
 
-// envelope is the box of ST_MakeEnvelope, whose bounds are parameters.
+// envelope returns the box of ST_MakeEnvelope, whose bounds may be parameters.
 func (c *compiler) envelope(bounds []expression) boxFunc {
 	scale := &comparator{family: float}
 	var each [4]func(arguments) value
@@ -97,8 +97,8 @@ func (c *compiler) envelope(bounds []expression) boxFunc {
 	}
 }
 
-// wkbBox is the box of a geometry as WKB; nil for bytes that are none, for an empty geometry, and
-// where a position is not a number.
+// wkbBox returns the box of a geometry as WKB; nil for invalid WKB, an empty geometry, and a
+// position that is not a number.
 func wkbBox(wkb []byte) *[4]float64 {
 	var d geoarrow.WKBDecoder
 	var b geoarrow.GeometryBuilder
@@ -123,9 +123,9 @@ func boxAround(x, y []float64) *[4]float64 {
 	return &b
 }
 
-// storedBox is the box of a constant of type GEOMETRY, as plans write it: the older serialization
-// of the spatial extension, printed as text in which bytes that are no plain characters of ASCII
-// stand as \xNN. Whatever it does not know has no box.
+// storedBox returns the box of a constant of type GEOMETRY. Plans write it in the older
+// serialization of the spatial extension, as text in which bytes other than printable ASCII are
+// \xNN. An unknown form has no box.
 //
 //	kind 1, properties 1 (1 z, 2 m, 4 bounds), 6 unused
 //	bounds, if there are: 2 float32 for each of the ordinates, twice
@@ -152,7 +152,7 @@ func storedBox(raw json.RawMessage) *[4]float64 {
 	return boxAround(r.x, r.y)
 }
 
-// unescapeBytes undoes the printing of bytes.
+// unescapeBytes decodes \xNN to bytes.
 func unescapeBytes(s string) ([]byte, bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -173,7 +173,7 @@ func unescapeBytes(s string) ([]byte, bool) {
 	return b, true
 }
 
-// geometryReader reads a serialized geometry. Once it failed it gives zeros.
+// geometryReader reads a serialized geometry. After an error it returns zeros.
 type geometryReader struct {
 	rest      []byte
 	ordinates int
@@ -210,7 +210,7 @@ func (r *geometryReader) positions(n int) {
 	}
 }
 
-// maxDepth bounds collections in collections.
+// maxDepth bounds the nesting of collections.
 const maxDepth = 32
 
 func (r *geometryReader) geometry(depth int) {

@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// typeFamily is a kind of values that compare with each other alone.
+// typeFamily is a set of types whose values compare with each other.
 type typeFamily uint8
 
 const (
@@ -27,18 +27,18 @@ const (
 	timeOfDay            // times of day, in nanoseconds
 )
 
-// comparator is how DuckDB compares the values of a column with a constant: after a cast, where the
-// query needs one that keeps the order of values.
+// comparator compares the values of a column with a constant as DuckDB does, after a cast if the
+// query has one. The cast keeps the order of values.
 type comparator struct {
 	family     typeFamily
 	columnType arrow.DataType // of the column
 	unit       int64          // of the column, in nanoseconds: dates and times
-	// DuckDB's value differs from the column's by less than that: nanoseconds where it has
-	// microseconds only
+	// DuckDB's value differs from the column's by less than this: nanoseconds if DuckDB has only
+	// microseconds
 	uncertainty int64
 }
 
-// A value is a point on a scale.
+// A value orders with others of its family.
 type value interface{ compare(value) int } // with one of the same family
 
 type (
@@ -55,8 +55,8 @@ func integerValue(n int64) exactValue { return exactValue{new(big.Rat).SetInt64(
 
 const day = 86_400_000_000_000
 
-// comparatorOf returns the scale of a column that is not cast, or nil for a type whose values have no
-// order that is understood.
+// comparatorOf returns the comparator of a column without a cast; nil for a type whose order is not
+// understood.
 func comparatorOf(t arrow.DataType) *comparator {
 	s := &comparator{columnType: t}
 	switch t := t.(type) {
@@ -85,7 +85,8 @@ func comparatorOf(t arrow.DataType) *comparator {
 	return s
 }
 
-// allowRounding allows for DuckDB's types that have microseconds where the column has nanoseconds.
+// allowRounding accounts for types of DuckDB that have microseconds where the column has
+// nanoseconds.
 func (s *comparator) allowRounding() {
 	if s.unit < 1000 {
 		s.uncertainty = 1000
@@ -98,7 +99,7 @@ var units = map[string]int64{
 	"TIMESTAMP_NS": 1, "TIMESTAMP WITH TIME ZONE": 1e3, "TIME": 1e3, "TIME_NS": 1,
 }
 
-// typeFamilyOf is the family of a type of DuckDB's.
+// typeFamilyOf returns the family of a DuckDB type.
 func typeFamilyOf(t logicalType) typeFamily {
 	switch t.ID {
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
@@ -107,7 +108,7 @@ func typeFamilyOf(t logicalType) typeFamily {
 	case "DOUBLE":
 		return float
 	case "VARCHAR":
-		if t.Info == nil { // neither a collation nor JSON
+		if t.Info == nil { // not a collation and not JSON
 			return text
 		}
 	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
@@ -120,11 +121,11 @@ func typeFamilyOf(t logicalType) typeFamily {
 	return noFamily
 }
 
-// cast returns the scale of the column after a cast, or nil where that may change the order of
-// values, or make equal ones of different ones.
+// cast returns the comparator after a cast; nil if the cast may change the order of values, or may
+// make different values equal.
 //
 //	integers     integers, decimals: the same numbers, or an error; float64: rounded, in order
-//	decimals     decimals of as many digits behind the point
+//	decimals     decimals with at least as many fraction digits
 //	dates        timestamps
 //	timestamps   timestamps of a finer unit
 func (s *comparator) cast(to logicalType) *comparator {
@@ -144,7 +145,7 @@ func (s *comparator) cast(to logicalType) *comparator {
 	return nil
 }
 
-// bounds returns what the least and the greatest value of a column are on the scale.
+// bounds returns the minimum and the maximum of a column as values of the comparator.
 func (s *comparator) bounds(low, high geoarrow.Value) (value, value) {
 	a, b := s.value(low), s.value(high)
 	if s.uncertainty > 0 {
@@ -183,7 +184,7 @@ func decimalValue(n decimal128.Num, digits int) exactValue {
 	return exactValue{new(big.Rat).SetFrac(n.BigInt(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
 }
 
-// constant returns a constant of the plan, or nil for one that does not fit the scale.
+// constant returns a constant of the plan as a value; nil for one of another family.
 func (s *comparator) constant(c constant) value {
 	if typeFamilyOf(c.Type) != s.family {
 		return nil
@@ -215,7 +216,7 @@ func (s *comparator) constant(c constant) value {
 	return nil
 }
 
-// integer reads a number, or the two halves of one of 128 bits.
+// integer reads a number, or the two halves of a 128-bit number.
 func integer(text json.RawMessage) (*big.Int, bool) {
 	if n, ok := new(big.Int).SetString(string(text), 10); ok {
 		return n, true
@@ -235,7 +236,7 @@ func integer(text json.RawMessage) (*big.Int, bool) {
 	return upper.Add(upper.Lsh(upper, 64), lower), true
 }
 
-// argument returns a parameter's value, or nil for one whose comparison may need a cast of the
+// argument returns the value of a parameter; nil for one whose comparison may need a cast of the
 // column.
 func (s *comparator) argument(a arrow.Array, row int) value {
 	if a == nil || row >= a.Len() || a.IsNull(row) {

@@ -1,15 +1,15 @@
 package engine
 
-// compiler makes conditions of the expressions above a scan.
+// compiler translates the expressions above a scan to conditions.
 type compiler struct {
 	scan       *operator
 	relation   *relation
 	parameters map[string]int // columns of the arguments, by the identifiers of parameters
-	path       []*operator    // between the scan, which comes first, and the expression at hand
+	path       []*operator    // from the scan to the current expression
 }
 
-// filter returns what the operators above the scan ask of its rows, the root of the plan first: as
-// far up as there are filters and projections only.
+// filter returns the condition of the operators above the scan, the root of the plan first. It
+// stops at the first operator that is neither a filter nor a projection.
 func (c *compiler) filter(above []*operator) filter {
 	var f filter
 	var conditions []condition
@@ -57,7 +57,7 @@ func (c *compiler) condition(x *expression) condition {
 	return nil
 }
 
-// operator is the condition of IN, IS NULL and IS NOT NULL.
+// operator translates IN, IS NULL and IS NOT NULL.
 func (c *compiler) operator(x *expression) condition {
 	if len(x.Children) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (c *compiler) operator(x *expression) condition {
 	return nil
 }
 
-// mirrored are the comparisons with their sides exchanged; others are not understood.
+// mirrored are the comparisons with their sides exchanged. Others are not understood.
 var mirrored = map[string]string{
 	"COMPARE_EQUAL":                "COMPARE_EQUAL",
 	"COMPARE_LESSTHAN":             "COMPARE_GREATERTHAN",
@@ -103,10 +103,12 @@ func (c *compiler) between(x *expression) condition {
 		return nil
 	}
 	k, as := c.comparedColumn(x.Input)
-	return newRangeCondition(k, as, &bound{c.operand(x.Lower, as), !x.FromLower}, &bound{c.operand(x.Upper, as), !x.ToUpper})
+	low := &bound{c.operand(x.Lower, as), !x.FromLower}
+	high := &bound{c.operand(x.Upper, as), !x.ToUpper}
+	return newRangeCondition(k, as, low, high)
 }
 
-// compare is the condition of a column beside a constant.
+// compare translates the comparison of a column and a constant.
 func (c *compiler) compare(column *expression, op string, with *expression) condition {
 	k, as := c.comparedColumn(column)
 	b := &bound{constant: c.operand(with, as)}
@@ -125,7 +127,7 @@ func (c *compiler) compare(column *expression, op string, with *expression) cond
 	return nil
 }
 
-// column is the number in the table of the column that an expression is, or -1.
+// column returns the number of the table's column that an expression is, or -1.
 func (c *compiler) column(x *expression) int {
 	if x.Class != "BOUND_REF" || x.Index == nil {
 		return -1
@@ -143,8 +145,8 @@ func (c *compiler) column(x *expression) int {
 	return k
 }
 
-// comparedColumn returns the column that an expression is, and how its values compare there; nil if it is
-// none, or is changed in a way that does not keep their order.
+// comparedColumn returns the column of an expression, and the comparator of its values. The
+// comparator is nil if the expression is not a column, or does not keep the order of its values.
 func (c *compiler) comparedColumn(x *expression) (k int, as *comparator) {
 	cast := x.Class == "BOUND_CAST" && x.Child != nil && !x.TryCast
 	ref := x
@@ -164,8 +166,8 @@ func (c *compiler) comparedColumn(x *expression) (k int, as *comparator) {
 	return k, as
 }
 
-// operand returns the constant that an expression is, on a scale; for a parameter, that is when the
-// arguments are known.
+// operand returns the constant of an expression as a value. The value of a parameter is known with
+// the arguments.
 func (c *compiler) operand(x *expression, as *comparator) func(args arguments) value {
 	if as == nil {
 		return nil

@@ -6,20 +6,20 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// condition is what is known of when an expression is true. nil is that of an expression that is
-// not understood: it may be true for every row.
+// condition tells for which rows an expression may be true. A nil condition is an expression that
+// is not understood: it may be true for every row.
 type condition interface {
-	mayMatch(v *batchView) bool           // whether there may be a row of the batch that it is true for
-	filterRows(v *batchView, rows rowSet) // takes out rows that it is not true for, not necessarily all of them
+	mayMatch(v *batchView) bool           // whether a row of the batch may match
+	filterRows(v *batchView, rows rowSet) // removes rows that do not match, not necessarily all of them
 }
 
-// filter is what a query asks of the rows of a table.
+// filter is the part of a query's condition that applies to the rows of a table.
 type filter struct {
-	condition condition // nil: nothing is asked, or nothing that is understood
-	boxes     []boxFunc // that the geometry's bounding box meets, all of them
+	condition condition // nil: none, or none that is understood
+	boxes     []boxFunc // each meets the bounding box of a matching geometry
 }
 
-// unionOf is what rows fulfil that fulfil one of several filters.
+// unionOf returns a filter for the rows that match any of several filters.
 func unionOf(each []filter) filter {
 	if len(each) == 1 {
 		return each[0]
@@ -36,7 +36,7 @@ type (
 	disjunction []condition
 )
 
-// allOf is the condition of a conjunction.
+// allOf returns the conjunction of conditions.
 func allOf(conditions []condition) condition {
 	known := slices.DeleteFunc(slices.Clone(conditions), func(c condition) bool { return c == nil })
 	if len(known) == 0 {
@@ -55,7 +55,7 @@ func (all conjunction) filterRows(v *batchView, rows rowSet) {
 	}
 }
 
-// anyOf is the condition of a disjunction.
+// anyOf returns the disjunction of conditions.
 func anyOf(conditions []condition) condition {
 	if slices.Contains(conditions, nil) {
 		return nil
@@ -67,8 +67,8 @@ func (each disjunction) mayMatch(v *batchView) bool {
 	return slices.ContainsFunc(each, func(c condition) bool { return c.mayMatch(v) })
 }
 
-// maxFilteredAlternatives is up to how many alternatives rows are looked at for: DuckDB looks at the rows of a
-// long list about as fast.
+// maxFilteredAlternatives is the maximum number of alternatives for which rows are filtered here.
+// DuckDB is about as fast with longer lists.
 const maxFilteredAlternatives = 4
 
 func (each disjunction) filterRows(v *batchView, rows rowSet) {
@@ -89,20 +89,20 @@ func (each disjunction) filterRows(v *batchView, rows rowSet) {
 	copy(rows, union)
 }
 
-// rangeCondition is the condition of a column whose values lie between two bounds.
+// rangeCondition is true for values of a column between two bounds.
 type rangeCondition struct {
 	column     int
 	comparator *comparator
-	low, high  *bound // nil: there is none
+	low, high  *bound // nil: unbounded
 }
 
 // bound is a constant that a column is compared with.
 type bound struct {
-	constant  func(args arguments) value // nil for arguments that tell nothing
+	constant  func(args arguments) value // nil for arguments that are not understood
 	exclusive bool                       // the constant itself is outside
 }
 
-// value returns the constant, or nil where there is no bound.
+// value returns the constant; nil for no bound.
 func (b *bound) value(args arguments) value {
 	if b == nil {
 		return nil
@@ -110,7 +110,8 @@ func (b *bound) value(args arguments) value {
 	return b.constant(args)
 }
 
-// newRangeCondition is the condition of a column between bounds that are understood; nil if none is.
+// newRangeCondition returns the condition of a column between the bounds that are understood; nil
+// if none is.
 func newRangeCondition(column int, as *comparator, low, high *bound) condition {
 	if low != nil && low.constant == nil {
 		low = nil
@@ -136,8 +137,8 @@ func (b rangeCondition) mayMatch(v *batchView) bool {
 	return !in.allNull && !excludes(in.high, low, b.low) && !excludes(high, in.low, b.high)
 }
 
-// excludes reports whether a value of a column and a bound leave no room: a is less than b, or is b
-// where that is outside. nil is without end.
+// excludes reports whether no value can be at least b and at most a: a is less than b, or equals b
+// if that bound is exclusive. A nil value is unbounded.
 func excludes(a, b value, at *bound) bool {
 	if a == nil || b == nil {
 		return false
@@ -152,7 +153,7 @@ func (b rangeCondition) filterRows(v *batchView, rows rowSet) {
 	}
 }
 
-// nullCondition is the condition of IS NULL and IS NOT NULL.
+// nullCondition is IS NULL or IS NOT NULL.
 type nullCondition struct {
 	column int
 	null   bool
@@ -167,7 +168,7 @@ func (n nullCondition) mayMatch(v *batchView) bool {
 
 func (n nullCondition) filterRows(*batchView, rowSet) {}
 
-// boxCondition is the condition of a geometry whose bounding box meets another one.
+// boxCondition is true for geometries whose bounding box meets another one.
 type boxCondition struct{ of boxFunc }
 
 func (m boxCondition) mayMatch(v *batchView) bool {
@@ -177,7 +178,7 @@ func (m boxCondition) mayMatch(v *batchView) bool {
 
 func (m boxCondition) filterRows(*batchView, rowSet) {}
 
-// arguments are the values of the parameters: a row of a record, which is nil where there are none.
+// arguments are the values of the parameters: a row of a record; nil without parameters.
 type arguments struct {
 	record arrow.Record
 	row    int

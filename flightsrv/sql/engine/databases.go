@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
 
-// database is a DuckDB, and the views that it has.
+// database is a DuckDB with its views.
 type database struct {
 	worker.Database
 	views views
@@ -21,7 +21,7 @@ type databases struct {
 	known map[worker.Database]*database
 }
 
-// take returns the exclusive use of one.
+// take returns the exclusive use of a database.
 func (h *databases) take(ctx context.Context) (*database, error) {
 	db, err := h.source.Take(ctx)
 	if err != nil {

@@ -11,32 +11,32 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// derivedCache keeps what queries made of the batches of tables, as long as the batches are there:
-// geometries as WKB, within a budget of bytes, and the ranges of columns, which are small. What was
-// made for one version of a file serves the next where the catalog shares the batches of both.
+// derivedCache keeps what queries computed from batches, as long as the batches exist: geometries
+// as WKB, within a budget, and the ranges of columns, which are small. Two versions of a file share
+// it if the catalog shares their batches.
 type derivedCache struct {
 	mu      sync.Mutex
 	budget  int64
 	shares  bool // WKB is written to memory files, which workers map
 	bytes   int64
-	lru     *list.List // of *batchCache that have WKB, the one used last first
+	lru     *list.List // of *batchCache with WKB, the most recently used first
 	batches map[weak.Pointer[geoarrow.Columns]]*batchCache
 }
 
-// batchCache is what was made of one batch.
+// batchCache is what was computed from one batch.
 type batchCache struct {
 	batch weak.Pointer[geoarrow.Columns]
 
-	wkbMu   sync.Mutex // held while WKB is made, so that it is made once
+	wkbMu   sync.Mutex // held while WKB is computed, so that it is computed once
 	wkb     *geoarrow.Geometry
-	shared  *worker.Shared // memory of wkb; nil: the garbage collector's
+	shared  *worker.Shared // memory of wkb; nil: Go's heap
 	bytes   int64
-	element *list.Element // in derivedCache.recent; nil: no WKB is kept
-	pins    int           // runs that read it where it is
+	element *list.Element // in derivedCache.lru; nil: no WKB is kept
+	pins    int           // runs that read it in place
 
-	mu             sync.Mutex // guards what follows
+	mu             sync.Mutex // guards the following fields
 	ranges         map[int]*columnRange
-	validPositions *bool // boxes tell where the geometries are
+	validPositions *bool // all positions are numbers; nil: unknown
 }
 
 func newDerivedCache(budget int64, shares bool) *derivedCache {
@@ -46,7 +46,7 @@ func newDerivedCache(budget int64, shares bool) *derivedCache {
 	}
 }
 
-// batch returns the place for what is made of a batch. It goes when the batch does.
+// batch returns the cache of a batch. It is removed with the batch.
 func (b *derivedCache) batch(batch *geoarrow.Columns) *batchCache {
 	key := weak.Make(batch)
 	b.mu.Lock()
@@ -60,7 +60,7 @@ func (b *derivedCache) batch(batch *geoarrow.Columns) *batchCache {
 	return d
 }
 
-// forget drops what was made of a batch that is gone.
+// forget removes the cache of a batch that was collected.
 func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,8 +70,8 @@ func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 	}
 }
 
-// wkb returns the geometries of a batch as WKB, which are made once and kept while there is room. The
-// caller releases the memory that they lie in, nil for the garbage collector's.
+// wkb returns the geometries of a batch as WKB. They are computed once and kept within the budget.
+// The caller releases their memory, which is nil on Go's heap.
 func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
 	g, d, err := b.pin(batch)
 	if d == nil {
@@ -84,8 +84,8 @@ func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker
 	return g, d.shared, nil
 }
 
-// pin returns the geometries of a batch as WKB, and has them kept until d is unpinned. d is nil where
-// there is no room, and where the batch has its geometries as WKB itself.
+// pin returns the geometries of a batch as WKB, and keeps them until d is unpinned. d is nil if the
+// budget is exceeded, or if the batch itself has WKB.
 func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *batchCache, err error) {
 	if batch.Geometry.Kind == geoarrow.NoKind {
 		return batch.Geometry, nil, nil
@@ -99,7 +99,7 @@ func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *ba
 	if g, err = batch.Geometry.ToWKB(); err != nil {
 		return nil, nil, err
 	}
-	// Valid and Kinds may be the batch's own, whose memory may be a mapped file's.
+	// Valid and Kinds may share the batch's memory, which may be in a mapped file.
 	if !b.reserve(d, int64(len(g.WKB))+4*int64(len(g.Offsets))) {
 		return g, nil, nil
 	}
@@ -107,7 +107,7 @@ func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *ba
 	if b.shares {
 		if shared, err = worker.Share(geoarrow.AsBytes(g.Offsets), g.WKB); err == nil {
 			g.WKB, g.Offsets = shared.Part(1), asOffsets(shared.Part(0))
-		} // else workers get copies
+		} // otherwise workers get copies
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func (b *derivedCache) unpin(d *batchCache) {
 	d.pins--
 }
 
-// use pins the WKB that is kept, as the one used last.
+// use pins the WKB that is kept, and marks it as most recently used.
 func (b *derivedCache) use(d *batchCache) *geoarrow.Geometry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,8 +137,8 @@ func (b *derivedCache) use(d *batchCache) *geoarrow.Geometry {
 	return d.wkb
 }
 
-// reserve takes room for WKB, which is pinned, and reports whether there is some: not in the place
-// of what is pinned.
+// reserve reserves room for WKB and pins it. It reports whether there is room; it evicts nothing
+// that is pinned.
 func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +161,7 @@ func (b *derivedCache) reserve(d *batchCache, bytes int64) bool {
 	return true
 }
 
-// evict drops the WKB of a batch; b.mu is held. Queries that use it keep it.
+// evict removes the WKB of a batch; b.mu is held. Queries that use it keep it.
 func (b *derivedCache) evict(d *batchCache) {
 	if d.element == nil {
 		return
@@ -172,7 +172,7 @@ func (b *derivedCache) evict(d *batchCache) {
 	d.wkb, d.shared, d.bytes, d.element = nil, nil, 0, nil
 }
 
-// size is how many bytes of WKB are kept.
+// size returns how many bytes of WKB are kept.
 func (b *derivedCache) size() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// A query that takes columns of one table as they are has the table's own batches for its result.
-// They do not go through DuckDB, which would copy them three times: DuckDB has prepared the query,
-// and says which columns the result has, of which types.
+// A query that selects columns of one table unchanged returns the table's own batches. They do not
+// pass through DuckDB, which would copy them three times. DuckDB has prepared the query, and
+// defines the columns and types of the result.
 
 // directColumns are columns of a table that are the result of a query.
 type directColumns struct {
@@ -22,8 +22,8 @@ type directColumns struct {
 	columns  []int
 }
 
-// directColumns returns the columns that the result consists of, or nil where DuckDB has to make it: the
-// query does more, or a type is another one in DuckDB, as a time in nanoseconds is.
+// directColumns returns the columns of the result; nil if DuckDB has to compute it: the query does
+// more, or DuckDB has another type, as for a time in nanoseconds.
 func (p *preparedStatement) directColumns(query *duck.Query) *directColumns {
 	names, ok := query.Takes()
 	if !ok || len(p.relations) != 1 || p.engine.readAll {
@@ -45,8 +45,8 @@ func (p *preparedStatement) directColumns(query *duck.Query) *directColumns {
 	return t
 }
 
-// numbers returns the numbers of the named columns, of all where names is nil. It returns nil if one is
-// not there.
+// numbers returns the numbers of the named columns, of all if names is nil; nil if one does not
+// exist.
 func (r *relation) numbers(names []string) (columns []int) {
 	number := map[string]int{}
 	for i, f := range r.schema.Fields() {
@@ -65,15 +65,15 @@ func (r *relation) numbers(names []string) (columns []int) {
 	return columns
 }
 
-// directRows is a table's own rows as the result of a run.
+// directRows are the rows of a table as the result of a run.
 type directRows struct {
 	batches *batches
 	schema  *arrow.Schema
 	next    int
-	shared  *worker.Shared // memory of the last record's geometries; nil: the garbage collector's
+	shared  *worker.Shared // memory of the last record's geometries; nil: Go's heap
 }
 
-// rows begins to read what is taken, for the run of which ctx is.
+// rows starts to read the columns, in the run of ctx.
 func (t *directColumns) rows(ctx context.Context, schema *arrow.Schema) (*directRows, error) {
 	b, err := t.relation.scan(ctx, t.columns)
 	if err != nil {
@@ -85,8 +85,8 @@ func (t *directColumns) rows(ctx context.Context, schema *arrow.Schema) (*direct
 // Schema returns the columns of the result.
 func (p *directRows) Schema() *arrow.Schema { return p.schema }
 
-// Next returns the next batch, which the caller releases, or io.EOF. The end of ctx, or of the run's
-// context, ends the rows.
+// Next returns the next batch, which the caller releases, or io.EOF. The rows end with ctx or with
+// the run's context.
 func (p *directRows) Next(ctx context.Context) (arrow.Record, error) {
 	if p.next == p.batches.Len() {
 		return nil, io.EOF
@@ -105,8 +105,7 @@ func (p *directRows) Next(ctx context.Context) (arrow.Record, error) {
 	return array.NewRecord(p.schema, rec.Columns(), rec.NumRows()), nil
 }
 
-// wkb returns geometries that last until the next record is asked for, or longer if Retain was
-// called.
+// wkb returns geometries that stay valid until the next record, or longer if Retain was called.
 func (p *directRows) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, error) {
 	g, shared, err := p.batches.derived.wkb(batch)
 	p.shared.Release()
@@ -114,7 +113,7 @@ func (p *directRows) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, bool, err
 	return g, false, err
 }
 
-// Retain keeps the memory of the last record, nil where the garbage collector does.
+// Retain keeps the memory of the last record; nil if the garbage collector keeps it.
 func (p *directRows) Retain() (release func()) {
 	table := p.batches.lease.retain()
 	if p.shared == nil {

@@ -65,7 +65,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// What Next gave stays readable behind Close, and without the table, as long as it is retained.
+// What Next returned stays readable after Close, and without the table, as long as it is retained.
 func TestPlainRetained(t *testing.T) {
 	w := newWorld(t, map[string]string{"grid.csv": grid(5000)}, cached(t), func(c *catalog.Config, _ *Config) {
 		c.Limits.BatchRows = 4096
@@ -134,7 +134,7 @@ func TestPlainEnds(t *testing.T) {
 		{"the engine's end", func(rows *Rows) error {
 			closed := make(chan error)
 			go func() { closed <- w.engine.Close() }()
-			<-rows.rows.(*directRows).batches.ctx.Done() // it ends behind the engine's own
+			<-rows.rows.(*directRows).batches.ctx.Done() // it ends after the engine's own
 			_, err := rows.Next(context.Background())
 			rows.Close()
 			return errors.Join(err, <-closed)

@@ -19,31 +19,30 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// CatalogName is what clients see as the one catalog (database) that all tables are in.
+// CatalogName is the name of the only catalog (database) that clients see.
 const CatalogName = "vibeflight"
 
-// MainSchema is the schema of the files that lie in no folder.
+// MainSchema is the schema of the files in the root.
 const MainSchema = "main"
 
-// DefaultMemoryBytes is Config.MemoryBytes where nobody says.
+// DefaultMemoryBytes is the default of Config.MemoryBytes.
 const DefaultMemoryBytes = 1 << 30
 
-// Config says over what, and with what, queries run. Catalog is needed.
+// Config is the catalog to query, and the limits. Catalog is required.
 type Config struct {
 	Catalog *catalog.Catalog
-	// of all queries together; 0: DefaultMemoryBytes; beside that, half as much for geometries as
+	// of all queries together; 0: DefaultMemoryBytes; half as much in addition for geometries as
 	// WKB (--sql-memory)
 	MemoryBytes int64
-	Threads     int    // of all queries together; 0: one a core (--sql-threads)
-	SpillDir    string // folder for what does not fit; "": none, such a query fails (--sql-spill-dir)
-	SpillBytes  int64  // the most that may lie in SpillDir; 0: 90 % of the room there (--sql-spill-bytes)
-	// folder in which spatial.duckdb_extension is looked for; "": core functions only
-	// (--duckdb-extensions)
+	Threads     int    // of all queries together; 0: one per core (--sql-threads)
+	SpillDir    string // folder for what does not fit; "": such a query fails (--sql-spill-dir)
+	SpillBytes  int64  // maximum in SpillDir; 0: 90 % of the free space (--sql-spill-bytes)
+	// folder with spatial.duckdb_extension; "": core functions only (--duckdb-extensions)
 	Extensions string
 	Log        zerolog.Logger
 
-	// Workers is how many processes DuckDB runs in, each for one statement at a time; 0: DuckDB
-	// runs in this process.
+	// Workers is how many processes run DuckDB, each for one statement at a time; 0: DuckDB runs in
+	// this process.
 	Workers int
 	Command []string // path of the program that calls ServeWorker, with its arguments; nil: none
 	Env     []string // of workers
@@ -58,15 +57,15 @@ type Engine struct {
 	index     atomic.Pointer[nameIndex]
 	count     counters
 	info      func() Info
-	readAll   bool // nothing is left out: tests compare
+	readAll   bool // no batch and no row is skipped, for comparisons in tests
 
 	ctx  context.Context // ends with Close
 	end  context.CancelCauseFunc
-	busy sync.WaitGroup // what Close waits for: calls of Prepare, and rows that are open
+	busy sync.WaitGroup // calls of Prepare and open rows; Close waits for them
 
 	mu         sync.Mutex
 	closed     bool
-	statements map[*Statement]struct{} // that are not closed
+	statements map[*Statement]struct{} // that are open
 }
 
 // Stats are the engine's numbers since it was opened.
@@ -81,7 +80,7 @@ type Stats struct {
 
 type counters struct{ queries, failed, read, leftOut atomic.Int64 }
 
-// Open starts DuckDB. The caller closes the engine, before the catalog. Without cgo it gives
+// Open starts DuckDB. The caller closes the engine before the catalog. Without cgo, the error is
 // ErrNoSQL.
 func Open(cfg Config) (*Engine, error) {
 	cfg.MemoryBytes = cmp.Or(cfg.MemoryBytes, DefaultMemoryBytes)
@@ -131,20 +130,20 @@ func (e *Engine) open(spatial string) (worker.Source, error) {
 // warmWorkers is how many unused workers are kept.
 const warmWorkers = 2
 
-// locate finds the file of the cache that a buffer lies in.
+// locate finds the file of the cache that contains a buffer.
 func locate(buffer []byte) (worker.File, int64, bool) {
 	f, at, ok := catalog.MappedFile(buffer)
 	return worker.File(f), at, ok
 }
 
-// ServeWorker is what a worker process does: it answers the queries of the engine that has started
-// it, until that one is gone.
+// ServeWorker runs a worker process: it answers the queries of the engine that started it, until
+// that engine ends.
 func ServeWorker() error {
 	return worker.Serve(os.NewFile(worker.Socket, "server"), crsMetadata)
 }
 
-// Close interrupts the queries under way, waits until their rows are closed, closes all statements,
-// and stops DuckDB.
+// Close interrupts the queries in progress, waits until their rows are closed, closes all
+// statements, and stops DuckDB.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -166,7 +165,7 @@ func (e *Engine) Close() error {
 	return e.databases.source.Close()
 }
 
-// enter begins what Close waits for; busy.Done ends it.
+// enter begins an operation that Close waits for; busy.Done ends it.
 func (e *Engine) enter() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,7 +176,7 @@ func (e *Engine) enter() error {
 	return nil
 }
 
-// withEngine returns a context that ends with the engine too.
+// withEngine returns a context that also ends with the engine.
 func (e *Engine) withEngine(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(e.ctx, func() { cancel(ErrClosed) })
@@ -187,7 +186,7 @@ func (e *Engine) withEngine(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// Stats returns the numbers of this moment.
+// Stats returns the current numbers.
 func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	statements := len(e.statements)
@@ -198,10 +197,9 @@ func (e *Engine) Stats() Stats {
 	}
 }
 
-// TableSchema returns the schema of a table, as SELECT * gives it. It parses the file where nobody
-// did.
+// TableSchema returns the schema of a table, as of SELECT *. It parses the file on first use.
 //
-// Errors: those of catalog.Catalog.Table, and what keeps DuckDB from having such a table.
+// Errors are those of catalog.Catalog.Table, and those of DuckDB for a table that it can't have.
 func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error) {
 	s, err := e.Prepare(ctx, "SELECT * FROM "+quoteName(MainSchema)+"."+quoteName(t.Entry), "")
 	if err != nil {
@@ -211,7 +209,7 @@ func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error
 	return s.Schema(), nil
 }
 
-// resolve returns what a view's key stands for in the run of a statement.
+// resolve returns the relation for the key of a view, in the run of a statement.
 func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error) {
 	run := runOf(ctx)
 	if l := e.listing(key); l != nil {
@@ -229,10 +227,10 @@ func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error)
 	return nil, changedError(key)
 }
 
-// encoding of geometries on their way to DuckDB and back.
+// encoding is the encoding of geometries between the engine and DuckDB.
 var encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKB}
 
-// crsMetadata is the extension metadata of a reference system that a query names by its code.
+// crsMetadata returns the extension metadata of a reference system that a query names by its code.
 func crsMetadata(code string) string {
 	authority, number, _ := strings.Cut(code, ":")
 	return geoarrow.CRS{Authority: authority, Code: number}.Metadata()

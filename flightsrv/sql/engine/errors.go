@@ -9,23 +9,23 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// ErrNoSQL is what Open gives in a build without cgo.
+// ErrNoSQL is the error of Open in a build without cgo.
 var ErrNoSQL = duck.ErrNoCgo
 
-// ErrClosed is what a closed engine answers.
+// ErrClosed is the error of a closed engine.
 var ErrClosed = errors.New("the SQL engine is closed")
 
-// Error is an error in a query, or of running it. Its Kind says which.
+// Error is an error in a query, or of its run, by Kind.
 type Error = duck.Error
 
-// maxCandidates is how many tables an AmbiguousError names.
+// maxCandidates is how many tables an AmbiguousError lists.
 const maxCandidates = 10
 
-// AmbiguousError says that a name in a query may mean several tables.
+// AmbiguousError is the error of a name that may mean several tables.
 type AmbiguousError struct {
 	Name       string
-	Candidates []string // the catalog's names, sorted, at most ten of them
-	More       int      // how many there are beside those
+	Candidates []string // names of the catalog, sorted, at most ten
+	More       int      // how many there are in addition
 }
 
 func newAmbiguousError(name string, found []*Table) *AmbiguousError {
@@ -60,7 +60,7 @@ func isAmbiguous(err error) bool {
 	return errors.As(err, &ambiguous)
 }
 
-// caseError says that a query uses two names that DuckDB takes for one.
+// caseError is the error of two names that differ only in case, which are one to DuckDB.
 func caseError(a, b mention) error {
 	return &Error{
 		Kind: duck.Name, Position: -1,

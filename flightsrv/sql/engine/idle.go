@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// maxIdleStatements is how many statements are kept that nobody has open.
+// maxIdleStatements is how many prepared statements are kept without a user.
 const maxIdleStatements = 32
 
-// idleStatements are statements that nobody has open, each on its connection, for who prepares the same
-// text next: dashboards ask the same again and again, and to connect, to parse, to bind and to plan
-// is most of what a short query takes. They hold no tables. A connection serves no other text, so
-// nothing that a query leaves on one, as the seed of random(), reaches another query.
+// idleStatements are prepared statements without a user, each on its connection. They serve the
+// next client that prepares the same text: dashboards repeat queries, and most of a short query is
+// the time to connect, parse, bind and plan. They hold no tables. A connection serves one text
+// only, so that no state of a query, such as the seed of random(), reaches another one.
 type idleStatements struct {
 	mu         sync.Mutex
-	statements []*preparedStatement // the one used last at the end
+	statements []*preparedStatement // the most recently used last
 	closed     bool
 }
 
-// take returns a statement for the text, or nil. What its names mean by now is for the caller to see.
+// take returns a statement for the text, or nil. The caller checks what its names mean now.
 func (s *idleStatements) take(query, schema string) *preparedStatement {
 	s.mu.Lock()
 	var p *preparedStatement
@@ -34,7 +34,7 @@ func (s *idleStatements) take(query, schema string) *preparedStatement {
 	return p
 }
 
-// remove takes out what is found; s.mu is held.
+// remove removes the matching statements; s.mu is held.
 func (s *idleStatements) remove(found func(*preparedStatement) bool) (gone []*preparedStatement) {
 	s.statements = slices.DeleteFunc(s.statements, func(p *preparedStatement) bool {
 		if !found(p) {
@@ -46,7 +46,7 @@ func (s *idleStatements) remove(found func(*preparedStatement) bool) (gone []*pr
 	return gone
 }
 
-// put keeps a statement, or closes it: one that gave an error may have left its connection in any
+// put keeps a statement, or closes it. A statement that failed may have left its connection in any
 // state.
 func (s *idleStatements) put(p *preparedStatement) {
 	releaseAll(p.leases)
@@ -66,7 +66,7 @@ func (s *idleStatements) put(p *preparedStatement) {
 	}
 }
 
-// close closes all of them, and those that come.
+// close closes all statements, and those that are put later.
 func (s *idleStatements) close() {
 	s.mu.Lock()
 	s.closed = true

@@ -9,25 +9,26 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Info is what clients ask of the engine itself.
+// Info describes the engine to clients.
 type Info struct {
 	Version  string   // DuckDB's, "v1.5.5"
-	Spatial  bool     // the spatial extension is there
-	Keywords []string // sorted, as the lists below
-	Numeric  []string // names of scalar functions, by the type of what they take first
+	Spatial  bool     // the spatial extension is loaded
+	Keywords []string // sorted, like the lists below
+	Numeric  []string // names of scalar functions, by the type of their first parameter
 	String   []string
 	DateTime []string
-	System   []string // of none of these
+	System   []string // of other types
 }
 
-// Info returns what is known of the engine. DuckDB is asked once.
+// Info returns the description of the engine. It queries DuckDB once.
 func (e *Engine) Info() Info { return e.info() }
 
-// functions are the scalar functions that are called by name, without those of geometry, by the
+// functions are the scalar functions that are called by name, without those on geometries, by the
 // type of their first parameter.
 const functions = `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type IN ('scalar', 'macro')
 AND regexp_full_match(function_name, '[a-z][a-z0-9_]*') AND NOT starts_with(function_name, '__') AND CASE
-WHEN parameter_types[1] IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT', 'FLOAT', 'DOUBLE', 'DECIMAL') THEN 'numeric'
+WHEN parameter_types[1] IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT', 'FLOAT', 'DOUBLE',
+    'DECIMAL') THEN 'numeric'
 WHEN parameter_types[1] = 'VARCHAR' THEN 'string'
 WHEN parameter_types[1] IN ('DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE', 'INTERVAL') THEN 'datetime'
 ELSE 'system' END = `
@@ -43,8 +44,8 @@ func (e *Engine) readInfo() Info {
 	return info
 }
 
-// words returns the texts of a query's one column. A query of ours that fails is a defect, which is
-// logged.
+// words returns the text in the only column of a query. A failure of our own query is a defect,
+// which is logged.
 func (e *Engine) words(query string) []string {
 	words, err := e.texts(query)
 	if err != nil && e.ctx.Err() == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// lease is the table of an entry while queries read it: the catalog does not drop it, and the
-// slices of its batches stay readable, also where they lie in a mapped file. It counts who reads.
+// lease is the table of an entry while queries read it. The catalog does not drop the table, and
+// the slices of its batches stay readable, also in a mapped file. A lease counts its users.
 type lease struct {
 	catalog *catalog.Catalog
 	version string
@@ -21,10 +21,11 @@ type lease struct {
 	mu       sync.Mutex
 	users    int
 	ref      *catalog.TableRef
-	retained []func() // mappings that the batches lie in, also those of a damaged file
+	retained []func() // mappings of the batches, also of a damaged file
 }
 
-// leaseTable asks the catalog for a table, of any version where version is "". The caller drops it.
+// leaseTable requests a table from the catalog, in any version if version is "". The caller
+// releases it.
 func leaseTable(ctx context.Context, c *catalog.Catalog, name, version string) (*lease, error) {
 	held, err := c.Table(ctx, catalog.Request{Name: name, Version: version})
 	if err != nil {
@@ -35,7 +36,7 @@ func leaseTable(ctx context.Context, c *catalog.Catalog, name, version string) (
 	return l, nil
 }
 
-// retainBatches keeps the slices of the table that is held now.
+// retainBatches keeps the slices of the current table.
 func (l *lease) retainBatches() {
 	if release := l.ref.Retain(); release != nil {
 		l.retained = append(l.retained, release)
@@ -43,7 +44,7 @@ func (l *lease) retainBatches() {
 	l.table.Store(l.ref.Table)
 }
 
-// addUser is one user more, who drops the lease too.
+// addUser adds a user, who releases the lease too.
 func (l *lease) addUser() *lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +52,7 @@ func (l *lease) addUser() *lease {
 	return l
 }
 
-// release is one user fewer; the last one gives the table back.
+// release removes a user. The last one releases the table.
 func (l *lease) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,15 +66,15 @@ func (l *lease) release() {
 	l.retained = nil
 }
 
-// retain keeps the slices of the table as it is now readable until release is called. It returns nil
-// for a table that the garbage collector keeps.
+// retain keeps the slices of the current table readable until release is called. It returns nil for
+// a table on Go's heap.
 func (l *lease) retain() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ref.Retain()
 }
 
-// batch returns batch i, of which every byte is known to be as it was written.
+// batch returns batch i after a check of its bytes.
 func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		t := l.table.Load()
@@ -107,7 +108,7 @@ func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, err
 	}
 }
 
-// inBox is search without an index.
+// inBox is [lease.search] without an index.
 func inBox(g *geoarrow.Geometry, box [4]float64) []int32 {
 	var rows []int32
 	for i := range g.Rows {
@@ -122,15 +123,15 @@ func inBox(g *geoarrow.Geometry, box [4]float64) []int32 {
 // meets reports whether two closed boxes have a point in common.
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
 
-// replaceDamaged has the catalog replace a table whose file is damaged by an equal one, parsed again, which
-// its own scan of a row does. Any other error stays what it is.
+// replaceDamaged replaces a table with a damaged file by an equal one that the catalog parses
+// again, by a scan of one row. It returns any other error unchanged.
 func (l *lease) replaceDamaged(ctx context.Context, t *readers.Table, i int, why error) error {
 	if !errors.Is(why, readers.ErrDamaged) {
 		return why
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.table.Load() != t { // somebody else was here
+	if l.table.Load() != t { // another user has replaced it
 		return nil
 	}
 	s, err := l.catalog.Scan(l.ref, catalog.Selection{Rows: &[2]int64{t.Starts[i], t.Starts[i] + 1}})

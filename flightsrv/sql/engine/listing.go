@@ -14,35 +14,43 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// DuckDB's own listings know the views that queries have left, which are some of the entries, under
-// the names of those queries. So the functions that all of them ask, SHOW TABLES and
-// information_schema too, are macros here, over three tables that the engine fills when they are
-// read. Unqualified names are looked up in the database of the views before DuckDB's own.
+// DuckDB's own listings have the views that queries have created: some of the entries, under the
+// names in those queries. So the functions behind SHOW TABLES and information_schema are macros
+// here, over three tables that the engine fills when they are read. Unqualified names are looked up
+// in the database of the views before DuckDB's own.
 
-// The keys of these tables. No entry has such a name, since none begins with a slash.
+// The keys of these tables. No entry has such a name, since no name begins with a slash.
 const (
 	schemasKey = "/schemas"
 	tablesKey  = "/tables"
 	columnsKey = "/columns"
 )
 
-// declarations make DuckDB's functions list the catalog, with the columns that they have in DuckDB
-// 1.5.
+// declarations make DuckDB's functions list the catalog, with the columns of DuckDB 1.5.
 var declarations = []string{
 	`CREATE MACRO main.duckdb_schemas() AS TABLE
-SELECT oid, 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, NULL::VARCHAR AS "comment", MAP {}::MAP(VARCHAR, VARCHAR) AS tags,
+SELECT oid, 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name,
+    NULL::VARCHAR AS "comment", MAP {}::MAP(VARCHAR, VARCHAR) AS tags,
   schema_name = 'main' AS internal, NULL::VARCHAR AS "sql" FROM vibeflight_scan('/schemas')
-UNION ALL SELECT oid, database_name, database_oid, schema_name, "comment", tags, internal, "sql" FROM system.main.duckdb_schemas() WHERE database_name <> 'vibeflight'`,
+UNION ALL SELECT oid, database_name, database_oid, schema_name, "comment", tags, internal, "sql"
+    FROM system.main.duckdb_schemas() WHERE database_name <> 'vibeflight'`,
 	`CREATE MACRO main.duckdb_tables() AS TABLE
-SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name, table_oid, NULL::VARCHAR AS "comment",
-  MAP {}::MAP(VARCHAR, VARCHAR) AS tags, false AS internal, false AS "temporary", false AS has_primary_key, NULL::BIGINT AS estimated_size,
-  NULL::BIGINT AS column_count, 0::BIGINT AS index_count, 0::BIGINT AS check_constraint_count, NULL::VARCHAR AS "sql" FROM vibeflight_scan('/tables')`,
+SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name,
+    table_oid, NULL::VARCHAR AS "comment",
+  MAP {}::MAP(VARCHAR, VARCHAR) AS tags, false AS internal, false AS "temporary", false AS has_primary_key,
+    NULL::BIGINT AS estimated_size,
+  NULL::BIGINT AS column_count, 0::BIGINT AS index_count, 0::BIGINT AS check_constraint_count,
+    NULL::VARCHAR AS "sql" FROM vibeflight_scan('/tables')`,
 	`CREATE MACRO main.duckdb_columns() AS TABLE
-SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name, table_oid, column_name, column_index,
-  NULL::VARCHAR AS "comment", false AS internal, NULL::VARCHAR AS column_default, true AS is_nullable, data_type, NULL::BIGINT AS data_type_id,
-  NULL::INTEGER AS character_maximum_length, numeric_precision, CASE WHEN numeric_precision IS NOT NULL THEN 10 END AS numeric_precision_radix, numeric_scale
+SELECT 'vibeflight' AS database_name, NULL::BIGINT AS database_oid, schema_name, schema_oid, table_name,
+    table_oid, column_name, column_index,
+  NULL::VARCHAR AS "comment", false AS internal, NULL::VARCHAR AS column_default, true AS is_nullable,
+    data_type, NULL::BIGINT AS data_type_id,
+  NULL::INTEGER AS character_maximum_length, numeric_precision, CASE WHEN numeric_precision IS NOT NULL
+    THEN 10 END AS numeric_precision_radix, numeric_scale
 FROM vibeflight_scan('/columns')`,
-	`CREATE MACRO main.duckdb_views() AS TABLE SELECT * FROM system.main.duckdb_views() WHERE database_name <> 'vibeflight'`,
+	`CREATE MACRO main.duckdb_views() AS TABLE SELECT * FROM system.main.duckdb_views()
+    WHERE database_name <> 'vibeflight'`,
 }
 
 var (
@@ -66,7 +74,7 @@ func listingSchema(columns string) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// listing is one of the three tables. Each scan of it lists the entries that there are then.
+// listing is one of the three tables. Each scan lists the current entries.
 type listing struct {
 	engine *Engine
 	key    string
@@ -86,7 +94,7 @@ func (e *Engine) listing(key string) *listing {
 	return nil
 }
 
-// relation is the table for a compiler of conditions.
+// relation returns the table for the compiler of conditions.
 func (l *listing) relation() *relation {
 	return &relation{entry: l.key, schema: l.schema, geometry: -1}
 }
@@ -118,7 +126,7 @@ type listingScan struct {
 	engine  *Engine
 	schema  *arrow.Schema
 	columns []int
-	tables  []int // one batch for each; of the columns, the numbers of their tables
+	tables  []int // a batch for each; numbers of tables in a scan of columns
 	fill    func(b *array.RecordBuilder, i int) error
 }
 
@@ -141,7 +149,7 @@ func (b *listingScan) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, all.NumRows()), false, nil
 }
 
-// schemas are the names of all schemas, sorted; the root's is there without a table too.
+// schemas returns the names of all schemas, sorted. The root's exists even without a table.
 func (n *nameIndex) schemas() []string {
 	all := []string{MainSchema}
 	for i := range n.tables {
@@ -151,7 +159,8 @@ func (n *nameIndex) schemas() []string {
 	return slices.Compact(all)
 }
 
-// firstOID is where the numbers of schemas begin, and firstTableOID those of tables: beyond those
+// firstOID is the first number of schemas, and firstTableOID that of tables: above those of
+// DuckDB's own catalog.
 // of DuckDB's own catalog.
 const (
 	firstOID      = 1 << 20
@@ -171,14 +180,14 @@ func (n *nameIndex) listTables(b *array.RecordBuilder) {
 	}
 }
 
-// appendTable adds the columns by which a table, or a column of it, is known.
+// appendTable appends the columns that identify a table, or a column of it.
 func (n *nameIndex) appendTable(b *array.RecordBuilder, schemas []string, i int) {
 	t := &n.tables[i]
 	schema, _ := slices.BinarySearch(schemas, t.Schema)
 	appendRow(b, t.Schema, t.Name, int64(firstOID+schema), int64(firstTableOID+i))
 }
 
-// appendRow adds values to the first columns of a record.
+// appendRow appends values to the first columns of a record.
 func appendRow(b *array.RecordBuilder, values ...any) {
 	for i, v := range values {
 		switch v := v.(type) {
@@ -190,8 +199,8 @@ func appendRow(b *array.RecordBuilder, values ...any) {
 	}
 }
 
-// wanted returns the numbers of the tables whose columns a run asks for. Each is parsed for them, so
-// that a condition on schema_name or table_name counts.
+// wanted returns the numbers of the tables whose columns a run needs. Each of these tables is
+// parsed, so conditions on schema_name or table_name matter.
 func (n *nameIndex) wanted(r *statementRun) []int {
 	var is condition
 	var args arguments
@@ -207,13 +216,13 @@ func (n *nameIndex) wanted(r *statementRun) []int {
 	return of
 }
 
-// viewOf is a table as conditions on its columns see it: one value of schema_name and of
-// table_name, and anything in the others.
+// viewOf is a table for conditions on its columns: one value of schema_name and of table_name, and
+// any value of the others.
 func viewOf(t *Table, args arguments) *batchView {
 	columns := &geoarrow.Columns{Rows: 2, Attributes: make([]geoarrow.Column, columnsSchema.NumFields())}
 	ranges := map[int]*columnRange{}
 	for i := range columns.Attributes {
-		columns.Attributes[i].Nulls = 1 // of two rows: there may be nulls and others
+		columns.Attributes[i].Nulls = 1 // of two rows: nulls and other values
 		ranges[i] = &columnRange{}
 	}
 	for i, name := range []string{t.Schema, t.Name} {
@@ -224,8 +233,8 @@ func viewOf(t *Table, args arguments) *batchView {
 	return &batchView{args: args, columns: columns, cache: &batchCache{ranges: ranges}}
 }
 
-// listColumns adds the columns of a table. A file that can't be read has none: those of the others
-// are wanted all the same.
+// listColumns appends the columns of a table. A file that can't be read has none, so that the
+// others are listed.
 func (b *listingScan) listColumns(r *array.RecordBuilder, n *nameIndex, i int) error {
 	l, err := leaseTable(b.ctx, b.engine.cfg.Catalog, n.tables[i].Entry, "")
 	if cause := context.Cause(b.ctx); cause != nil || errors.Is(err, ErrClosed) {

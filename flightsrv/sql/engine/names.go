@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// How a name in a query finds its entry. The folder of a file is its schema, the root is
-// MainSchema; in this order, the first that there is:
+// How a name in a query finds its entry. The folder of a file is its schema, and the root is
+// MainSchema. The first match in this order is used:
 //
 //	in its schema       by file name       counties."florida.geojson"
 //	                    by stem            counties.florida
@@ -20,34 +20,35 @@ import (
 //	                    anywhere           "florida.geojson"
 //	                    by stem anywhere   florida
 //
-// A stem that begins like a view of DuckDB's own, such as duckdb_tables, which it reads itself to
-// list tables, does not name a file.
+// A stem that begins like one of DuckDB's own views, such as duckdb_tables, does not name a file:
+// DuckDB reads these to list tables.
 //
-// Letters of both cases are the same to DuckDB. A name that is exactly an entry's means that one;
-// else all that differ in case alone are meant, and where several are, the query has to say more.
+// DuckDB ignores case. A name that equals an entry's means that entry. Otherwise it means all that
+// differ only in case, and the query must be more specific if there are several.
 
 // Table is an entry of the catalog as SQL names it.
 type Table struct {
-	Schema string // the folder, "a/b" where it is nested; MainSchema for the root
-	Name   string // the file's, with extension, and "#layer" behind it where there are several
-	Entry  string // the catalog's name
+	Schema string // the folder, "a/b" if nested; MainSchema for the root
+	Name   string // of the file, with extension, and "#layer" if there are several
+	Entry  string // name in the catalog
 }
 
-// nameIndex finds tables by what queries call them.
+// nameIndex finds tables by the names in queries.
 type nameIndex struct {
 	entries   []*catalog.Entry
 	tables    []Table                // sorted by schema and name
 	files     map[tableName][]*Table // by schema and file name
 	stems     map[tableName][]*Table // by schema and stem
-	fileNames map[string][]*Table    // by file name, in whichever folder
-	stemNames map[string][]*Table    // by its stem
-	suffixes  []string               // what stands behind the stems of files, at most maxSuffixes of them
+	fileNames map[string][]*Table    // by file name, in any folder
+	stemNames map[string][]*Table    // by stem, in any folder
+	suffixes  []string               // what follows the stems of files, at most maxSuffixes
 }
 
-// maxSuffixes bounds how often a name that nobody has is looked for.
+// maxSuffixes bounds how often an unknown name is looked up.
 const maxSuffixes = 8
 
-// maxClosest is how many entries the error for such a name has, as the catalog's own errors.
+// maxClosest is how many entries the error for an unknown name lists, as the catalog's own errors
+// do.
 const maxClosest = 3
 
 // tableName is a name in a schema, in lower case.
@@ -68,7 +69,8 @@ func newNameIndex(entries []*catalog.Entry) *nameIndex {
 	})
 	for i := range n.tables {
 		t := &n.tables[i]
-		if end := strings.TrimPrefix(t.file(), stem(t.file())); len(n.suffixes) < maxSuffixes && !slices.Contains(n.suffixes, end) {
+		end := strings.TrimPrefix(t.file(), stem(t.file()))
+		if len(n.suffixes) < maxSuffixes && !slices.Contains(n.suffixes, end) {
 			n.suffixes = append(n.suffixes, end)
 		}
 		add(n.files, tableNameOf(t.Schema, t.Name), t)
@@ -85,14 +87,14 @@ func newNameIndex(entries []*catalog.Entry) *nameIndex {
 
 func add[K comparable](m map[K][]*Table, k K, t *Table) { m[k] = append(m[k], t) }
 
-// same reports whether n is made of these entries, which the catalog shares until one of them
+// same reports whether n was made of these entries. The catalog shares the slice until an entry
 // changes.
 func (n *nameIndex) same(entries []*catalog.Entry) bool {
 	return n != nil && len(n.entries) == len(entries) && (len(entries) == 0 || &n.entries[0] == &entries[0])
 }
 
-// tableOf names an entry's table. Files in folders that are called as a schema of DuckDB's own are
-// in the main schema, by their full names.
+// tableOf names the table of an entry. Files in a folder that is called like a schema of DuckDB are
+// in the main schema, under their full names.
 func tableOf(entry string) Table {
 	file, _, _ := strings.Cut(entry, "#")
 	folder, _ := path.Split(file)
@@ -115,14 +117,14 @@ func (t *Table) file() string {
 // base is the entry's name without its folders.
 func (t *Table) base() string { return path.Base(t.file()) + t.layer() }
 
-// Stem is the name of the table without its extension, by which a query finds it too.
+// Stem returns the name of the table without its extension. Queries find it under that name too.
 func (t *Table) Stem() string { return stem(t.Name) }
 
-// layer is the rest of it.
+// layer returns the rest of the entry's name.
 func (t *Table) layer() string { return strings.TrimPrefix(t.Entry, t.file()) }
 
-// stem is a file's name without its extension, and without that of its packing: "florida" of
-// "florida.geojson.gz". A layer stays: "trips#Stops".
+// stem returns a file's name without its extension and that of its packing: "florida" for
+// "florida.geojson.gz". A layer remains: "trips#Stops".
 func stem(name string) string {
 	file, layer, layered := strings.Cut(name, "#")
 	for _, packed := range []string{".gz", ".zst"} {
@@ -178,7 +180,7 @@ func isOwn(name string) bool {
 		strings.HasPrefix(name, "pragma_")
 }
 
-// exactly leaves those that are called just so, or all where none is.
+// exactly returns the tables with exactly this name, or all if there are none.
 func exactly(found []*Table, called func(*Table) bool) []*Table {
 	var exact []*Table
 	for _, t := range found {
@@ -192,7 +194,7 @@ func exactly(found []*Table, called func(*Table) bool) []*Table {
 	return found
 }
 
-// names returns the tables as the catalog lists them now.
+// names returns the index of the current entries.
 func (e *Engine) names() *nameIndex {
 	entries := e.cfg.Catalog.List("", "")
 	n := e.index.Load()
@@ -206,16 +208,16 @@ func (e *Engine) names() *nameIndex {
 // Tables returns all tables, sorted by schema and name. It reads no file.
 func (e *Engine) Tables() []Table { return slices.Clone(e.names().tables) }
 
-// A mention is a name in a query: what it is called there, and what it means.
+// A mention is a name in a query and its meaning.
 type mention struct {
-	schema, name string // where DuckDB looks for it: a view of this name stands for the table
-	entry        string // of the catalog
+	schema, name string // of the view that DuckDB finds by that name
+	entry        string // in the catalog
 }
 
-// resolveName finds the entry that a name in a query means. Unqualified names are looked up in schema
-// first. It returns nil for a name of DuckDB's own, such as those of information_schema.
+// resolveName finds the entry that a name in a query means. Unqualified names are looked up in
+// schema first. It returns nil for a name of DuckDB's own, such as those of information_schema.
 //
-// Errors: *catalog.NotFoundError, *AmbiguousError, and what keeps a file from being looked at.
+// Errors: *catalog.NotFoundError, *AmbiguousError, and errors of access to a file.
 func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error) {
 	if ref.Catalog != "" && !strings.EqualFold(ref.Catalog, CatalogName) {
 		return nil, nil
@@ -225,7 +227,7 @@ func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error
 	case "information_schema", "pg_catalog":
 		return nil, nil
 	case "", MainSchema:
-		// the view of a file would stand before DuckDB's own, which list tables
+		// the view of a file would hide DuckDB's own, which list tables
 		if isOwn(ref.Name) && !strings.Contains(ref.Name, ".") {
 			return nil, nil
 		}
@@ -254,7 +256,7 @@ func (e *Engine) entry(schema, name string) (string, error) {
 	if schema != "" && !strings.EqualFold(schema, MainSchema) {
 		full = schema + "/" + name
 	}
-	_, missing := e.cfg.Catalog.Lookup(full) // it sees a file that came a moment ago
+	_, missing := e.cfg.Catalog.Lookup(full) // it also finds a file that was added just now
 	if missing == nil {
 		return full, nil
 	}
@@ -268,7 +270,7 @@ func (e *Engine) entry(schema, name string) (string, error) {
 	return "", newAmbiguousError(name, found)
 }
 
-// notFoundError adds to the error for a name that nobody has the entries whose stems are like it.
+// notFoundError adds to the error for an unknown name the entries with a similar stem.
 func (e *Engine) notFoundError(full string, err error) error {
 	var none *catalog.NotFoundError
 	if !errors.As(err, &none) || len(none.Closest) > 0 {

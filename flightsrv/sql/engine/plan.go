@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// What a query asks of a table is read from DuckDB's own plan of it, which json_serialize_plan
-// gives after all rewriting: a filter stands above the scan of its table, its constants are folded,
-// and columns are numbers.
+// The conditions of a query are read from DuckDB's own plan, which json_serialize_plan returns
+// after all rewriting. A filter is above the scan of its table, its constants are folded, and
+// columns are numbers.
 //
-//	LOGICAL_FILTER           expressions: height > 10 AND (kind = 'a' OR kind = 'b'), each column a number among those of the operator below
+//	LOGICAL_FILTER           expressions: height > 10 AND (kind = 'a' OR kind = 'b'); a column
+//	│                        is its number in the operator below
 //	└ LOGICAL_PROJECTION     or several, or none: expressions that are such numbers again
 //	  └ LOGICAL_GET          vibeflight_scan('roads.geojson'), column_indexes: which columns of the table it gives
 //
-// A plan that cannot be serialized, as with a long IN list, is none: nothing is left out then.
+// A plan that can't be serialized, as with a long IN list, gives no conditions: nothing is skipped.
 
-// operator is a node of the plan. Of its many members only these are read.
+// operator is a node of the plan. Only these of its members are read.
 type operator struct {
 	Type        string       `json:"type"`
 	Children    []operator   `json:"children"`
 	Expressions []expression `json:"expressions"`
-	// LOGICAL_FILTER: which columns it gives of those that it gets; empty: all
+	// LOGICAL_FILTER: the columns of its input that it passes on; empty: all
 	Given []int `json:"projection_map"`
 
 	// LOGICAL_GET
@@ -70,12 +71,12 @@ type logicalType struct {
 	} `json:"type_info"`
 }
 
-// isGeometry reports whether a type is GEOMETRY, which plans write as a BLOB of that alias.
+// isGeometry reports whether a type is GEOMETRY, which plans write as a BLOB with that alias.
 func (t logicalType) isGeometry() bool {
 	return t.ID == "GEOMETRY" || t.ID == "BLOB" && t.Info != nil && t.Info.Alias == "GEOMETRY"
 }
 
-// readPlan reads what json_serialize_plan gives.
+// readPlan reads the answer of json_serialize_plan.
 func readPlan(text []byte) ([]operator, error) {
 	var answer struct {
 		Error   bool       `json:"error"`
@@ -91,7 +92,7 @@ func readPlan(text []byte) ([]operator, error) {
 	return answer.Plans, nil
 }
 
-// scans returns the key of the table that an operator scans, if it is a scan of ours.
+// scans returns the key of the table that an operator scans, if it is one of ours.
 func (o *operator) scans() (key string, ok bool) {
 	if o.Type != "LOGICAL_GET" || o.Function != "vibeflight_scan" || len(o.Parameters) == 0 {
 		return "", false
@@ -100,8 +101,8 @@ func (o *operator) scans() (key string, ok bool) {
 	return key, err == nil
 }
 
-// below returns the number that a column of a filter or a projection has in the operator below, or -1
-// if that has no such column.
+// below returns the number that a column of a filter or a projection has in the operator below, or
+// -1 if it is not a column there.
 func (o *operator) below(i int) int {
 	switch {
 	case i < 0:
@@ -117,7 +118,7 @@ func (o *operator) below(i int) int {
 	return -1
 }
 
-// column returns the number in the table of a column that a scan gives, or -1.
+// column returns the number in the table of a column of a scan, or -1.
 func (o *operator) column(i int) int {
 	if len(o.ProjectionIDs) > 0 {
 		if i < 0 || i >= len(o.ProjectionIDs) {
@@ -131,9 +132,9 @@ func (o *operator) column(i int) int {
 	return int(o.Columns[i].Index)
 }
 
-// filters returns, by the key of each table, what the rows that the query reads of it fulfil. A table
-// that is scanned several times has to fulfil what one of the scans asks; one of which all rows are
-// read is not in the answer.
+// filters returns, by the key of each table, the filter of its rows. The filter of a table with
+// several scans matches a row that any of them needs. A table that is read completely is not in the
+// map.
 func filters(plans []operator, of map[string]*relation, parameters map[string]int) map[string]filter {
 	found := map[string][]filter{}
 	var walk func(o *operator, above []*operator)
@@ -162,7 +163,7 @@ func filters(plans []operator, of map[string]*relation, parameters map[string]in
 	return out
 }
 
-// function is the name of a function in lower case, or "" for an expression that is none.
+// function returns the name of a function in lower case; "" for any other expression.
 func (x *expression) function() string {
 	if x.Class != "BOUND_FUNCTION" {
 		return ""

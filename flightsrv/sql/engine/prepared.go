@@ -17,27 +17,27 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// preparedStatement is a statement on a connection of its own: one run of it at a time.
+// preparedStatement is a statement on a connection of its own. It has one run at a time.
 type preparedStatement struct {
 	engine           *Engine
 	query, schema    string
 	db               *database
-	idle             bool // the home is not its own now
+	idle             bool // other statements may use the database
 	conn             worker.Conn
 	parsed           *duck.Query
-	mentions, hidden []mention // what its names mean, and which must not mean anything
+	mentions, hidden []mention // what its names mean, and the names without a meaning
 	statement        worker.Statement
 	relations        map[string]*relation // by entry
 	filters          func(ctx context.Context) map[string]filter
-	direct           *directColumns // nil: DuckDB makes the result
-	// of the time of preparing, until the first run has its own: what was parsed stays parsed; nil
-	// then
+	direct           *directColumns // nil: DuckDB computes the result
+	// of the preparation, until the first run has its own, so that parsed tables stay parsed; nil
+	// after that
 	leases map[string]*lease
-	failed bool // a run did: nobody else gets it
+	failed bool // a run failed: the statement is not reused
 	lists  bool // it reads one of the engine's listings
 }
 
-// statementRun is what DuckDB's calls back find in their context: the tables of one run of a statement.
+// statementRun is the value that callbacks of DuckDB find in their context: the tables of a run.
 type statementRun struct {
 	engine    *Engine
 	relations map[string]*relation
@@ -47,7 +47,7 @@ type statementRun struct {
 	lists     atomic.Bool // a listing was bound
 
 	mu   sync.Mutex
-	pins map[*batchCache]*geoarrow.Geometry // what DuckDB reads where it is
+	pins map[*batchCache]*geoarrow.Geometry // what DuckDB reads in place
 }
 
 type runKey struct{}
@@ -56,14 +56,14 @@ func (r *statementRun) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, runKey{}, r)
 }
 
-// runOf returns the run that a context is of, or nil.
+// runOf returns the run of a context, or nil.
 func runOf(ctx context.Context) *statementRun {
 	r, _ := ctx.Value(runKey{}).(*statementRun)
 	return r
 }
 
-// wkb returns the geometries of a batch as WKB. Those that last stay where they are until the run is
-// dropped.
+// wkb returns the geometries of a batch as WKB. Lasting ones stay in place until the run is
+// released.
 func (r *statementRun) wkb(batch *geoarrow.Columns) (g *geoarrow.Geometry, lasting bool, err error) {
 	g, d, err := r.engine.derived.pin(batch)
 	if d == nil {
@@ -82,7 +82,7 @@ func (r *statementRun) wkb(batch *geoarrow.Columns) (g *geoarrow.Geometry, lasti
 	return g, true, nil
 }
 
-// release lets the tables and the arguments go.
+// release releases the tables and the arguments.
 func (r *statementRun) release() {
 	for d := range r.pins {
 		r.engine.derived.unpin(d)
@@ -104,7 +104,7 @@ func changedError(entry string) error {
 	return &catalog.ChangedError{Name: entry, Want: "none", Have: "another one"}
 }
 
-// prepare prepares a query on a connection of its own, where nobody left a statement of it.
+// prepare prepares a query on a new connection, unless an idle statement of it exists.
 func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *preparedStatement, err error) {
 	if p := e.idle.take(query, schema); p != nil {
 		if p.revalidate(ctx) {
@@ -150,8 +150,8 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 	return p, nil
 }
 
-// revalidate takes the tables for a statement that was prepared before, and reports whether it is what
-// its text would be prepared as now: its names mean the same files, in the same versions.
+// revalidate leases the tables of a statement that was prepared before. It reports whether the
+// statement is still current: its names mean the same files, in the same versions.
 func (p *preparedStatement) revalidate(ctx context.Context) bool {
 	found, hidden, _, err := p.engine.mentions(p.parsed.References(), p.schema)
 	if err != nil || !slices.Equal(found, p.mentions) || !slices.Equal(hidden, p.hidden) {
@@ -161,7 +161,7 @@ func (p *preparedStatement) revalidate(ctx context.Context) bool {
 	return err == nil
 }
 
-// parse takes the tables of the names. Others use the DuckDB while files are parsed for them.
+// parse leases the tables of the names. Other statements use the database while files are parsed.
 func (p *preparedStatement) parse(ctx context.Context) (err error) {
 	p.rest()
 	if err := p.findTables(ctx); err != nil {
@@ -181,7 +181,7 @@ func (p *preparedStatement) parse(ctx context.Context) (err error) {
 	return err
 }
 
-// findTables takes the tables of the names.
+// findTables leases the tables of the names.
 func (p *preparedStatement) findTables(ctx context.Context) error {
 	for _, m := range p.mentions {
 		if p.relations[m.entry] != nil {
@@ -197,7 +197,7 @@ func (p *preparedStatement) findTables(ctx context.Context) error {
 	return nil
 }
 
-// leaseTables takes the tables again, in the versions that the statement knows.
+// leaseTables leases the tables again, in the versions of the statement.
 func (p *preparedStatement) leaseTables(ctx context.Context) (map[string]*lease, error) {
 	leases := map[string]*lease{}
 	for entry, of := range p.relations {
@@ -211,7 +211,7 @@ func (p *preparedStatement) leaseTables(ctx context.Context) (map[string]*lease,
 	return leases, nil
 }
 
-// bind has DuckDB prepare the query over the tables.
+// bind prepares the query over the tables with DuckDB.
 func (p *preparedStatement) bind(ctx context.Context) error {
 	run := &statementRun{engine: p.engine, relations: p.relations, leases: p.leases}
 	return p.db.views.bindWith(p.db, p.mentions, p.hidden, func() (err error) {
@@ -226,8 +226,8 @@ func (p *preparedStatement) bind(ctx context.Context) error {
 	})
 }
 
-// lazyFilters finds what the query asks of its tables, with the first run: many statements are prepared
-// for their schema alone. Where that can't be found, all rows are read.
+// lazyFilters finds the filters of the tables with the first run: many statements are prepared for
+// their schema alone. All rows are read if the filters can't be found.
 func (p *preparedStatement) lazyFilters(query *duck.Query) func(ctx context.Context) map[string]filter {
 	var found map[string]filter
 	asked := len(p.relations) == 0 && !p.lists || p.engine.readAll || !query.Filters()
@@ -243,11 +243,11 @@ func (p *preparedStatement) lazyFilters(query *duck.Query) func(ctx context.Cont
 	}
 }
 
-// volatileFunctions are the functions that give one value throughout a run of a statement and another one
-// in the next. The plan has the value of the moment it was made at in their place, so that a query
-// which asks for the time of day has to read all rows. Before it is optimized, the plan shows the
-// functions that are called, those in macros too.
-var volatileFunctions = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
+// volatileFunctions are the functions with the same value throughout a run and another one in the
+// next. The optimized plan has their values at the time of planning, so a query with one of them
+// must read all rows. The plan before optimization shows the calls, also those in macros.
+var volatileFunctions = regexp.MustCompile(`"name":"(age|current_date|current_database|current_schemas?|` +
+	`get_current_time(stamp)?|in_search_path|now|today|transaction_timestamp|txid_current)"`)
 
 func (p *preparedStatement) plan(ctx context.Context, query *duck.Query) (map[string]filter, error) {
 	written, optimized, err := p.conn.Plan(ctx, query)
@@ -272,7 +272,7 @@ func (p *preparedStatement) plan(ctx context.Context, query *duck.Query) (map[st
 	return filters(plans, relations, parameters), nil
 }
 
-// run begins a run of the statement.
+// run starts a run of the statement.
 func (p *preparedStatement) run(ctx context.Context, args arguments) (*Rows, error) {
 	leases, err := p.leaseTables(ctx)
 	if err != nil {
@@ -299,7 +299,7 @@ func (p *preparedStatement) rows(ctx context.Context, r *statementRun) (result, 
 		if err != nil {
 			return nil, err
 		}
-		p.rest() // the rows are the table's: DuckDB has no part in them
+		p.rest() // the rows are the table's own
 		return rows, nil
 	}
 	r.filters = p.filters(ctx)
@@ -310,7 +310,7 @@ func (p *preparedStatement) rows(ctx context.Context, r *statementRun) (result, 
 	return rows, nil
 }
 
-// close ends the statement and its connection.
+// close closes the statement and its connection.
 func (p *preparedStatement) close() {
 	if p.statement != nil {
 		p.statement.Close()
@@ -323,7 +323,7 @@ func (p *preparedStatement) close() {
 	p.rest()
 }
 
-// rest lets others use the DuckDB that the statement is prepared on.
+// rest lets other statements use the database.
 func (p *preparedStatement) rest() {
 	if !p.idle {
 		p.idle = true
@@ -331,8 +331,7 @@ func (p *preparedStatement) rest() {
 	}
 }
 
-// resume reports whether the DuckDB is the statement's own again: it is there, and nobody else uses
-// it.
+// resume takes the database back. It reports false if it is gone or in use.
 func (p *preparedStatement) resume() bool {
 	if p.idle && p.conn.Usable() && p.db.Resume() {
 		p.idle = false

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// choose finds what has to be read: the batches in which there may be rows that the query wants,
-// and of those the rows by the spatial index.
+// choose finds what must be read: the batches that may have matching rows, and of some of them only
+// the rows that the spatial index finds.
 func (b *batches) choose(f filter, args arguments) error {
 	table := b.lease.table.Load()
 	found := make([]*piece, len(table.Batches))
@@ -44,15 +44,15 @@ func (b *batches) choose(f filter, args arguments) error {
 	return nil
 }
 
-// The part of a batch up to which rows are picked out of it, one in so many. Copies of them have to
-// be made, and WKB of geometries, which a whole batch has ready.
+// The maximum part of a batch that is read row by row. Rows must be copied, and their geometries
+// converted to WKB, which a whole batch already has.
 const (
 	fewRows       = 4
 	fewGeometries = 32
 )
 
-// rows asks the spatial index which rows of a batch meet the first of the boxes. It returns nil where
-// none does, and the whole batch where many do.
+// rows returns the rows of a batch that meet the first of the boxes, by the spatial index. It
+// returns nil if no row does, and the whole batch if many do.
 func (b *batches) rows(v *batchView, boxes []boxFunc) (*piece, error) {
 	all := &piece{batch: v.batch}
 	for _, of := range boxes {
@@ -74,12 +74,12 @@ func (b *batches) rows(v *batchView, boxes []boxFunc) (*piece, error) {
 	return all, nil
 }
 
-// maxUnfiltered is after how many batches of which most rows may match no more are looked at: in the
-// others it will hardly be different.
+// maxUnfiltered is the number of batches with mostly matching rows after which no further batch is
+// filtered: the others are likely similar.
 const maxUnfiltered = 4
 
-// filteredRows returns the rows of a batch that the condition may be true for, where they are few; nil:
-// all of them.
+// filteredRows returns the rows of a batch that may match the condition, if they are few; nil means
+// all rows.
 func (b *batches) filteredRows(batch int) ([]int32, error) {
 	if b.condition == nil || b.unfiltered.Load() >= maxUnfiltered {
 		return nil, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// relation is one version of a table as a statement knows it. It holds no rows: each run of the
-// statement has leases of its own.
+// relation is a version of a table in a statement. It holds no rows: each run has leases of its
+// own.
 type relation struct {
-	entry    string // of the catalog; DuckDB's key too
+	entry    string // in the catalog, and DuckDB's key
 	version  string
 	schema   *arrow.Schema
-	geometry int // number of that column, -1 without one
+	geometry int // number of that column; -1: none
 	rows     int64
 }
 
@@ -38,8 +38,8 @@ func newRelation(entry string, l *lease) *relation {
 	return r
 }
 
-// sqlType is the type that a column has in SQL. Durations in nanoseconds are their number, since
-// DuckDB's intervals are of microseconds and would cut them.
+// sqlType returns the type of a column in SQL. Durations in nanoseconds are integers, since
+// DuckDB's intervals have microseconds and would truncate them.
 func sqlType(t arrow.DataType) arrow.DataType {
 	if arrow.TypeEqual(t, arrow.FixedWidthTypes.Duration_ns) {
 		return arrow.PrimitiveTypes.Int64
@@ -47,9 +47,8 @@ func sqlType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// distinctNames returns columns whose names differ in case alone names that differ for DuckDB too, as it
-// does itself: "name", "Name" become "name", "Name_1". A zero byte, which would end a name there,
-// becomes the sign for it.
+// distinctNames renames columns that differ only in case, as DuckDB does: "name", "Name" become
+// "name", "Name_1". A zero byte, which would end a name in DuckDB, becomes the symbol for it.
 func distinctNames(schema *arrow.Schema) *arrow.Schema {
 	fields := schema.Fields()
 	taken := make(map[string]bool, len(fields))
@@ -64,7 +63,7 @@ func distinctNames(schema *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// lower is DuckDB's: of ASCII alone.
+// lower converts ASCII to lower case, as DuckDB does.
 func lower(name string) string {
 	return strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {
@@ -80,10 +79,10 @@ func (r *relation) Schema() *arrow.Schema { return r.schema }
 // Rows is how many rows the table has.
 func (r *relation) Rows() int64 { return r.rows }
 
-// Release does nothing: the rows are a run's, and it knows when it is over.
+// Release does nothing: the run holds the rows.
 func (r *relation) Release() {}
 
-// Scan begins to read the table, for the run of which ctx is.
+// Scan starts to read the table in the run of ctx.
 func (r *relation) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
 	b, err := r.scan(ctx, columns)
 	if err != nil {
@@ -111,7 +110,7 @@ func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 	return b, nil
 }
 
-// batches is one scan of a table.
+// batches is a scan of a table.
 type batches struct {
 	ctx        context.Context // of the run: DuckDB's threads call back without one
 	run        *statementRun
@@ -120,12 +119,12 @@ type batches struct {
 	lease      *lease
 	columns    []int
 	pieces     []piece
-	condition  condition // of the rows, to narrow batches by; nil: there is none
+	condition  condition // by which batches are filtered; nil: none
 	args       arguments
-	unfiltered atomic.Int32 // batches that were not narrowed
+	unfiltered atomic.Int32 // batches that were not filtered
 }
 
-// piece is what is read of a batch.
+// piece is the part of a batch that is read.
 type piece struct {
 	batch int
 	rows  []int32 // nil: all
@@ -137,8 +136,8 @@ func (b *batches) Len() int { return len(b.pieces) }
 // Release ends the scan.
 func (b *batches) Release() { b.lease.release() }
 
-// Batch returns a batch, which the caller releases. It lasts if nothing of it was made for this
-// query: the table and its geometries are the run's.
+// Batch returns a batch, which the caller releases. It lasts if no copy was made for this query:
+// the run holds the table and its geometries.
 func (b *batches) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 	return b.batch(i, b.run.wkb)
 }
@@ -156,7 +155,7 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 	}
 	wanted := &geoarrow.Columns{Rows: all.Rows}
 	fields := make([]arrow.Field, len(b.columns))
-	numbers := make([]int, len(b.columns)) // of the columns in wanted, where the geometry comes last
+	numbers := make([]int, len(b.columns)) // of the columns in wanted; the geometry is the last one
 	for i, k := range b.columns {
 		fields[i], numbers[i] = b.relation.schema.Field(k), len(wanted.Attributes)
 		if k != b.relation.geometry {
@@ -171,7 +170,7 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 			continue
 		}
 		numbers[i] = len(wanted.Attributes)
-		if p.rows != nil { // what is made of some rows is not worth keeping
+		if p.rows != nil { // a conversion of some rows is not worth keeping
 			wanted.Geometry = all.Geometry
 		} else if wanted.Geometry, lasting, err = wkb(all); err != nil {
 			return nil, false, err

@@ -11,15 +11,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// DuckDB's C API tells a table function nothing of the condition on its rows, and DuckDB looks at
-// the rows of a table function in one thread, if their order matters. So where few rows of a batch
-// can match, they alone are handed over. What is compared here is bounds of plain numbers; DuckDB
-// decides on each row that is left.
+// DuckDB's C API does not pass the condition on rows to a table function, and DuckDB filters its
+// rows in one thread if their order matters. So if only few rows of a batch can match, only these
+// are passed to DuckDB. The filter here compares plain numbers with bounds. DuckDB decides on each
+// remaining row.
 
-// rowSet has a bit for each row of a batch, rows/64 rounded up words; bits behind the last row are 0.
+// rowSet has a bit for each row of a batch, in rows/64 words, rounded up. Bits after the last row
+// are 0.
 type rowSet []uint64
 
-// wholeSet is that of all rows.
+// wholeSet returns the set of all rows.
 func wholeSet(rows int) rowSet {
 	s := make(rowSet, (rows+63)/64)
 	for i := range s {
@@ -31,8 +32,8 @@ func wholeSet(rows int) rowSet {
 	return s
 }
 
-// keepValid takes out the rows that are null, where valid has a bit for each row that is not; nil
-// is for all of them.
+// keepValid removes the rows that are null. valid has a bit for each row that is not; nil if no row
+// is null.
 func (s rowSet) keepValid(valid []byte) {
 	var word [8]byte
 	for i := 0; i < len(s) && valid != nil; i++ {
@@ -59,9 +60,8 @@ func (s rowSet) list(n int) []int32 {
 	return rows
 }
 
-// filter takes out rows that are null in a column, or whose values are not between two points of
-// the scale, bounds included; nil is without end. It keeps values of types that are no plain
-// numbers.
+// filter removes rows that are null in a column, or whose values are not between low and high, both
+// included. A nil value is unbounded. It keeps all rows of types that are not plain numbers.
 func (s *comparator) filter(c *geoarrow.Column, low, high value, rows rowSet) {
 	rows.keepValid(c.Valid)
 	switch {
@@ -93,23 +93,22 @@ func (s *comparator) filter(c *geoarrow.Column, low, high value, rows rowSet) {
 	}
 }
 
-// integers returns the least and the greatest integer of a column's type, from least to most, that
-// are between two points of the scale, in the column's unit. Where there is none the first is the
-// greater one, or both are the end of the type that is nearest.
-func (s *comparator) integers(low, high value, least, most int64) (from, to int64) {
-	from, to = least, most
+// integers returns the minimum and maximum integer of a column's type between two values, in the
+// column's unit. If there is none, from exceeds to, or both are the nearest end of the type.
+func (s *comparator) integers(low, high value, minimum, maximum int64) (from, to int64) {
+	from, to = minimum, maximum
 	if low != nil {
-		from = s.integer64(low, 1, least, most)
+		from = s.integer64(low, 1, minimum, maximum)
 	}
 	if high != nil {
-		to = s.integer64(high, 0, least, most)
+		to = s.integer64(high, 0, minimum, maximum)
 	}
 	return from, to
 }
 
-// integer64 rounds a point of the scale down, or up where up is 1, to an integer in the column's
-// unit, between least and most.
-func (s *comparator) integer64(v value, up int64, least, most int64) int64 {
+// integer64 rounds a value down, or up if up is 1, to an integer in the column's unit, between
+// minimum and maximum.
+func (s *comparator) integer64(v value, up int64, minimum, maximum int64) int64 {
 	r := v.(exactValue).Rat
 	if s.unit > 1 {
 		r = new(big.Rat).Quo(r, integerValue(s.unit).Rat)
@@ -119,15 +118,15 @@ func (s *comparator) integer64(v value, up int64, least, most int64) int64 {
 		n.Add(n, big.NewInt(1))
 	}
 	switch {
-	case !n.IsInt64() && n.Sign() < 0, n.IsInt64() && n.Int64() < least:
-		return least
-	case !n.IsInt64(), n.Int64() > most:
-		return most
+	case !n.IsInt64() && n.Sign() < 0, n.IsInt64() && n.Int64() < minimum:
+		return minimum
+	case !n.IsInt64(), n.Int64() > maximum:
+		return maximum
 	}
 	return n.Int64()
 }
 
-// keepIntegers takes out the rows whose value is not from low to high.
+// keepIntegers removes the rows whose value is not between low and high.
 func keepIntegers[T int32 | int64](rows rowSet, values []T, low, high T) {
 	for i := range rows {
 		var out uint64
@@ -146,8 +145,8 @@ func keepIntegers[T int32 | int64](rows rowSet, values []T, low, high T) {
 	}
 }
 
-// keepFloats takes out the rows whose value, as a float64, is less than low or greater than high:
-// NaN stays.
+// keepFloats removes the rows whose value, as a float64, is less than low or greater than high. NaN
+// stays.
 func keepFloats[T int32 | int64 | float64](rows rowSet, values []T, low, high float64) {
 	for i := range rows {
 		var out uint64

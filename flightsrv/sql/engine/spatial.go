@@ -11,9 +11,9 @@ import (
 // spatialFile is DuckDB's extension for geometries.
 const spatialFile = "spatial.duckdb_extension"
 
-// FindSpatial returns the path of the spatial extension below the folder of Config.Extensions, or "":
-// as it is, as DuckDB itself lays extensions out, or as the wheel duckdb-extension-spatial has it.
-// Whether it is of the right version is seen when it is loaded.
+// FindSpatial returns the path of the spatial extension below the folder of Config.Extensions, or
+// "". It looks in the folder itself, in the layout of DuckDB, and in that of the wheel
+// duckdb-extension-spatial. A wrong version fails when it is loaded.
 func FindSpatial(dir string) string {
 	if dir == "" {
 		return ""

@@ -12,8 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// Statement is a prepared query. It is safe for use by several goroutines, and may be run several
-// times at once.
+// Statement is a prepared query. Several goroutines may use it, and run it at the same time.
 type Statement struct {
 	engine        *Engine
 	query, schema string
@@ -21,15 +20,15 @@ type Statement struct {
 	parameters    *arrow.Schema
 
 	mu     sync.Mutex
-	idle   *preparedStatement // that no rows use; nil: there is none
+	idle   *preparedStatement // not used by any rows; nil: none
 	closed bool
 }
 
-// Prepare reads one query and finds its tables, parsing files that nobody did. Unqualified names
-// are looked up in schema first, "" being the root. The caller closes the statement.
+// Prepare reads a query and finds its tables. It parses files on first use. Unqualified names are
+// looked up in schema first; "" is the root. The caller closes the statement.
 //
 // Errors: *Error, *catalog.NotFoundError with the closest names, *AmbiguousError, and those of
-// catalog.Catalog.Table, *readers.ParseError above all.
+// catalog.Catalog.Table, such as *readers.ParseError.
 func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -52,14 +51,14 @@ func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement,
 	return s, nil
 }
 
-// Schema is that of the result. A geometry is a column of geoarrow.wkb, with the CRS of the table
-// that it comes from.
+// Schema returns the schema of the result. A geometry is a column of geoarrow.wkb, with the CRS of
+// its table.
 func (s *Statement) Schema() *arrow.Schema { return s.result }
 
-// Parameters has a field for each parameter, of null type where the query does not tell.
+// Parameters has a field for each parameter; its type is null if the query does not define it.
 func (s *Statement) Parameters() *arrow.Schema { return s.parameters }
 
-// Close gives up the statement. Rows that were not closed stay valid.
+// Close closes the statement. Open rows stay valid.
 func (s *Statement) Close() {
 	s.engine.mu.Lock()
 	delete(s.engine.statements, s)
@@ -77,16 +76,15 @@ func (s *Statement) closeStatements() {
 	}
 }
 
-// maxPrepares is how often a statement is prepared for one run, while files change.
+// maxPrepares is how often a statement is prepared for one run while files change.
 const maxPrepares = 3
 
-// Query runs the statement; args holds the parameters in its columns, and row says in which of its
-// rows; nil where there are none. The end of ctx interrupts the query, until the rows are closed,
-// which the caller does.
+// Query runs the statement with the parameters in a row of args, one per column; args is nil
+// without parameters. The end of ctx interrupts the query. The caller closes the rows.
 //
-// A file that changed since Prepare is read as it is now where that does not change the schema of
-// the result; else there is a *catalog.ChangedError, and the query has to be prepared again. Other
-// errors are Prepare's.
+// A file that changed since Prepare is read in its new version if the schema of the result stays
+// the same. Otherwise the error is a *catalog.ChangedError, and the query must be prepared again.
+// Other errors are those of Prepare.
 func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Rows, error) {
 	e := s.engine
 	if err := e.enter(); err != nil {
@@ -133,7 +131,7 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 	return nil, last
 }
 
-// take returns a prepared statement that nobody uses.
+// take returns an unused prepared statement.
 func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
 	s.mu.Lock()
 	p := s.idle
@@ -148,7 +146,7 @@ func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
 	return s.engine.prepare(ctx, s.query, s.schema)
 }
 
-// put returns it back.
+// put returns a prepared statement after use.
 func (s *Statement) put(p *preparedStatement) {
 	p.rest()
 	s.mu.Lock()
@@ -174,16 +172,16 @@ func sameSchema(a, b *arrow.Schema) bool {
 	return true
 }
 
-// isOutdated reports whether an error comes of files, or views of them, that are no longer what the
-// statement was prepared for.
+// isOutdated reports whether an error is caused by files or views that have changed since the
+// statement was prepared.
 func (p *preparedStatement) isOutdated(err error) bool {
 	var changed *catalog.ChangedError
 	var wrong *Error
 	return errors.As(err, &changed) || errors.As(err, &wrong) && wrong.Kind == duck.Name
 }
 
-// changedError is the error for a statement whose result is another one now; why is what had it prepared
-// again.
+// changedError is the error for a statement whose result has changed; why is the reason to prepare
+// it again.
 func (p *preparedStatement) changedError(why error) error {
 	var changed *catalog.ChangedError
 	if errors.As(why, &changed) {
@@ -195,7 +193,7 @@ func (p *preparedStatement) changedError(why error) error {
 	return why
 }
 
-// result is what a run gives: DuckDB's answer, or a table's own rows.
+// result is the result of a run: DuckDB's, or the rows of a table.
 type result interface {
 	Schema() *arrow.Schema
 	Next(ctx context.Context) (arrow.Record, error)
@@ -203,7 +201,7 @@ type result interface {
 	Close()
 }
 
-// Rows is the result of a query, as it comes. It is for one goroutine.
+// Rows is the result of a query while it runs, for one goroutine.
 type Rows struct {
 	statement *Statement
 	prepared  *preparedStatement
@@ -213,7 +211,7 @@ type Rows struct {
 	closed    bool
 }
 
-// Schema is that of the statement.
+// Schema returns the schema of the statement.
 func (r *Rows) Schema() *arrow.Schema { return r.rows.Schema() }
 
 // Next returns the next rows, which the caller releases, or io.EOF.
@@ -225,8 +223,8 @@ func (r *Rows) Next(ctx context.Context) (arrow.Record, error) {
 	return rec, err
 }
 
-// Retain keeps the memory of the last record readable until release is called, once, also behind
-// Close. It returns nil where the garbage collector keeps it.
+// Retain keeps the memory of the last record readable until release is called once, also after
+// Close. It returns nil if the garbage collector keeps it.
 func (r *Rows) Retain() (release func()) {
 	return r.rows.Retain()
 }

@@ -90,7 +90,7 @@ func manySessions(t *testing.T, change func(*catalog.Config, *Config)) {
 	if s := w.engine.Stats(); s.Statements != 0 {
 		t.Errorf("%d statements are open", s.Statements)
 	}
-	// A table that was just parsed is held by who saves it, too.
+	// The goroutine that saves a parsed table holds it too.
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		held := w.catalog.Stats().HeldTables
 		if held == 0 {
@@ -108,7 +108,7 @@ func isMoving(err error) bool {
 	return errors.As(err, &changed) && changed.Name == "moving.csv" || errors.Is(err, source.ErrChanged)
 }
 
-// cancelled asks and gives up after a while.
+// cancelled runs a query and cancels it after a while.
 func cancelled(t *testing.T, w *world, schema, query string, after time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), after)
 	defer cancel()

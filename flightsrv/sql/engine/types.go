@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// TypeName is what DuckDB calls the type of a column.
+// TypeName returns DuckDB's name for the type of a column.
 func TypeName(f arrow.Field) string {
 	if name, ok := f.Metadata.GetValue("ARROW:extension:name"); ok {
 		switch {
@@ -65,7 +65,8 @@ var plainNames = map[arrow.Type]string{
 	arrow.INTERVAL_MONTH_DAY_NANO: "INTERVAL",
 }
 
-// Digits is how many decimal digits a number has, and how many of them behind the point.
+// Digits returns how many decimal digits a number has, and how many of them are after the decimal
+// point.
 func Digits(t arrow.DataType) (precision, scale int32, ok bool) {
 	if d, ok := t.(arrow.DecimalType); ok {
 		return d.GetPrecision(), d.GetScale(), true

@@ -11,25 +11,25 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
 
-// A name in a query is looked up by DuckDB, which knows views alone. So each name that a query has
-// becomes a view first, called as the query calls it, of the entry that is meant. A view holds no
-// more than the entry's name, so it outlives the versions of the file; another one takes its place
-// where a file that came or went makes the name mean something else.
+// DuckDB looks up the names in a query, and knows only views. So each name in a query first becomes
+// a view of that name, for the entry that it means. A view holds only the entry's name, so that it
+// outlives versions of the file. It is replaced if a new or a removed file changes what the name
+// means.
 
-// maxViews is how many views are kept. Statements whose view went are prepared again.
+// maxViews is how many views are kept. Statements of removed views are prepared again.
 const maxViews = 4096
 
-// views are those that DuckDB has. While a query is bound nobody changes them.
+// views are the views of a DuckDB. They do not change while a query is bound.
 type views struct {
 	mu      sync.RWMutex
 	entries map[tableName]string // entries
-	max     int                  // views; more only while one query needs them
+	max     int                  // of views; a query that needs more may exceed it
 }
 
 func newViews() views { return views{entries: map[tableName]string{}, max: maxViews} }
 
-// bindWith calls bind while the mentioned names stand for their entries, and none of the hidden ones
-// for anything.
+// bindWith calls bind while the mentioned names mean their entries, and the hidden names mean
+// nothing.
 func (v *views) bindWith(db worker.Database, mentions []mention, hidden []mention, bind func() error) error {
 	v.mu.RLock()
 	if v.match(mentions, hidden) {
@@ -59,7 +59,7 @@ func (v *views) match(mentions, hidden []mention) bool {
 	return true
 }
 
-// make makes views; v.mu is held.
+// make creates views; v.mu is held.
 func (v *views) make(db worker.Database, mentions, hidden []mention) error {
 	for _, m := range hidden {
 		if err := v.drop(db, tableNameOf(m.schema, m.name)); err != nil {
@@ -82,7 +82,7 @@ func (v *views) make(db worker.Database, mentions, hidden []mention) error {
 	return nil
 }
 
-// trim makes room for some views more; which go does not matter.
+// trim makes room for more views. Any view may be removed.
 func (v *views) trim(db worker.Database, more int) error {
 	if len(v.entries)+more <= v.max {
 		return nil
@@ -106,9 +106,9 @@ func (v *views) drop(db worker.Database, p tableName) error {
 	return db.DropView(p.schema, p.name)
 }
 
-// mentions finds what the names of a query mean: those that stand for entries, those of the
-// session's schema that must not stand for anything, and the error for the first one that nobody
-// knows here. DuckDB may know that one: then the error is forgotten.
+// mentions finds what the names of a query mean: the names of entries, the names of the session's
+// schema that must be hidden, and the error for the first unknown name. The caller ignores that
+// error if DuckDB knows the name.
 func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden []mention, unknown, err error) {
 	seen := map[tableName]mention{}
 	for _, ref := range refs {

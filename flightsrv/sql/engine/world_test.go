@@ -110,7 +110,7 @@ func (w *world) askIn(schema, query string, args ...any) ([]string, error) {
 	return runAll(ctx, s, args...)
 }
 
-// askWhole asks without leaving anything out.
+// askWhole runs a query without skipping any batch.
 func (w *world) askWhole(query string, args ...any) ([]string, error) {
 	w.engine.readAll = true
 	defer func() { w.engine.readAll = false }()
@@ -121,7 +121,7 @@ func (w *world) askWhole(query string, args ...any) ([]string, error) {
 	return w.ask(query, args...)
 }
 
-// want asks, and compares the rows, which are in order.
+// want runs a query and compares its ordered rows.
 func (w *world) want(query string, want ...string) {
 	w.t.Helper()
 	got, err := w.ask(query)

@@ -9,12 +9,12 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// View makes a name stand for a key, see [duck.Database.View].
+// View makes a name mean a key, see [duck.Database.View].
 func (w *process) View(schema, name, key string) error {
 	return w.ask(context.Background(), opView, viewRequest{schema, name, key}, nil)
 }
 
-// DropView takes a view away.
+// DropView removes a view.
 func (w *process) DropView(schema, name string) error {
 	return w.ask(context.Background(), opDropView, viewRequest{Schema: schema, Name: name}, nil)
 }
@@ -31,13 +31,13 @@ func (w *process) Connect() (Conn, error) {
 // Alive reports whether the process runs.
 func (w *process) Alive() bool {
 	select {
-	case <-w.dead:
+	case <-w.ended:
 		return false
 	default:
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.why == nil
+	return w.killReason == nil
 }
 
 type conn struct {
@@ -76,12 +76,12 @@ func (c *conn) Plan(ctx context.Context, query *duck.Query) (written, optimized 
 	return reply.Written, reply.Optimized, err
 }
 
-// Usable reports whether the worker is there.
+// Usable reports whether the worker runs.
 func (c *conn) Usable() bool { return c.w.Alive() }
 
 func (c *conn) Close() { c.w.tell(opCloseConn, c.id) }
 
-// tell closes something. A worker that has ended has closed everything.
+// tell sends a notice that something is closed. A worker that has ended has closed everything.
 func (w *process) tell(op operation, id uint64) { _ = w.ask(context.Background(), op, handle{id}, nil) }
 
 type statement struct {
@@ -136,10 +136,10 @@ type rows struct {
 	id     uint64
 	call   *call
 	schema *arrow.Schema
-	next   arrow.Record // the one to give
+	next   arrow.Record // the one to return next
 	mem    *mapping     // of the last record
 	stop   func() bool
-	ended  bool // no more records come, and the worker has closed the rows
+	ended  bool // there are no more records, and the worker has closed the rows
 	failed bool
 	closed bool
 }
@@ -167,7 +167,7 @@ func (r *rows) Next(ctx context.Context) (arrow.Record, error) {
 	return rec, nil
 }
 
-// fetch asks for the next record.
+// fetch requests the next record.
 func (r *rows) fetch(ctx context.Context) error {
 	id, c := r.w.begin(ctx)
 	defer r.w.end(id)

@@ -10,15 +10,15 @@ import (
 )
 
 // readable are the folders and files that the dynamic linker and the C library read. A worker may
-// read them, its own binary and the spatial extension, and write to its spill folder. DuckDB looks
-// for its share of the machine in /proc/self/cgroup; Landlock keeps it from what is private to
-// other processes there.
+// read these, its own binary and the spatial extension, and write to its spill folder. DuckDB reads
+// its share of the machine from /proc/self/cgroup. Landlock hides what is private to other
+// processes there.
 var readable = []string{
 	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache",
 	"/dev/null", "/dev/urandom", "/proc", "/sys/fs/cgroup",
 }
 
-// The rights of Landlock's first version, and what later ones added, by the version's number.
+// The rights of Landlock's first version, and those that later versions added, by version.
 const (
 	readFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
 	readDir  = readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR
@@ -30,11 +30,11 @@ var addedFS = map[int]uint64{
 }
 
 // restrictThread restricts the calling thread, and the processes that it starts, to the files of a
-// worker. It cannot be undone: the caller has locked the thread, and does not unlock it. Where the
-// kernel has no Landlock it restricts nothing and reports false.
+// worker. It can't be undone: the caller has locked the thread, and never unlocks it. Without
+// Landlock in the kernel, it restricts nothing and reports false.
 //
-// Libraries for Landlock restrict all threads of a process. Here it is one, of a process that goes
-// on.
+// Libraries for Landlock restrict all threads of a process. Here only one thread of the server is
+// restricted.
 func restrictThread(files []string, spill string) (bool, error) {
 	version, _, no := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if no != 0 {
@@ -77,7 +77,7 @@ func restrictThread(files []string, spill string) (bool, error) {
 	return true, nil
 }
 
-// allow adds a rule for a folder or a file. A path that is not there needs none.
+// allow adds a rule for a folder or a file. A missing path needs none.
 func allow(rules int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -100,8 +100,8 @@ func allow(rules int, path string, access uint64) error {
 	return nil
 }
 
-// refused are the system calls that a worker has no use for: sockets, other programs, other
-// processes, and the kernel's own settings.
+// refused are the system calls that a worker does not need: sockets, other programs and processes,
+// and the settings of the kernel.
 var refused = []string{
 	"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
 	"execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",
@@ -123,8 +123,8 @@ func Missing() (missing []string) {
 
 const noLandlock = "Landlock: workers may open what the server may"
 
-// confine has the kernel refuse this process, in all threads, the system calls of refused. It returns
-// the protections that the kernel does not have.
+// confine makes the kernel refuse the system calls of refused, in all threads of this process. It
+// returns the protections that the kernel does not have.
 func confine() (missing []string) {
 	filter := seccomp.Filter{
 		NoNewPrivs: true,

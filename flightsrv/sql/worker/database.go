@@ -8,29 +8,29 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// A Source gives DuckDBs: the one of this process, or those of workers.
+// A Source provides DuckDBs: the one of this process, or those of workers.
 type Source interface {
 	// Take returns the exclusive use of a DuckDB. It waits for a worker if all of them are in use.
 	Take(ctx context.Context) (Database, error)
 	// Spatial reports whether the spatial extension is loaded.
 	Spatial() bool
-	// Version is DuckDB's, such as v1.5.5.
+	// Version is DuckDB's version, such as v1.5.5.
 	Version() string
-	// Close ends all DuckDBs. Connections to the one of this process have to be closed before.
+	// Close ends all DuckDBs. Connections to the one of this process must be closed before.
 	Close() error
 }
 
-// A Database is one DuckDB, see [duck.Database].
+// A Database is a DuckDB, see [duck.Database].
 type Database interface {
 	View(schema, name, key string) error
 	DropView(schema, name string) error
 	Connect() (Conn, error)
-	// Rest ends the exclusive use. What was prepared stays.
+	// Rest ends the exclusive use. Prepared statements remain.
 	Rest()
-	// Resume begins the exclusive use again. It reports whether the database is there and nobody
-	// uses it.
+	// Resume starts the exclusive use again. It reports false if the database has ended or is in
+	// use.
 	Resume() bool
-	// Alive reports whether the database is there.
+	// Alive reports whether the database runs.
 	Alive() bool
 }
 
@@ -53,8 +53,8 @@ type Statement interface {
 }
 
 // Rows is the result of a query, see [duck.Rows]. Retain keeps the memory of the last record
-// readable until release is called, also after Close. It returns nil where the garbage collector
-// keeps it.
+// readable until release is called, also after Close. It returns nil if the garbage collector keeps
+// it.
 type Rows interface {
 	Schema() *arrow.Schema
 	Next(ctx context.Context) (arrow.Record, error)

@@ -5,12 +5,12 @@
 // one worker, and no other statement.
 //
 // The server and a worker exchange messages over a Unix socket of type SOCK_SEQPACKET. A message
-// has a head in JSON and a body of Arrow buffers. Payloads of more than 64 KiB are sent as a
-// descriptor of a memory file. Buffers that lie in a mapped file of the cache are sent as a
-// descriptor of that file, an offset and a length, and are not copied.
+// has a head in JSON and a body of Arrow buffers. Payloads above 64 KiB are sent as the descriptor
+// of a memory file. Buffers in a mapped file of the cache are sent as the descriptor of that file,
+// an offset and a length, and are not copied.
 //
-// A [Database] is used by one statement at a time: [Pool.Take] gives the exclusive use of a worker,
+// One statement at a time uses a [Database]: [Pool.Take] starts the exclusive use of a worker, and
 // [Database.Rest] ends it. Connections with prepared statements stay in the worker, and
-// [Database.Resume] takes it again if it is free. [Embedded] is DuckDB in this process, with the
-// same interface.
+// [Database.Resume] starts the use again if the worker is free. [Embedded] is DuckDB in this
+// process, with the same interface.
 package worker

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// Embedded returns DuckDB in this process: for a program that runs the queries of its own user.
+// Embedded is DuckDB in this process, for programs that run the queries of their own user.
 func Embedded(cfg duck.Config, resolve duck.Resolver) (Source, error) {
 	db, err := duck.Open(cfg, resolve)
 	if err != nil {
@@ -55,5 +55,5 @@ func (s embeddedStatement) Query(ctx context.Context, args arrow.Record, row int
 
 type embeddedRows struct{ *duck.Rows }
 
-// Retain returns nil: records are of the garbage collector's memory.
+// Retain returns nil: records are on Go's heap.
 func (embeddedRows) Retain() func() { return nil }

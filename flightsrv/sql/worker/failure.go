@@ -23,10 +23,10 @@ type failureDetail struct {
 	Broken   bool      `json:"broken,omitempty"` // DuckDB does nothing more after it
 }
 
-// errAsked stands in a worker for an error that the server gave to a question of the worker's.
+// errAsked represents, in a worker, an error that the server returned to the worker.
 var errAsked = errors.New("the server's own error")
 
-// brokenError is an error after which DuckDB is of no use.
+// brokenError is an error after which DuckDB refuses everything.
 type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }

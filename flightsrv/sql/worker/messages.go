@@ -24,7 +24,7 @@ type viewRequest struct {
 	Key    string `json:"key,omitempty"`
 }
 
-// handle names a connection, a statement, rows, a relation or a scan.
+// handle identifies a connection, a statement, rows, a relation or a scan.
 type handle struct {
 	ID uint64 `json:"id"`
 }
@@ -57,7 +57,7 @@ type queryRequest struct {
 	Args      *layout `json:"args,omitempty"`
 }
 
-// queryReply begins rows, whose number is that of the request.
+// queryReply is the start of rows. Their number is that of the request.
 type queryReply struct {
 	Schema []byte    `json:"schema"`
 	First  nextReply `json:"first"`
@@ -98,7 +98,7 @@ type batchRequest struct {
 	Batch int    `json:"batch"`
 }
 
-// batchReply has a batch, and some of those after it.
+// batchReply has a batch, and some of the following ones.
 type batchReply struct {
 	Batches []batchEntry `json:"batches"`
 }

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An operation is what a message asks for. The server asks the first group of a worker, a worker
-// asks the second group of the server.
+// An operation is the type of a message. The server sends the first group to a worker, and a worker
+// sends the second group to the server.
 type operation byte
 
 const (
@@ -41,8 +41,8 @@ const (
 	opReleaseScan
 	opReleaseRelation
 
-	// Notices of the server's that a worker takes in the order of their sending, as the server
-	// takes the two above.
+	// Notices of the server that a worker handles in order. The server handles the two above in
+	// order.
 	opFile
 	opForget
 )
@@ -58,7 +58,7 @@ const (
 type mapping struct {
 	bytes []byte
 	refs  atomic.Int64
-	end   func() // called before the memory is unmapped; nil: nothing
+	end   func() // called before the memory is unmapped; nil: none
 }
 
 func (m *mapping) retain() *mapping {
@@ -73,11 +73,11 @@ func (m *mapping) release() {
 		if m.end != nil {
 			m.end()
 		}
-		_ = unix.Munmap(m.bytes) // fails for arguments that are no mapping alone
+		_ = unix.Munmap(m.bytes) // it fails only for arguments that are not a mapping
 	}
 }
 
-// mapFile maps a file whole, read-only. The caller has the first reference.
+// mapFile maps a whole file, read-only. The caller has the first reference.
 func mapFile(fd int) (*mapping, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -98,11 +98,11 @@ type message struct {
 	id   uint64
 	head []byte
 	body []byte
-	mem  *mapping // of head and body; nil: the garbage collector's
+	mem  *mapping // of head and body; nil: Go's heap
 	fds  []int    // the receiver closes them
 }
 
-// close gives up the message's memory and descriptors.
+// close releases the message's memory and descriptors.
 func (m *message) close() {
 	m.mem.release()
 	m.mem = nil
@@ -116,11 +116,10 @@ func closeFDs(fds []int) {
 	}
 }
 
-// read reads the head as JSON.
+// read decodes the head.
 func (m *message) read(v any) error { return json.Unmarshal(m.head, v) }
 
-// A handler answers a request: a head, the parts of a body, and descriptors, which the peer does
-// not close. done is called when the answer is sent; it may be nil.
+// A handler answers a request. It returns the head and the body of the reply.
 type handler func(m *message) (head any, body *body, err error)
 
 // body is the Arrow buffers of a message.
@@ -131,7 +130,7 @@ type body struct {
 	done  func()
 }
 
-// add returns the offset that a buffer will have.
+// add adds a buffer, and returns its offset.
 func (b *body) add(part []byte) int64 {
 	b.parts = append(b.parts, part)
 	at := b.size
@@ -148,7 +147,7 @@ var errEnded = errors.New("the other process has ended")
 type peer struct {
 	conn    *net.UnixConn
 	handle  handler
-	ordered func(m *message) bool // handles a notice that has to be in order; it may be nil
+	ordered func(m *message) bool // handles a notice in order; may be nil
 
 	sending sync.Mutex
 	mu      sync.Mutex
@@ -169,7 +168,7 @@ func newPeer(f *os.File, handle handler) (*peer, error) {
 	return &peer{conn: u, handle: handle, waiting: map[uint64]chan *message{}}, nil
 }
 
-// number returns the number of a request.
+// number returns the number for a new request.
 func (p *peer) number() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +176,7 @@ func (p *peer) number() uint64 {
 	return p.next
 }
 
-// wait returns the channel that the reply to a request comes on. It is closed if the peer ends.
+// wait returns the channel for the reply to a request. It is closed if the peer ends.
 func (p *peer) wait(id uint64) <-chan *message {
 	c := make(chan *message, 1)
 	p.mu.Lock()
@@ -232,7 +231,7 @@ func (p *peer) run() {
 	}
 }
 
-// readMessage takes a message out of a frame and its control message.
+// readMessage decodes a message from a frame and its control message.
 func readMessage(frame, oob []byte) (*message, error) {
 	m := &message{op: operation(frame[0]), id: binary.LittleEndian.Uint64(frame[2:])}
 	if len(oob) > 0 {
@@ -279,18 +278,18 @@ func readMessage(frame, oob []byte) (*message, error) {
 	return m, nil
 }
 
-// answer has the handler answer a request.
+// answer answers a request by the handler.
 func (p *peer) answer(m *message) {
 	head, b, err := p.handle(m)
 	m.close()
-	if m.id == 0 { // a notice, which nobody waits for
+	if m.id == 0 { // a notice, without a reply
 		return
 	}
 	if err != nil {
 		head, b = failureOf(err), nil
 	}
 	if err := p.send(opReply, m.id, head, b); err != nil {
-		_ = p.conn.Close() // the other end would wait for ever
+		_ = p.conn.Close() // the other end would wait forever
 	}
 	if b != nil && b.done != nil {
 		b.done()

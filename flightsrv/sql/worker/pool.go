@@ -17,23 +17,23 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// Config says what workers are and may use.
+// Config is the program and the limits of workers.
 type Config struct {
 	Command     []string // path of a program that calls Serve, and its arguments
 	Env         []string // its environment
-	Max         int      // workers at a time
-	Warm        int      // unused ones that are kept
-	MemoryBytes int64    // of all queries together, and the most of one
+	Max         int      // maximum number of workers
+	Warm        int      // unused workers that are kept
+	MemoryBytes int64    // of all queries together, and the maximum of one
 	Threads     int      // of each worker
-	SpillDir    string   // a folder, in which each worker gets its own; "": none
+	SpillDir    string   // folder in which each worker gets its own; "": none
 	SpillBytes  int64    // of each worker
 	Spatial     string   // path of spatial.duckdb_extension; "": core functions only
 	Macros      []string // see duck.Config
-	Locate      Locate   // finds the files that buffers lie in; nil: all are copied
+	Locate      Locate   // finds the files that contain buffers; nil: all buffers are copied
 	Log         zerolog.Logger
 }
 
-// Locate returns the file that a buffer is mapped of, and the offset in it.
+// Locate returns the mapped file that contains a buffer, and the offset in it.
 type Locate func(buffer []byte) (f File, at int64, ok bool)
 
 // File is a file that never changes.
@@ -42,7 +42,7 @@ type File struct {
 	Dev, Inode uint64
 }
 
-// Open opens the file. The error says so if another file has its name now.
+// Open opens the file. It returns an error if another file has its name now.
 func (f File) Open() (*os.File, error) {
 	file, err := os.Open(f.Name)
 	if err != nil {
@@ -67,13 +67,13 @@ func (f File) hasName() bool {
 const (
 	watchEvery  = 20 * time.Millisecond // the memory of workers in use
 	watchSlack  = 64 << 20              // beyond MemoryBytes
-	restBytes   = 64 << 20              // that an unused worker may hold, or a quarter of MemoryBytes if that is more
+	restBytes   = 64 << 20              // that an unused worker may hold; a quarter of MemoryBytes if that is more
 	unusedBytes = 16 << 20              // that an unused worker may hold when others need memory
-	ownBytes    = 32 << 20              // of each worker, which do not count: threads and what DuckDB does not count
+	ownBytes    = 32 << 20              // of each worker, not counted: threads and what DuckDB does not count
 	stallTime   = 10 * time.Second      // without a request for the next rows, while others wait for a worker
-	forgetTime  = time.Second           // from one look for files that are gone to the next
-	idleTime    = 5 * time.Minute       // of unused workers, beyond the warm ones
-	takeWait    = time.Minute           // for a worker while all are in use
+	forgetTime  = time.Second           // between two checks for removed files
+	idleTime    = 5 * time.Minute       // of unused workers, except the warm ones
+	takeWait    = time.Minute           // maximum wait for a worker
 )
 
 // Pool starts workers, and keeps some of them.
@@ -85,21 +85,22 @@ type Pool struct {
 	version  atomic.Pointer[startReply]
 
 	mu      sync.Mutex
-	all     []*process // the one used last at the end
-	started int        // all, and those that are being started
+	all     []*process // the most recently used last
+	started int        // all, and those that are starting
 	queue   []chan *process
 	closed  bool
 	stop    chan struct{}
 	watched sync.WaitGroup
 }
 
-// NewPool starts the first worker. The error of a spatial extension that cannot be loaded says why.
+// NewPool starts the first worker. The error of a spatial extension that can't be loaded states the
+// reason.
 func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
 	if duck.LibraryVersion() == "" {
 		return nil, duck.ErrNoCgo
 	}
 	cfg.Max, cfg.Warm = max(1, cfg.Max), max(1, cfg.Warm)
-	// A thread's stack is as large as this limit was when its process began.
+	// The size of a thread's stack is this limit at the start of the process.
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_STACK, &limit) == nil && limit.Max >= stackBytes {
 		limit.Cur = stackBytes
@@ -116,7 +117,7 @@ func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
 	return p, nil
 }
 
-// setInfo notes what the first worker said.
+// setInfo records the information of the first worker.
 func (p *Pool) setInfo(reply startReply) {
 	if p.version.Swap(&reply) == nil {
 		for _, text := range p.Unprotected() {
@@ -140,12 +141,12 @@ func (p *Pool) Unprotected() []string {
 // Spatial reports whether workers have the spatial extension.
 func (p *Pool) Spatial() bool { return p.cfg.Spatial != "" }
 
-// Version is DuckDB's.
+// Version is DuckDB's version.
 func (p *Pool) Version() string { return p.version.Load().Version }
 
 var errClosed = errors.New("the workers for SQL are closed")
 
-// Take returns the exclusive use of a worker. Those that wait for one get it in their order.
+// Take starts the exclusive use of a worker. Calls that wait get one in their order.
 func (p *Pool) Take(ctx context.Context) (Database, error) {
 	w, start, wait, err := p.find()
 	switch {
@@ -175,8 +176,8 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	return nil, err
 }
 
-// find returns a worker that nobody uses, or the right to start one, or a place in the queue. A nil
-// in the queue's channel is the right to start one.
+// find returns an unused worker, the right to start one, or a place in the queue. A nil in the
+// queue's channel is the right to start one.
 func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +207,7 @@ func (p *Pool) resumeWorker(ctx context.Context, w *process) (Database, error) {
 	return w, nil
 }
 
-// leave gives up a place in the queue, and what was given meanwhile.
+// leave leaves the queue, and passes on what it received meanwhile.
 func (p *Pool) leave(wait chan *process) {
 	p.mu.Lock()
 	i := slices.Index(p.queue, wait)
@@ -227,7 +228,7 @@ func (p *Pool) leave(wait chan *process) {
 	p.makeRoom()
 }
 
-// makeRoom returns the first of the queue the right to start a worker; p.mu is held.
+// makeRoom passes the right to start a worker to the first call in the queue; p.mu is held.
 func (p *Pool) makeRoom() {
 	if len(p.queue) > 0 && p.started < p.cfg.Max && !p.closed {
 		p.started++
@@ -236,7 +237,7 @@ func (p *Pool) makeRoom() {
 	}
 }
 
-// add starts a worker, for which the caller has the right.
+// add starts a worker. The caller has the right to.
 func (p *Pool) add(ctx context.Context) (Database, error) {
 	w, err := p.start(ctx)
 	p.mu.Lock()
@@ -251,11 +252,11 @@ func (p *Pool) add(ctx context.Context) (Database, error) {
 	p.mu.Unlock()
 	if closed {
 		w.kill(errClosed)
-		<-w.dead
+		<-w.ended
 		return nil, errClosed
 	}
-	if !w.Alive() { // it ended before it was known
-		<-w.dead
+	if !w.Alive() { // it ended before it was registered
+		<-w.ended
 		p.remove(w)
 	}
 	return w, nil
@@ -271,23 +272,23 @@ func (p *Pool) remove(w *process) {
 	}
 }
 
-// take begins the use of a worker that nobody uses.
+// take starts the use of an unused worker.
 func (w *process) take() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy || w.why != nil {
+	if w.busy || w.killReason != nil {
 		return false
 	}
 	w.busy = true
 	return true
 }
 
-// Resume begins the use of the worker again, if nobody else uses it.
+// Resume starts the use of the worker again, if it is unused.
 func (w *process) Resume() bool { return w.take() }
 
-// Rest ends the use of the worker, or gives it to the first that waits. A worker that holds much of
-// the memory that all may hold is ended: DuckDB does not give it back, and the next statement would
-// be to blame.
+// Rest ends the use of the worker, or passes it to the first call that waits. It ends a worker that
+// holds much of the shared memory: DuckDB does not free it, and the next statement would be charged
+// with it.
 func (w *process) Rest() {
 	p := w.pool
 	if w.countedMemory() > max(restBytes, p.cfg.MemoryBytes/4) {
@@ -302,7 +303,7 @@ func (w *process) Rest() {
 	p.all = append(slices.Delete(p.all, i, i+1), w)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(p.queue) > 0 && w.why == nil {
+	if len(p.queue) > 0 && w.killReason == nil {
 		p.queue[0] <- w
 		p.queue = slices.Delete(p.queue, 0, 1)
 		return
@@ -325,14 +326,14 @@ func (p *Pool) Close() error {
 		w.kill(errClosed)
 	}
 	for _, w := range all {
-		<-w.dead
+		<-w.ended
 	}
 	p.watched.Wait()
 	return nil
 }
 
-// watch ends the largest worker while all of them together hold more than they may, and unused ones
-// that are not kept.
+// watch ends the largest worker while all together exceed their memory, and unused workers above
+// the number that is kept.
 func (p *Pool) watch() {
 	defer p.watched.Done()
 	tick := time.NewTicker(watchEvery)
@@ -357,7 +358,7 @@ func (p *Pool) watch() {
 	}
 }
 
-// forgetFiles has unused workers unmap the files that are gone: what they map takes memory or disk.
+// forgetFiles makes unused workers unmap removed files, whose mappings take memory or disk.
 func (p *Pool) forgetFiles() {
 	p.mu.Lock()
 	all := slices.Clone(p.all)
@@ -367,8 +368,8 @@ func (p *Pool) forgetFiles() {
 	}
 }
 
-// limitMemory ends a worker while all of them together hold more than they may: the largest of the
-// unused ones, else the largest.
+// limitMemory ends a worker while all together exceed their memory: the largest unused one,
+// otherwise the largest.
 func (p *Pool) limitMemory(all []*process) {
 	var total int64
 	held := make(map[*process]int64, len(all))
@@ -399,7 +400,7 @@ func (w *process) countedMemory() int64 {
 	return max(0, anonymousBytes(w.cmd.Process.Pid)-w.base-ownBytes)
 }
 
-// endStalled ends a worker whose rows nobody takes, while statements wait for one.
+// endStalled ends a worker whose rows are not fetched while statements wait for a worker.
 func (p *Pool) endStalled(all []*process) {
 	p.mu.Lock()
 	waiting := len(p.queue)
@@ -419,11 +420,11 @@ func (p *Pool) endStalled(all []*process) {
 	}
 }
 
-// stalled reports whether the worker has rows that nobody has asked for in stallTime.
+// stalled reports whether the worker has rows that were not fetched within stallTime.
 func (w *process) stalled() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.open > 0 && w.asking == 0 && time.Since(w.asked) > stallTime
+	return w.open > 0 && w.requests == 0 && time.Since(w.lastRequest) > stallTime
 }
 
 func (p *Pool) trim(all []*process) {
@@ -438,7 +439,7 @@ func (p *Pool) trim(all []*process) {
 	}
 }
 
-// idleSince is when the worker came out of use, in nanoseconds; 0 while it is in use.
+// idleSince is the time of the end of the last use, in nanoseconds; 0 while it is in use.
 func (w *process) idleSince() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -21,54 +21,54 @@ import (
 )
 
 const (
-	grace        = 500 * time.Millisecond // from the end of a context to the end of a worker that goes on
+	grace        = 500 * time.Millisecond // from the end of a context to the end of a worker that ignores it
 	startTimeout = 30 * time.Second
-	stackBytes   = 64 << 20  // of each thread of a worker; pages are taken as they are used
-	extraBytes   = 512 << 20 // of data, besides the memory of queries and the stacks: the Go runtime and DuckDB's own
+	stackBytes   = 64 << 20  // of each thread of a worker; pages are allocated on use
+	extraBytes   = 512 << 20 // of data, for the Go runtime and DuckDB itself, in addition to queries and stacks
 	keptFiles    = 1024      // that an unused worker keeps mapped
 	stderrBytes  = 4 << 10
 )
 
 // process is a worker as the server sees it.
 type process struct {
-	pool  *Pool
-	cmd   *exec.Cmd
-	peer  *peer
-	spill string
-	base  int64        // bytes of anonymous memory when it had started
-	said  prefixWriter // the beginning of what it wrote to stderr
+	pool   *Pool
+	cmd    *exec.Cmd
+	peer   *peer
+	spill  string
+	base   int64        // anonymous memory after the start
+	stderr prefixWriter // the beginning of its stderr
 
-	dead chan struct{} // closed when the process has ended and its files are removed
+	ended chan struct{} // closed when the process has ended and its files are removed
 
-	mu        sync.Mutex
-	busy      bool
-	why       error // the server ended it
-	calls     map[uint64]*call
-	relations map[uint64]duck.Relation
-	scans     map[uint64]*scan
-	last      uint64
-	files     map[File]int64 // that the worker has mapped
-	lastFile  int64
-	resting   time.Time
-	open      int       // results whose rows are not closed
-	asking    int       // requests under way
-	asked     time.Time // when the last one began or ended
+	mu          sync.Mutex
+	busy        bool
+	killReason  error // the reason for which the server ended it
+	calls       map[uint64]*call
+	relations   map[uint64]duck.Relation
+	scans       map[uint64]*scan
+	last        uint64
+	files       map[File]int64 // that the worker has mapped
+	lastFile    int64
+	resting     time.Time
+	open        int       // results with open rows
+	requests    int       // requests in progress
+	lastRequest time.Time // time of the last start or end of a request
 }
 
-// call is a request under way, or the rows of one.
+// call is a request in progress, or the rows of one.
 type call struct {
 	ctx context.Context
-	err error // the first error of the server's own that a question got
+	err error // the first error of the server itself in this call
 }
 
-// scan is one scan of a relation for a worker.
+// scan is a scan of a relation for a worker.
 type scan struct {
 	duck.Batches
 	using sync.RWMutex
 	done  bool
 
 	sending sync.Mutex
-	sent    int // batches before this one were sent
+	sent    int // number of batches that were sent
 }
 
 // prefixWriter keeps the beginning of what is written to it.
@@ -90,10 +90,10 @@ func (t *prefixWriter) String() string {
 	return string(bytes.ToValidUTF8(t.text, []byte("?")))
 }
 
-// start starts a worker, in use.
+// start starts a worker. It is in use.
 func (p *Pool) start(ctx context.Context) (*process, error) {
 	w := &process{
-		pool: p, busy: true, dead: make(chan struct{}), calls: map[uint64]*call{},
+		pool: p, busy: true, ended: make(chan struct{}), calls: map[uint64]*call{},
 		relations: map[uint64]duck.Relation{},
 		scans:     map[uint64]*scan{}, files: map[File]int64{},
 	}
@@ -145,7 +145,8 @@ func (p *Pool) start(ctx context.Context) (*process, error) {
 	return w, nil
 }
 
-// spawn starts the process, from a thread that may open a worker's files alone and ends after it.
+// spawn starts the process from a thread that may open only a worker's files, and that ends
+// afterwards.
 func (w *process) spawn(socket *os.File) error {
 	p := w.pool
 	cmd := exec.Command(p.cfg.Command[0], p.cfg.Command[1:]...)
@@ -157,7 +158,7 @@ func (w *process) spawn(socket *os.File) error {
 		return err
 	}
 	defer null.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, &w.said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, &w.stderr
 	cmd.WaitDelay = time.Second
 	files := append([]string{p.cfg.Command[0]}, readable...)
 	if p.cfg.Spatial != "" {
@@ -180,8 +181,8 @@ func (w *process) spawn(socket *os.File) error {
 	return nil
 }
 
-// limit limits the memory of a worker that has started: DuckDB starts 80 threads for a moment, to
-// check the signature of the spatial extension.
+// limit limits the memory of a worker after its start: DuckDB briefly starts 80 threads to check
+// the signature of the spatial extension.
 func (w *process) limit() error {
 	cfg := &w.pool.cfg
 	data := uint64(cfg.MemoryBytes) + extraBytes + uint64(cfg.Threads+32)*stackBytes
@@ -193,19 +194,19 @@ func (w *process) limit() error {
 	return nil
 }
 
-// finish collects an ended process, and gives up what it used.
+// finish waits for the end of a process, and releases its resources.
 func (w *process) finish() {
 	_ = w.peer.conn.Close()
-	_ = w.cmd.Process.Kill() // it has closed its socket, or is gone
-	_ = w.cmd.Wait()         // its end is told by what it wrote
+	_ = w.cmd.Process.Kill() // it has closed its socket, or has ended
+	_ = w.cmd.Wait()         // its stderr has the reason
 	w.mu.Lock()
 	relations, scans := w.relations, w.scans
 	w.relations, w.scans = nil, nil
-	unasked := w.why == nil
+	unasked := w.killReason == nil
 	if unasked {
-		w.why = w.exitError()
+		w.killReason = w.exitError()
 	}
-	why := w.why
+	why := w.killReason
 	w.mu.Unlock()
 	for _, s := range scans {
 		s.close()
@@ -213,13 +214,13 @@ func (w *process) finish() {
 	for _, r := range relations {
 		r.Release()
 	}
-	_ = w.removeSpill() // what is left is removed with the folder of the pool
+	_ = w.removeSpill() // the rest is removed with the folder of the pool
 	w.pool.remove(w)
 	if unasked {
 		w.pool.cfg.Log.Warn().Err(why).Int("pid", w.cmd.Process.Pid).Str("stderr",
-			w.said.String()).Msg("a worker for SQL has crashed")
+			w.stderr.String()).Msg("a worker for SQL has crashed")
 	}
-	close(w.dead)
+	close(w.ended)
 }
 
 // exitError is the error of a worker that ended by itself.
@@ -229,8 +230,8 @@ func (w *process) exitError() error {
 	if s := state.String(); s != "" {
 		how = s
 	}
-	said := w.said.String()
-	short := func(words string) bool { return strings.Contains(said, words) }
+	stderr := w.stderr.String()
+	short := func(words string) bool { return strings.Contains(stderr, words) }
 	if slices.ContainsFunc([]string{"out of memory", "bad_alloc", "annot allocate memory", "pthread_create failed"},
 		short) {
 		return &duck.Error{
@@ -245,8 +246,8 @@ func (w *process) exitError() error {
 // kill ends the process.
 func (w *process) kill(why error) {
 	w.mu.Lock()
-	if w.why == nil {
-		w.why = why
+	if w.killReason == nil {
+		w.killReason = why
 	}
 	w.mu.Unlock()
 	_ = w.cmd.Process.Kill() // it may have ended
@@ -262,8 +263,8 @@ func (w *process) removeSpill() error {
 func (w *process) reason() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.why != nil {
-		return w.why
+	if w.killReason != nil {
+		return w.killReason
 	}
 	return errEnded
 }
@@ -283,7 +284,7 @@ func (w *process) end(id uint64) {
 	delete(w.calls, id)
 }
 
-// ask sends a request without a body and reads the head of its reply.
+// ask sends a request without a body and decodes the head of its reply.
 func (w *process) ask(ctx context.Context, op operation, head, reply any) error {
 	id, c := w.begin(ctx)
 	defer w.end(id)
@@ -298,20 +299,20 @@ func (w *process) ask(ctx context.Context, op operation, head, reply any) error 
 	return m.read(reply)
 }
 
-// request sends a request and waits for its reply, which the caller closes. If ctx ends first, the
-// worker is told; one that does not answer within the grace is killed.
+// request sends a request and waits for its reply, which the caller closes. If ctx ends first, it
+// cancels the request, and kills a worker that does not reply within the grace period.
 func (w *process) request(c *call, id uint64, op operation, head any, b *body) (*message, error) {
 	w.addRequests(1)
 	defer w.addRequests(-1)
 	wait := w.peer.wait(id)
 	if err := w.peer.send(op, id, head, b); err != nil {
-		w.kill(err) // unless it has ended: then it has a reason
-		<-w.dead
+		w.kill(err) // without effect if it has ended
+		<-w.ended
 		return nil, w.errorOf(c, w.reason())
 	}
 	m := w.reply(c, id, wait)
 	if m == nil {
-		<-w.dead
+		<-w.ended
 		return nil, w.errorOf(c, w.reason())
 	}
 	var f failure
@@ -325,19 +326,19 @@ func (w *process) request(c *call, id uint64, op operation, head any, b *body) (
 	return m, nil
 }
 
-// addResults notes that the rows of a result are opened, or closed.
+// addResults counts the results with open rows.
 func (w *process) addResults(results int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open += results
 }
 
-// addRequests notes that a request begins or ends.
+// addRequests counts the requests in progress.
 func (w *process) addRequests(requests int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asking += requests
-	w.asked = time.Now()
+	w.requests += requests
+	w.lastRequest = time.Now()
 }
 
 func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {
@@ -346,7 +347,7 @@ func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {
 		return m
 	case <-c.ctx.Done():
 	}
-	_ = w.peer.send(opCancel, 0, handle{id}, nil) // a process that is gone closes wait
+	_ = w.peer.send(opCancel, 0, handle{id}, nil) // a process that has ended closes wait
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -358,7 +359,7 @@ func (w *process) reply(c *call, id uint64, wait <-chan *message) *message {
 	}
 }
 
-// errorOf prefers the server's own error and the context's to the worker's.
+// errorOf returns the server's own error, or that of the context, in preference to the worker's.
 func (w *process) errorOf(c *call, err error) error {
 	w.mu.Lock()
 	own := c.err
@@ -372,7 +373,7 @@ func (w *process) errorOf(c *call, err error) error {
 	return err
 }
 
-// anonymousBytes returns the bytes of a process's memory that lie in no file, 0 if it is gone.
+// anonymousBytes returns the anonymous memory of a process in bytes; 0 if it has ended.
 func anonymousBytes(pid int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	if err != nil {

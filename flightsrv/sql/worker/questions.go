@@ -10,9 +10,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// What a worker asks the server for: tables, scans of them, and their batches.
+// The requests of a worker to the server: tables, scans of them, and their batches.
 
-// handle answers the questions of the worker. A panic is an error of the statement that asks.
+// handle answers the requests of the worker. A panic is an error of the statement.
 func (w *process) handle(m *message) (head any, b *body, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -32,7 +32,7 @@ func (w *process) handle(m *message) (head any, b *body, err error) {
 	return nil, nil, fmt.Errorf("operation %d", m.op)
 }
 
-// callOf returns the call that a question comes of.
+// callOf returns the call that a worker's request belongs to.
 func (w *process) callOf(id uint64) (*call, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +72,7 @@ func (w *process) resolve(r resolveRequest) (any, error) {
 	return resolveReply{w.last, schemaBytes(relation.Schema()), relation.Rows()}, nil
 }
 
-// scan begins a scan, and gives the first batches of it.
+// scan starts a scan, and returns its first batches.
 func (w *process) scan(m *message) (any, *body, error) {
 	var r scanRequest
 	if err := m.read(&r); err != nil {
@@ -107,7 +107,7 @@ func (w *process) scan(m *message) (any, *body, error) {
 		return reply, nil, nil
 	}
 	first, body, err := w.batches(c, s, 0)
-	if err != nil { // the worker does not learn of the scan, and cannot release it
+	if err != nil { // the worker does not know the scan, and can't release it
 		w.mu.Lock()
 		delete(w.scans, reply.Scan)
 		w.mu.Unlock()
@@ -140,7 +140,7 @@ func (w *process) batch(m *message) (any, *body, error) {
 	return reply, b, nil
 }
 
-// batches returns a batch, and some of those after it.
+// batches returns a batch, and some of the following ones.
 func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *body, err error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
@@ -161,7 +161,7 @@ func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *bod
 	for i := first; i >= 0; i = s.ahead(first, i, b, time.Since(began)) {
 		rec, lasting, err := s.Batch(i)
 		if err != nil && i > first {
-			break // the worker asks for it again, if it needs it
+			break // the worker requests it again if needed
 		}
 		if err != nil {
 			return reply, nil, w.note(c, err)
@@ -177,15 +177,15 @@ func (w *process) batches(c *call, s *scan, first int) (reply batchReply, b *bod
 	return reply, b, nil
 }
 
-// A reply has batches that were not asked for yet, as long as they take little time and few bytes
-// are copied: a few in the first reply, since a query may have a LIMIT, then more.
+// A reply includes batches that were not requested yet, as long as they take little time and few
+// bytes are copied: a few in the first reply, since a query may have a LIMIT, then more.
 const (
 	aheadFirst = 4
 	aheadTime  = time.Millisecond
 	aheadBytes = 1 << 20
 )
 
-// ahead returns the batch to send after batch i in the reply that begins with batch first, -1 for
+// ahead returns the batch to send after batch i in the reply that starts with batch first; -1:
 // none.
 func (s *scan) ahead(first, i int, b *body, took time.Duration) int {
 	s.sending.Lock()
@@ -199,7 +199,7 @@ func (s *scan) ahead(first, i int, b *body, took time.Duration) int {
 	return s.sent - 1
 }
 
-// close ends a scan when no batch of it is being sent.
+// close ends a scan while none of its batches is being sent.
 func (s *scan) close() {
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -209,8 +209,8 @@ func (s *scan) close() {
 	}
 }
 
-// handleNotice takes the notices about what the worker does not use any more, before the messages that
-// follow them: rows that are closed hold nothing.
+// handleNotice handles notices about what the worker no longer uses, before the messages that
+// follow them.
 func (w *process) handleNotice(m *message) bool {
 	if m.op != opReleaseScan && m.op != opReleaseRelation {
 		return false
@@ -233,7 +233,7 @@ func (w *process) handleNotice(m *message) bool {
 	return true
 }
 
-// locate finds the file that a buffer lies in, and has the worker map it.
+// locate finds the file that contains a buffer, and makes the worker map it.
 func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
 	f, at, ok := sharedFile(buffer)
 	if !ok && w.pool.cfg.Locate != nil {
@@ -260,12 +260,11 @@ func (w *process) locate(buffer []byte) (number, at int64, ok bool) {
 	return w.lastFile, at, true
 }
 
-// forget has the worker, if it is unused, give up files: those whose names are gone, or all if they
-// are many.
+// forget makes an unused worker unmap files: those that were removed, or all if there are many.
 func (w *process) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy || w.why != nil {
+	if w.busy || w.killReason != nil {
 		return
 	}
 	many := len(w.files) > keptFiles
@@ -277,6 +276,6 @@ func (w *process) forget() {
 		}
 	}
 	if numbers != nil {
-		_ = w.peer.send(opForget, 0, forgetNotice{numbers}, nil) // a process that is gone needs none
+		_ = w.peer.send(opForget, 0, forgetNotice{numbers}, nil) // a process that has ended needs none
 	}
 }

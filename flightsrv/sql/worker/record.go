@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// layout says where the buffers of a record are.
+// layout is the location of the buffers of a record.
 type layout struct {
 	Rows    int64    `json:"rows"`
 	Columns []column `json:"columns"`
@@ -26,19 +26,19 @@ type column struct {
 	Children []column    `json:"children,omitempty"`
 }
 
-// bufferRef is where a buffer is: offset and length in a file, whose number is negative for the body of
-// the message. A buffer that is not there has the length -1.
+// bufferRef is the location of a buffer: offset and length in a file, whose number is negative for
+// the body of the message. The length of a missing buffer is -1.
 type bufferRef struct {
 	File int64 `json:"file"`
 	At   int64 `json:"at"`
 	Len  int64 `json:"len"`
 }
 
-// bufferLocator finds the mapped file that a buffer lies in, and gives the number that the worker knows it
-// by. It returns false for other memory.
+// bufferLocator finds the mapped file that contains a buffer, and the number by which the worker
+// knows it. It returns false for other memory.
 type bufferLocator func(buffer []byte) (file, at int64, ok bool)
 
-// encode returns the layout of a record, and adds to the body the buffers that lie in no file.
+// encode returns the layout of a record, and adds the buffers outside of files to the body.
 func encode(rec arrow.Record, b *body, find bufferLocator) (layout, error) {
 	l := layout{Rows: rec.NumRows(), Columns: make([]column, rec.NumCols())}
 	for i, c := range rec.Columns() {
@@ -80,14 +80,14 @@ func encodeArray(d arrow.ArrayData, b *body, find bufferLocator) (column, error)
 	return c, nil
 }
 
-// bufferSource is where the buffers of a record come from.
+// bufferSource is the memory that the buffers of a record are in.
 type bufferSource struct {
 	body  []byte
-	mem   *mapping // of the body; nil: the garbage collector's
+	mem   *mapping // of the body; nil: Go's heap
 	files func(number int64) *mapping
 }
 
-// decode makes the record of a layout. It keeps references to the mappings until it is released.
+// decode builds the record of a layout. The record refers to the mappings until it is released.
 func (s bufferSource) decode(schema *arrow.Schema, l layout) (arrow.Record, error) {
 	if len(l.Columns) != schema.NumFields() {
 		return nil, fmt.Errorf("%d columns of %d", len(l.Columns), schema.NumFields())
@@ -175,17 +175,17 @@ func childTypes(t arrow.DataType) []arrow.DataType {
 	return types
 }
 
-// mappingRef is a buffer's share in a mapping: Free is called with its last release.
+// mappingRef refers a buffer to a mapping: Free is called with the buffer's last release.
 type mappingRef struct{ mapping *mapping }
 
 func (r mappingRef) Free([]byte)                 { r.mapping.release() }
 func (mappingRef) Allocate(int) []byte           { panic("worker: a mapping allocates nothing") }
 func (mappingRef) Reallocate(int, []byte) []byte { panic("worker: a mapping does not grow") }
 
-// schemaBytes writes a schema as a message of Arrow IPC.
+// schemaBytes encodes a schema as a message of Arrow IPC.
 func schemaBytes(s *arrow.Schema) []byte {
 	var b bytes.Buffer
-	_ = ipc.NewWriter(&b, ipc.WithSchema(s)).Close() // a bytes.Buffer takes all that is written
+	_ = ipc.NewWriter(&b, ipc.WithSchema(s)).Close() // a bytes.Buffer has no errors
 	return b.Bytes()
 }
 

@@ -35,12 +35,12 @@ func Serve(f *os.File, crs func(string) string) error {
 	return nil
 }
 
-// removeSpilled empties the spill folder. The server that would remove it may be gone.
+// removeSpilled empties the spill folder. The server that would remove it may have ended.
 func (w *worker) removeSpilled() {
 	if w.spill == "" {
 		return
 	}
-	entries, _ := os.ReadDir(w.spill) // nobody reads an error any more
+	entries, _ := os.ReadDir(w.spill) // the process ends
 	for _, e := range entries {
 		_ = os.RemoveAll(filepath.Join(w.spill, e.Name()))
 	}
@@ -53,7 +53,7 @@ type worker struct {
 	db   *duck.Database
 
 	spill    string
-	starting uint64 // the request that starts DuckDB, which binds the names in macros
+	starting uint64 // the number of the request that starts DuckDB, which binds the names in macros
 
 	mu         sync.Mutex
 	last       uint64
@@ -64,19 +64,19 @@ type worker struct {
 	files      map[int64]*mapping
 }
 
-// runningRows are rows, and the batches that DuckDB reads where they are.
+// runningRows are rows, and the batches that DuckDB reads in place.
 type runningRows struct {
 	*duck.Rows
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
 	held  []arrow.Record
-	bytes int64 // of them, that were sent
+	bytes int64 // size of these batches, as they were sent
 }
 
 type callKey struct{}
 
-// begin returns the context of a request. Its number is in it for the questions that come of it.
+// begin returns the context of a request. It has the request's number, for requests to the server.
 func (w *worker) begin(id uint64) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), callKey{}, id))
 	w.mu.Lock()
@@ -103,7 +103,7 @@ func (w *worker) handle(m *message) (any, *body, error) {
 	return head, b, err
 }
 
-// broken reports whether a mistake of DuckDB's has made it refuse what follows.
+// broken reports whether DuckDB refuses everything after an internal error.
 func (w *worker) broken() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +148,7 @@ func (w *worker) do(m *message) (any, *body, error) {
 	return nil, nil, fmt.Errorf("operation %d", m.op)
 }
 
-// answer reads a request and has f answer it.
+// answer decodes a request and answers it by f.
 func answer[R any](m *message, f func(R) (any, error)) (any, *body, error) {
 	var r R
 	if err := m.read(&r); err != nil {
@@ -180,7 +180,7 @@ func (w *worker) cancel(r handle) (any, error) {
 	return nil, nil
 }
 
-// register numbers a thing.
+// register numbers a value.
 func register[T any](w *worker, in map[uint64]T, v T) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +189,7 @@ func register[T any](w *worker, in map[uint64]T, v T) uint64 {
 	return w.last
 }
 
-// lookup returns the thing of a number.
+// lookup returns the value of a number.
 func lookup[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -200,7 +200,7 @@ func lookup[T any](w *worker, in map[uint64]T, id uint64) (T, error) {
 	return v, nil
 }
 
-// unregister returns the thing of a number for the last time.
+// unregister removes the value of a number, and returns it.
 func unregister[T any](w *worker, in map[uint64]T, id uint64) (T, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,7 +258,7 @@ func (w *worker) plan(id uint64, r connQuery) (any, error) {
 	return planReply{written, optimized}, err
 }
 
-// query begins rows, and gives the first record of them.
+// query starts rows, and returns the first record of them.
 func (w *worker) query(m *message) (any, *body, error) {
 	running, err := w.run(m)
 	if err != nil {
@@ -267,7 +267,7 @@ func (w *worker) query(m *message) (any, *body, error) {
 	reply := queryReply{Schema: schemaBytes(running.Schema())}
 	first, b, err := w.record(context.Background(), m.id, running)
 	if err != nil {
-		_, _ = w.closeRows(handle{m.id}) // it gives no error
+		_, _ = w.closeRows(handle{m.id}) // it returns no error
 		return nil, nil, err
 	}
 	reply.First = first
@@ -339,7 +339,7 @@ func (w *worker) next(m *message) (any, *body, error) {
 	return reply, b, nil
 }
 
-// record returns the next record of the rows of a number.
+// record returns the next record of rows.
 func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (reply nextReply, b *body, err error) {
 	rec, err := rows.Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -356,7 +356,7 @@ func (w *worker) record(ctx context.Context, id uint64, rows *runningRows) (repl
 	}
 	if rows.Ended() {
 		reply.Ended = true
-		_, _ = w.closeRows(handle{id}) // it gives no error
+		_, _ = w.closeRows(handle{id}) // it returns no error
 	}
 	return reply, b, nil
 }
@@ -386,7 +386,7 @@ func (w *worker) closeConn(r handle) (any, error) {
 	return nil, nil
 }
 
-// ask asks the server. The caller closes the message.
+// ask sends a request to the server. The caller closes the message.
 func (w *worker) ask(op operation, head, reply any) (*message, error) {
 	id := w.peer.number()
 	c := w.peer.wait(id)
@@ -409,6 +409,5 @@ func (w *worker) ask(op operation, head, reply any) (*message, error) {
 	return m, nil
 }
 
-// tell sends a notice.
-// the end of the socket ends the process
+// tell sends a notice. It ignores errors: the process ends with the socket.
 func (w *worker) tell(op operation, head any) { _ = w.peer.send(op, 0, head, nil) }

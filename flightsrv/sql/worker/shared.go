@@ -9,20 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shared is buffers in a file in memory, which workers map instead of getting a copy of them.
+// Shared is buffers in a memory file. Workers map it and need no copy.
 type Shared struct {
 	mapping *mapping
-	file    *os.File // open as long as the mapping is there
+	file    *os.File // open while it is mapped
 	parts   [][]byte
 }
 
-// places are the buffers of all Shared that are not released, by the address of their first byte.
+// places are the buffers of all Shared in use, by the address of their first byte.
 var places struct {
 	sync.RWMutex
 	of map[*byte]sharedPlace
 }
 
-// sharedPlace is where a shared buffer lies: its file, and offset and length there.
+// sharedPlace is the location of a shared buffer: its file, offset and length.
 type sharedPlace struct {
 	file     File
 	at, size int64
@@ -65,22 +65,22 @@ func Share(buffers ...[]byte) (*Shared, error) {
 }
 
 func closeAfter(f *os.File, err error) error {
-	_ = f.Close() // the first error says more
+	_ = f.Close() // the first error tells more
 	return err
 }
 
-// Part returns buffer i. It is readable as long as there is a reference.
+// Part returns buffer i. It is readable while there is a reference.
 func (s *Shared) Part(i int) []byte { return s.parts[i] }
 
-// Retain adds a reference. It does nothing for nil.
+// Retain adds a reference, unless the Shared is nil.
 func (s *Shared) Retain() {
 	if s != nil {
 		s.mapping.retain()
 	}
 }
 
-// Release gives up a reference. The last one frees the memory, unless a worker maps it. It does
-// nothing for nil.
+// Release removes a reference, unless the Shared is nil. The last one frees the memory, except in
+// workers that map it.
 func (s *Shared) Release() {
 	if s != nil {
 		s.mapping.release()
@@ -99,7 +99,7 @@ func (s *Shared) end() {
 	_ = s.file.Close() // of a file in memory
 }
 
-// sharedFile returns the file of a shared buffer, and its offset there.
+// sharedFile returns the file of a shared buffer, and the offset in it.
 func sharedFile(buffer []byte) (f File, at int64, ok bool) {
 	places.RLock()
 	defer places.RUnlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// The tables of the server as DuckDB reads them in a worker.
+// The tables of the server, as DuckDB reads them in a worker.
 
 func (w *worker) resolve(ctx context.Context, key string) (duck.Relation, error) {
 	call, ok := ctx.Value(callKey{}).(uint64)
@@ -29,7 +29,7 @@ func (w *worker) resolve(ctx context.Context, key string) (duck.Relation, error)
 	return &remoteRelation{w, reply.Relation, schema, reply.Rows}, nil
 }
 
-// remoteRelation is a table of the server's.
+// remoteRelation is a table of the server.
 type remoteRelation struct {
 	worker *worker
 	id     uint64
@@ -64,7 +64,7 @@ func (r *remoteRelation) Scan(ctx context.Context, columns []int) (duck.Batches,
 	return b, nil
 }
 
-// remoteBatches is a scan of a table of the server's.
+// remoteBatches is a scan of a table of the server.
 type remoteBatches struct {
 	worker *worker
 	call   uint64
@@ -73,7 +73,7 @@ type remoteBatches struct {
 	schema *arrow.Schema
 
 	mu    sync.Mutex
-	ahead map[int]batchRecord // that came before they were asked for
+	ahead map[int]batchRecord // received before they were requested
 }
 
 type batchRecord struct {
@@ -103,7 +103,7 @@ func (b *remoteBatches) Batch(i int) (rec arrow.Record, lasting bool, err error)
 	return r.rec, r.lasting, nil
 }
 
-// fetch asks for a batch, and keeps those that come with it.
+// fetch requests a batch, and keeps the batches that come with it.
 func (b *remoteBatches) fetch(i int) (batch batchRecord, err error) {
 	var reply batchReply
 	m, err := b.worker.ask(opBatch, batchRequest{b.call, b.id, i}, &reply)
@@ -143,7 +143,7 @@ func (b *remoteBatches) keep(m *message, reply batchReply) error {
 	return nil
 }
 
-// notice takes the notices about files, in the order of their sending.
+// notice handles the notices about files, in their order.
 func (w *worker) notice(m *message) bool {
 	switch m.op {
 	case opFile:
@@ -153,7 +153,7 @@ func (w *worker) notice(m *message) bool {
 		}
 		mapped, err := mapFile(m.fds[0])
 		if err != nil {
-			return true // a batch that lies in it is an error
+			return true // batches in it are an error
 		}
 		w.mu.Lock()
 		w.files[r.Number] = mapped
@@ -175,12 +175,12 @@ func (w *worker) file(number int64) *mapping {
 	return w.files[number]
 }
 
-// maxHeldBytes is the most that rows hold of batches that were sent: what lies in mapped files costs
+// maxHeldBytes is the maximum size of sent batches that rows hold. Batches in mapped files count
 // nothing.
 const maxHeldBytes = 256 << 20
 
-// hold keeps a batch, of which these bytes were sent, until the rows of a request are closed. It
-// reports whether there are such rows, and room.
+// hold keeps a batch, of which bytes were sent, until the rows of a request are closed. It reports
+// false if there are no such rows, or no room.
 func (w *worker) hold(call uint64, rec arrow.Record, bytes int64) bool {
 	rows, err := lookup(w, w.rows, call)
 	if err != nil {
@@ -197,7 +197,7 @@ func (w *worker) hold(call uint64, rec arrow.Record, bytes int64) bool {
 	return true
 }
 
-// forget gives up files. Batches that are in use keep their mappings.
+// forget closes files. Batches in use keep their mappings.
 func (w *worker) forget(numbers []int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

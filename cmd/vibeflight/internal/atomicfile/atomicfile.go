@@ -1,5 +1,5 @@
-// Package atomicfile writes files that are complete or absent: another name until they are on the
-// disk, then a rename.
+// Package atomicfile writes files that are complete or absent. A file is written under a temporary
+// name and renamed when it is on the disk.
 package atomicfile
 
 import (
@@ -13,21 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File is a file that is there whole or not at all: it is written under another name beside its
-// own, and renamed when it is complete and on the disk.
+// File is a file that is complete or absent. It is written in the folder of its path under a
+// temporary name.
 type File struct {
 	*os.File
 	path string
 }
 
-// Create starts the file that will replace path. The caller calls keep, and discard in any
-// case.
+// Create creates the file that will replace path. The caller calls Commit, and Discard in any case.
 func Create(path string) (*File, error) {
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: not a regular file", path)
 		}
-		// A link stays a link: what it points to is replaced.
+		// A symbolic link stays: the file that it points to is replaced.
 		if path, err = filepath.EvalSymlinks(path); err != nil {
 			return nil, err
 		}
@@ -35,7 +34,7 @@ func Create(path string) (*File, error) {
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		// The name that the user knows, not the temporary one.
+		// An error has the path of the user, not the temporary one.
 		var p *fs.PathError
 		if errors.As(err, &p) {
 			p.Path = path
@@ -45,7 +44,7 @@ func Create(path string) (*File, error) {
 	return &File{File: f, path: path}, nil
 }
 
-// Commit syncs the file and gives it its name.
+// Commit syncs the file and renames it to its path.
 func (f *File) Commit() error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -66,8 +65,8 @@ func (f *File) Commit() error {
 	return dir.Sync()
 }
 
-// Explain is an error of writing the file in words for a person: with the name that the file was to
-// have, and what to do where there is no room for it.
+// Explain describes an error of writing the file for a person: with its path, and with advice if
+// the disk is full.
 func (f *File) Explain(err error) error {
 	var p *fs.PathError
 	if f.File == nil || !errors.As(err, &p) || filepath.Dir(p.Path) != filepath.Dir(f.Name()) {
@@ -79,7 +78,7 @@ func (f *File) Explain(err error) error {
 	return fmt.Errorf("%s: %w; nothing of it is left; name a file where there is room for it", f.path, p.Err)
 }
 
-// Discard removes the file unless keep has been called and did well.
+// Discard removes the file, unless Commit has succeeded.
 func (f *File) Discard() {
 	if f.File != nil {
 		_ = f.Close()

@@ -1,4 +1,4 @@
-// Package bench measures parses: time, processor time and memory of a run, and the stages in it.
+// Package bench measures parses: the time, CPU time and memory of a run, and its stages.
 package bench
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Run is one run of bench: one file, one engine.
+// Run is a run of bench: one file, one engine.
 type Run struct {
 	File         string  `json:"file"`
 	Format       string  `json:"format"`
@@ -32,7 +32,7 @@ type Run struct {
 	RSSAnonPeak  int64   `json:"rss_anon_peak"`
 	RSSAnonStart int64   `json:"rss_anon_start"` // before the run
 
-	*readers.EngineCounts // of the GPUs in this run; nil: they had no part in it
+	*readers.EngineCounts // of the GPUs in this run; nil: not used
 }
 
 // Measure measures one run.
@@ -85,7 +85,7 @@ func Measure(ctx context.Context, path string, options map[string]any, how local
 	return r, nil
 }
 
-// countsSince are the counts of what happened between two looks.
+// countsSince returns the difference of two counts.
 func countsSince(before, after readers.EngineCounts) *readers.EngineCounts {
 	n := readers.EngineCounts{
 		Chunks: after.Chunks - before.Chunks, Refused: after.Refused - before.Refused,
@@ -112,7 +112,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Table prints runs for people, as they come.
+// Table prints runs as a table, as they come.
 func Table(w io.Writer) func(Run) error {
 	const line = "%-32s %6s %4s %12s %14s %9s %9s %9s %10s\n"
 	first := true

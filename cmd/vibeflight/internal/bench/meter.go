@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used of all cores so far, user and system.
+// cpuTime returns the CPU time of this process so far, user and system.
 func cpuTime() (time.Duration, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -19,8 +19,8 @@ func cpuTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
-// rssAnon is this process's anonymous resident memory in bytes: heaps and stacks, without the pages
-// of files (proc(5), RssAnon).
+// rssAnon returns the anonymous resident memory of this process in bytes: heaps and stacks, without
+// pages of files (proc(5), RssAnon).
 func rssAnon() (int64, error) {
 	const path = "/proc/self/status"
 	status, err := os.ReadFile(path)
@@ -39,11 +39,11 @@ func rssAnon() (int64, error) {
 	return kib << 10, nil
 }
 
-// peakEvery is how far apart rssPeak looks: a peak shorter than this may be missed. One look costs
-// some 20 µs.
+// peakEvery is the interval of rssPeak, which may miss a shorter peak. One measurement takes about
+// 20 µs.
 const peakEvery = 20 * time.Millisecond
 
-// rssPeak follows rssAnon.
+// rssPeak finds the maximum of rssAnon.
 type rssPeak struct {
 	peak int64
 	err  error
@@ -51,7 +51,7 @@ type rssPeak struct {
 	wait sync.WaitGroup
 }
 
-// followRSS looks once and goes on to look until stop.
+// followRSS measures now, and then periodically until stop.
 func followRSS() *rssPeak {
 	p := &rssPeak{quit: make(chan struct{})}
 	p.look()
@@ -78,7 +78,7 @@ func (p *rssPeak) look() {
 	}
 }
 
-// stop looks a last time and gives the highest value seen, in bytes.
+// stop measures a last time, and returns the maximum in bytes.
 func (p *rssPeak) stop() (int64, error) {
 	close(p.quit)
 	p.wait.Wait()

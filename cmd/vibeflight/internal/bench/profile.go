@@ -6,7 +6,7 @@ import (
 	"runtime/pprof"
 )
 
-// Profile has the CPU profiled until stop, into the file at path; "": not at all.
+// Profile profiles the CPU until stop, into the file at path; "" is no profile.
 func Profile(path string) (stop func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Trace has the runs of bench note when their stages begin and end, and keeps the last one.
+// Trace records when the stages of a run begin and end. It keeps the last run.
 type Trace struct {
-	Path string // of what Write gives; "": nobody asks
+	Path string // of the file that Write writes; "": no trace
 	line *timeline.Timeline
 }
 
-// Begin begins a run.
+// Begin starts a run.
 func (t *Trace) Begin(ctx context.Context) context.Context {
 	if t.Path == "" {
 		return ctx
@@ -26,7 +26,7 @@ func (t *Trace) Begin(ctx context.Context) context.Context {
 	return t.line.With(ctx)
 }
 
-// Sums prints what the stages of the run add up to.
+// Sums prints the totals of the run's stages.
 func (t *Trace) Sums(w io.Writer) error {
 	if t.line == nil {
 		return nil
@@ -47,7 +47,7 @@ func (t *Trace) Sums(w io.Writer) error {
 	return nil
 }
 
-// Write writes the last run.
+// Write writes the last run to its file.
 func (t *Trace) Write() error {
 	if t.line == nil {
 		return nil

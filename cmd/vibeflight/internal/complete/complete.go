@@ -1,5 +1,5 @@
-// Package complete completes the command line in a shell: names of a server's entries, files,
-// columns, options and the values of flags.
+// Package complete completes the command line in a shell: the names of a server's entries, files,
+// columns, options, and values of flags.
 package complete
 
 import (
@@ -24,15 +24,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// completeWithin is how long a shell waits for a server or a file.
+// completeWithin is the maximum time for an answer of a server or a file.
 const completeWithin = 2 * time.Second
 
-// completer knows what may stand at a place of the command line.
+// completer completes arguments and flags.
 type completer struct {
 	lookup func(string) (string, bool) // of the environment
 }
 
-// fixed are the flags with a few values.
+// fixed are the flags with a fixed set of values.
 var fixed = map[string][]string{
 	"compression": {"none", "lz4", "zstd"}, "geometry-encoding": {"native", "wkb", "wkt"},
 	"coords":    {"separated", "interleaved"},
@@ -40,10 +40,10 @@ var fixed = map[string][]string{
 	"on-error": {"fail", "skip", "null", "repair"},
 }
 
-// folders are the flags that want a folder.
+// folders are the flags whose value is a folder.
 var folders = []string{"data", "cache-dir", "sql-spill-dir", "duckdb-extensions"}
 
-// Register sets what every command below root completes.
+// Register sets the completions of all commands below root.
 func Register(root *cobra.Command, lookup func(string) (string, bool)) {
 	c := &completer{lookup}
 	arguments := map[string]cobra.CompletionFunc{
@@ -64,8 +64,7 @@ func Register(root *cobra.Command, lookup func(string) (string, bool)) {
 	}
 }
 
-// flag sets what the value of a flag may be. A text of which nothing is known may be a file: that
-// is what shells do by themselves.
+// flag sets the completion of a flag's value. Shells complete other texts as files.
 func (c *completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 	var values cobra.CompletionFunc
 	switch {
@@ -90,7 +89,7 @@ func (c *completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 	default:
 		return
 	}
-	// It fails where a flag has one already, and none has.
+	// It fails only for a flag that already has a completion.
 	_ = cmd.RegisterFlagCompletionFunc(f.Name, values)
 }
 
@@ -117,22 +116,22 @@ func formats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// server is the server that is asked, if there is an address.
+// server returns the server of the command line or the environment.
 func (c *completer) server(cmd *cobra.Command) target.Server {
 	f := cmd.Flags()
 	if settings.FromEnvironment(f, c.lookup) != nil {
 		return target.Server{}
 	}
-	said := func(name string) string {
+	value := func(name string) string {
 		if flag := f.Lookup(name); flag != nil {
 			return flag.Value.String()
 		}
 		return ""
 	}
-	return target.Server{Address: said("server"), CA: said("tls-ca"), Unverified: said("tls-insecure") == "true"}
+	return target.Server{Address: value("server"), CA: value("tls-ca"), Unverified: value("tls-insecure") == "true"}
 }
 
-// entries are those of a server whose names begin so.
+// serverEntries returns the entries of a server whose names begin with prefix.
 func serverEntries(cmd *cobra.Command, server target.Server, prefix string) []target.Entry {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 	defer cancel()
@@ -143,7 +142,7 @@ func serverEntries(cmd *cobra.Command, server target.Server, prefix string) []ta
 	return entries
 }
 
-// paths completes ls: a server has none.
+// paths completes ls: a server has no paths.
 func (c *completer) paths(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if c.server(cmd).Address != "" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -186,7 +185,7 @@ func (c *completer) prefix(cmd *cobra.Command, _ []string, typed string) ([]cobr
 	return slices.Compact(found), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// afterQuery completes the folders behind a query.
+// afterQuery completes the folders after a query.
 func (c *completer) afterQuery(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective,
 ) {
@@ -196,7 +195,7 @@ func (c *completer) afterQuery(cmd *cobra.Command, args []string, _ string) ([]c
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// columns completes the last of some columns, by what is in the file that is named.
+// columns completes the last of several columns from the named file.
 func (c *completer) columns(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective,
 ) {
@@ -215,7 +214,7 @@ func (c *completer) columns(cmd *cobra.Command, args []string, typed string) ([]
 	}
 	var names []cobra.Completion
 	for _, column := range d.Columns {
-		// A name with a comma or a quote would have to stand in quotes.
+		// A name with a comma or a quote would need quotes.
 		if !slices.Contains(chosen, column.Name) && !strings.ContainsAny(column.Name, ",\"\t\n") {
 			names = append(names, cobra.CompletionWithDesc(strings.Join(append(slices.Clone(chosen), column.Name), ","),
 				column.TypeName()))
@@ -226,7 +225,7 @@ func (c *completer) columns(cmd *cobra.Command, args []string, typed string) ([]
 
 func (c *completer) describe(ctx context.Context, cmd *cobra.Command, name string) (*metadata.Description, error) {
 	given, err := cmd.Flags().GetStringArray("option")
-	if err != nil { // bench, which has options and no server
+	if err != nil { // bench has options and no server
 		return nil, err
 	}
 	options, err := localfile.ParseOptions(given)
@@ -243,8 +242,8 @@ func (c *completer) describe(ctx context.Context, cmd *cobra.Command, name strin
 	return from.Describe(ctx, name, options, &output.Progress{})
 }
 
-// options completes KEY=VALUE by the format of the file that is named, or by all formats where none
-// is known.
+// options completes KEY=VALUE for the format of the named file, or for all formats if it is
+// unknown.
 func (c *completer) options(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective,
 ) {
@@ -272,7 +271,7 @@ func (c *completer) options(cmd *cobra.Command, args []string, typed string) ([]
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// formatOption is the option that names a format.
+// formatOption is the option that sets the format.
 func formatOption() readers.Option {
 	o := readers.Option{Name: readers.OptionFormat, Doc: "the format of the file, whatever its name says"}
 	for _, f := range all.Formats() {
@@ -281,7 +280,7 @@ func formatOption() readers.Option {
 	return o
 }
 
-// formatsOf is the format of the file that is named, or all of them.
+// formatsOf returns the format of the named file, or all formats.
 func (c *completer) formatsOf(cmd *cobra.Command, args []string) readers.Registry {
 	known := all.Formats()
 	if len(args) == 0 || cmd.Name() == "sql" {

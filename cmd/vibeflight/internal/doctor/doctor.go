@@ -1,5 +1,5 @@
 // Package doctor examines what this machine has for the server: cores, files, folders, addresses,
-// certificates, SQL and GPUs. Each finding says what to do about what is missing.
+// certificates, SQL and GPUs. Each finding has advice if something is missing.
 package doctor
 
 import (
@@ -17,16 +17,16 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
 
-// Finding is one thing that was looked for.
+// Finding is the result of one examination.
 type Finding struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Fatal  bool   `json:"fatal,omitempty"`  // serve would not start
-	Found  string `json:"found"`            // what it is, or why it is missing
+	Found  string `json:"found"`            // what was found, or why it is missing
 	Advice string `json:"advice,omitempty"` // what to do about it
 }
 
-// WriteFindings prints the list, for people with what to do under what is missing.
+// WriteFindings prints the findings, with advice below those that are missing.
 func WriteFindings(w io.Writer, findings []Finding, asJSON bool) error {
 	for _, f := range findings {
 		if asJSON {
@@ -53,7 +53,7 @@ func WriteFindings(w io.Writer, findings []Finding, asJSON bool) error {
 	return nil
 }
 
-// Fatal is an error if one of the findings keeps serve from starting.
+// Fatal returns an error if a finding keeps serve from starting.
 func Fatal(findings []Finding) error {
 	var names []string
 	for _, f := range findings {
@@ -67,7 +67,7 @@ func Fatal(findings []Finding) error {
 	return errors.New("serve would not start: " + strings.Join(names, ", "))
 }
 
-// Examine looks at everything, in the order in which one thing needs another.
+// Examine examines everything, in the order of dependencies.
 func (c *Checkup) Examine(ctx context.Context) []Finding {
 	findings := []Finding{{Name: "build", OK: true, Found: c.Build}, examineHost(), examineOpenFiles()}
 	folders, found := c.examineData(ctx)
@@ -80,7 +80,7 @@ func (c *Checkup) Examine(ctx context.Context) []Finding {
 	return append(findings, c.examineCache(ctx), examineTemporary())
 }
 
-// examineSQL opens the engine, so that an extension that can't be loaded is found here.
+// examineSQL opens the engine, so that it finds an extension that can't be loaded.
 func (c *Checkup) examineSQL() []Finding {
 	db, err := duck.Open(duck.Config{}, nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Checkup) examineSQL() []Finding {
 	return append(found, c.examineSpatial(), examineWorkers())
 }
 
-// examineWorkers looks for what confines the processes of a server's SQL.
+// examineWorkers examines the sandbox of SQL workers.
 func examineWorkers() Finding {
 	missing := worker.Missing()
 	if len(missing) == 0 {
@@ -109,7 +109,7 @@ func examineWorkers() Finding {
 	}
 }
 
-// examineSpatial looks for the functions that DuckDB has in a file of its own.
+// examineSpatial looks for the file of the spatial extension.
 func (c *Checkup) examineSpatial() Finding {
 	f := Finding{
 		Name: "spatial", Found: "not looked for",
@@ -135,7 +135,7 @@ func (c *Checkup) examineSpatial() Finding {
 	return Finding{Name: "spatial", OK: true, Found: path}
 }
 
-// Checkup is what is examined.
+// Checkup is the configuration of an examination.
 type Checkup struct {
 	Serve   *server.Config
 	NVRTC   string // library; "": where the loader finds it

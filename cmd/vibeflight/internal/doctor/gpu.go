@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// examineGPUs says what devices there are, what runs on them, and what --engine auto makes of them.
+// examineGPUs reports the devices, what runs on them, and what --engine auto chooses.
 func (c *Checkup) examineGPUs() []Finding {
 	n, err := gpu.Count()
 	if err != nil {
@@ -58,8 +58,8 @@ func (c *Checkup) examineCompiler() Finding {
 	return Finding{Name: "NVRTC", OK: true, Found: version}
 }
 
-// examineDevice opens a device, so that what keeps the server from using it is found here; then it has
-// no info.
+// examineDevice opens a device, so that it finds what keeps the server from using it. In that case
+// the info is nil.
 func (c *Checkup) examineDevice(ordinal int, meter *gpu.Meter) (*gpu.Info, []Finding) {
 	name := fmt.Sprintf("GPU %d", ordinal)
 	d, err := gpu.Open(gpu.Options{
@@ -94,7 +94,7 @@ func (c *Checkup) examineDevice(ordinal int, meter *gpu.Meter) (*gpu.Info, []Fin
 	return &info, findings
 }
 
-// compileKernels loads every kernel and says where each program came from.
+// compileKernels loads every kernel, and reports the origin of the programs.
 func compileKernels(d *gpu.Device) Finding {
 	start := time.Now()
 	k, err := kernels.Load(d)

@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 )
 
-// examineHost says what the CPU engine has.
+// examineHost reports the cores and the memory.
 func examineHost() Finding {
 	f := Finding{Name: "host", OK: true, Found: fmt.Sprintf("%d cores", runtime.GOMAXPROCS(0))}
 	memory, err := host.Memory()
@@ -26,12 +26,12 @@ func examineHost() Finding {
 	return f
 }
 
-// enoughFiles is how many open files are many enough: one for each connection, for each table that
-// is mapped and for each file that is parsed.
+// enoughFiles is a sufficient limit of open files: one for each connection, each mapped table and
+// each parse.
 const enoughFiles = 4096
 
-// examineOpenFiles says how many files the process may have open. Go has raised that to the most
-// that it may ask for.
+// examineOpenFiles reports how many files the process may open. Go has raised the limit to its
+// maximum.
 func examineOpenFiles() Finding {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -49,8 +49,8 @@ func examineOpenFiles() Finding {
 	return f
 }
 
-// examineWatches says how many folders can be watched, and whether that is enough for those below
-// --data.
+// examineWatches reports how many folders can be watched, and whether that is enough for those
+// below --data.
 func examineWatches(folders int64) Finding {
 	f := Finding{Name: "watches", Advice: "folders that can't be watched are looked at every so often: sysctl " +
 		"fs.inotify.max_user_watches and max_user_instances say how many can be"}
@@ -64,22 +64,23 @@ func examineWatches(folders int64) Finding {
 	if err != nil {
 		return Finding{Name: "watches", OK: true, Found: "inotify, of unknown extent"}
 	}
-	most, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
 		f.Found = "max_user_watches: " + err.Error()
 		return f
 	}
-	f.Found = units.Count(most) + " folders can be watched"
+	f.Found = units.Count(limit) + " folders can be watched"
 	if folders > 0 {
 		f.Found += "; below --data: " + units.Count(folders)
 	}
-	if f.OK = folders <= most; f.OK {
+	if f.OK = folders <= limit; f.OK {
 		f.Advice = ""
 	}
 	return f
 }
 
-// examineTemporary reports whether the folder for temporary files can be written, and its room.
+// examineTemporary reports whether the folder for temporary files can be written, and its free
+// space.
 func examineTemporary() Finding {
 	free, err := roomIn(os.TempDir())
 	if err != nil {
@@ -92,7 +93,7 @@ func examineTemporary() Finding {
 	return Finding{Name: "temporary", OK: true, Found: fmt.Sprintf("%s, %s free", os.TempDir(), units.Bytes(free))}
 }
 
-// roomIn tries to write into a folder, and says how much room its disk has.
+// roomIn writes to a folder, and returns the free space of its disk.
 func roomIn(dir string) (int64, error) {
 	probe, err := os.CreateTemp(dir, "doctor-*")
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// examineData looks below the data folders. It returns the number of all folders there.
+// examineData examines the data folders. It also returns the number of folders in them.
 func (c *Checkup) examineData(ctx context.Context) (folders int64, findings []Finding) {
 	if len(c.Serve.Data) == 0 {
 		return 0, []Finding{{
@@ -87,7 +87,7 @@ func countFolders(root string) (n int64, err error) {
 	return n, err
 }
 
-// examineListen says of each address whether serve can have it.
+// examineListen reports for each address whether serve can listen on it.
 func (c *Checkup) examineListen(ctx context.Context) []Finding {
 	var findings []Finding
 	for _, address := range c.Serve.Listen {
@@ -107,8 +107,8 @@ func (c *Checkup) examineListen(ctx context.Context) []Finding {
 	return findings
 }
 
-// tryListen takes an address for a moment. Of a unix socket it looks at its folder only: to take
-// one would change what is there.
+// tryListen listens on an address for a moment. For a unix socket it checks only the folder, since
+// listening would replace a file.
 func tryListen(address string) error {
 	path, unixSocket := strings.CutPrefix(address, "unix://")
 	if !unixSocket {
@@ -123,7 +123,7 @@ func tryListen(address string) error {
 		return l.Close()
 	}
 	if conn, err := net.Dial("unix", path); err == nil {
-		_ = conn.Close() // it only knocked
+		_ = conn.Close() // it was only a test
 		return errors.New("another server listens there")
 	}
 	if err := unix.Access(filepath.Dir(path), unix.W_OK|unix.X_OK); err != nil {
@@ -132,7 +132,7 @@ func tryListen(address string) error {
 	return nil
 }
 
-// examineTLS says of the certificate what clients will say of it.
+// examineTLS examines the certificate as clients do.
 func (c *Checkup) examineTLS() []Finding {
 	if c.Serve.TLSCert == "" && c.Serve.TLSKey == "" {
 		return nil
@@ -158,8 +158,7 @@ func (c *Checkup) examineTLS() []Finding {
 	return []Finding{f}
 }
 
-// answers reports whether a vibeflight server answers at an address. Whose certificate it has is no
-// matter here.
+// answers reports whether a vibeflight server answers at an address, with any certificate.
 func (c *Checkup) answers(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -175,8 +174,8 @@ func (c *Checkup) answers(ctx context.Context, address string) bool {
 	return r.Answers(ctx)
 }
 
-// examineCache reports whether the cache folder can be written, what is in it, and how much room its
-// disk has.
+// examineCache reports whether the cache folder can be written, its tables, and the free space of
+// its disk.
 func (c *Checkup) examineCache(ctx context.Context) Finding {
 	f := Finding{Name: "cache", Advice: "tables are parsed again after each start, and kernels compiled; " +
 		"--cache-dir names a folder that can be written"}
@@ -207,9 +206,9 @@ func (c *Checkup) examineCache(ctx context.Context) Finding {
 		f.Found += fmt.Sprintf(", %s of %s", units.Counted(int64(len(tables)), "table"), units.Bytes(used))
 	}
 	f.Found += ", " + units.Bytes(free) + " free"
-	if most := int64(c.Serve.CacheBytes); used+free < most {
+	if limit := int64(c.Serve.CacheBytes); used+free < limit {
 		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), for which there is no room on its disk",
-			units.Bytes(most))
+			units.Bytes(limit))
 	}
 	return f
 }

@@ -5,29 +5,29 @@ import (
 	"math"
 )
 
-// fileTimes are how long one file took.
+// fileTimes are the times of one file.
 type fileTimes struct {
 	Bytes       int64   `json:"bytes"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
 	CUDASeconds float64 `json:"cuda_seconds"`
 }
 
-// line is what an engine takes: seconds = start + perByte * bytes.
+// line is the time of an engine: seconds = start + perByte * bytes.
 type line struct{ start, perByte float64 }
 
-// lineThrough returns the line through two files' times.
+// lineThrough returns the line through the times of two files.
 func lineThrough(smallBytes, largeBytes int64, small, large float64) line {
 	perByte := (large - small) / float64(largeBytes-smallBytes)
 	return line{small - perByte*float64(smallBytes), perByte}
 }
 
-// measurement are the times of two files, from which all others follow.
+// measurement is the times of two files. All others are derived from them.
 type measurement struct {
 	Small fileTimes `json:"small"`
 	Large fileTimes `json:"large"`
 }
 
-// check refuses what no measurement gives: it may come from a damaged file.
+// check refuses impossible values: the file may be damaged.
 func (m measurement) check() error {
 	for _, t := range []fileTimes{m.Small, m.Large} {
 		for _, seconds := range []float64{t.CPUSeconds, t.CUDASeconds} {
@@ -42,8 +42,9 @@ func (m measurement) check() error {
 	return nil
 }
 
-// crossover is where the lines of the engines meet, rounded up to MiB, and nowhere if the device's is the
-// steeper one. Below the small file nothing was measured, so that nothing there is worth a device.
+// crossover is the size at which the lines of the engines meet, rounded up to MiB; none if the
+// device's line is the steeper one. Files below the small one were not measured, so none of them
+// goes to a device.
 //
 //	seconds         cpu
 //	      │        ╱  ╭ cuda

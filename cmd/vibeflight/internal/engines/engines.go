@@ -1,9 +1,9 @@
-// Package engines opens the devices of this machine, keeps the formats' engines on them, and says
+// Package engines opens the devices of this machine and the formats' engines on them, and decides
 // which files they parse.
 //
-// It knows how many bytes a file must have to be worth a device here, which it measures once and
-// keeps in the cache folder. It counts and logs what devices do wrong. It parses nothing but what it
-// measures with: whoever asks it for an engine does.
+// It knows the file size from which a device is faster here. It measures that once and keeps it in
+// the cache folder. It counts and logs the faults of devices. It parses only what it measures with;
+// the catalog runs the other parses.
 package engines
 
 import (
@@ -24,46 +24,46 @@ import (
 	"github.com/vibeflight/vibeflight/readers/lanes"
 )
 
-// The values of Config.Engine.
+// Values of Config.Engine.
 const (
 	CPU  = "cpu"  // the CPU engines parse everything
-	CUDA = "cuda" // devices parse each file of a format that they can; no device is an error
-	Auto = "auto" // devices parse files from a size on at which they are faster here; no device is none
+	CUDA = "cuda" // devices parse all files of a format that they can; no device is an error
+	Auto = "auto" // devices parse files from the size at which they are faster; no device is not an error
 )
 
-// Config says which engines to open. Formats and Engine are needed.
+// Config is which engines to open. Formats and Engine are required.
 type Config struct {
 	Formats  readers.Registry
 	Engine   string         // CPU, CUDA or Auto
 	Devices  []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
-	Memory   int64          // of each device, for all formats; 0: lanes.Config says (--gpu-memory)
-	CacheDir string         // where compiled kernels and the crossover outlive the process; "": nowhere (--cache-dir)
+	Memory   int64          // of each device, for all formats; 0: the default of lanes.Config (--gpu-memory)
+	CacheDir string         // where compiled kernels and the crossover are kept; "": nowhere (--cache-dir)
 	Limits   readers.Limits // of the parses that are measured
 	Log      zerolog.Logger
 }
 
-// Engines are the engines of formats on devices. The methods may be called from any goroutine.
+// Engines are the engines of formats on devices. Any goroutine may call the methods.
 type Engines struct {
 	cfg      Config
 	devices  []openDevice
 	lanes    *lanes.Pool // of the devices, for all formats; nil: no format has an engine
 	byFormat map[string]readers.Engine
 	faults   faults
-	missing  error // why there is no device; nil with devices and where none was wanted
+	missing  error // why there is no device; nil with devices, and if none was wanted
 
 	warming    sync.WaitGroup
 	mu         sync.Mutex
 	crossovers map[string]crossover // of the formats in byFormat
 }
 
-// openDevice is one that is open.
+// openDevice is a device in use.
 type openDevice struct {
 	device *gpu.Device
 	set    *kernels.Set
 	name   string
 }
 
-// opener is what devices are found and opened with.
+// opener finds and opens devices.
 type opener struct {
 	count func() (int, error)
 	open  func(gpu.Options) (*gpu.Device, error)
@@ -71,10 +71,10 @@ type opener struct {
 	warm  func(*kernels.Set) error
 }
 
-// Open opens the devices. Kernels are compiled in the background, or found in the cache folder. A
-// device that can't be opened is logged and left out; with none left Auto is for the CPU engines, and
-// CUDA an error, which wraps gpu.ErrNoDevice where there is no device at all. The caller closes the
-// engines.
+// Open opens the devices. It compiles kernels in the background, or finds them in the cache folder.
+// A device that can't be opened is logged and skipped. If none is left, Auto uses the CPU engines,
+// and CUDA returns an error, which wraps gpu.ErrNoDevice if there is no device at all. The caller
+// closes the engines.
 func Open(cfg Config) (*Engines, error) {
 	return open(cfg, opener{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
 }
@@ -94,7 +94,7 @@ func open(cfg Config, m opener) (*Engines, error) {
 		if cfg.Engine == CUDA {
 			return nil, err
 		}
-		if !errors.Is(err, gpu.ErrNoDevice) { // that is how most machines are
+		if !errors.Is(err, gpu.ErrNoDevice) { // most machines have none
 			cfg.Log.Warn().Err(err).Msg("no GPU can be used")
 		}
 		return e, nil
@@ -110,7 +110,7 @@ func open(cfg Config, m opener) (*Engines, error) {
 	return e, nil
 }
 
-// openCards opens the devices that are wanted, and gives an error if none can be used.
+// openCards opens the wanted devices, and returns an error if none can be used.
 func (e *Engines) openCards(m opener) error {
 	ordinals := e.cfg.Devices
 	if ordinals == nil {
@@ -129,7 +129,7 @@ func (e *Engines) openCards(m opener) error {
 			e.devices = append(e.devices, c)
 			continue
 		}
-		if len(ordinals) > 1 { // else whoever gets the error says it
+		if len(ordinals) > 1 { // otherwise the caller reports it
 			e.cfg.Log.Warn().Err(err).Int("gpu", ordinal).Msg("a GPU can't be used and is left out")
 		}
 		if i == 0 {
@@ -162,7 +162,7 @@ func (e *Engines) openCard(m opener, ordinal int) (openDevice, error) {
 	return openDevice{device: d, set: k, name: lanes.CardName(k)}, nil
 }
 
-// Open returns each format that has one its engine on the devices.
+// Open opens the engine of each format that has one.
 func (e *Engines) openEngines(m opener) error {
 	if !slices.ContainsFunc(e.cfg.Formats, func(f readers.Format) bool { return f.GPU != nil }) {
 		return nil
@@ -189,7 +189,7 @@ func (e *Engines) openEngines(m opener) error {
 	return nil
 }
 
-// Close returns the devices back. No file may be under way, and Rehearse and Measure must have
+// Close closes the devices. No parse may be in progress, and Rehearse and Measure must have
 // returned.
 func (e *Engines) Close() error {
 	e.warming.Wait()
@@ -207,7 +207,7 @@ func (e *Engines) Close() error {
 // Engine returns the engine of a format on the devices, or nil.
 func (e *Engines) Engine(format string) readers.Engine { return e.byFormat[format] }
 
-// For returns the engine for a file of a format, of so many bytes, or nil: it is the CPU engine's.
+// For returns the engine for a file of a format and size; nil means the CPU engine.
 func (e *Engines) For(format string, bytes int64) readers.Engine {
 	e.mu.Lock()
 	w := e.crossovers[format]
@@ -218,10 +218,10 @@ func (e *Engines) For(format string, bytes int64) readers.Engine {
 	return e.byFormat[format]
 }
 
-// crossover says which files of a format are worth a device.
+// crossover is which files of a format are parsed on a device.
 type crossover struct {
 	from  int64  // bytes
-	never string // why none is; empty: from counts
+	never string // why none is; empty: from applies
 }
 
 func (w crossover) String() string {
@@ -234,10 +234,10 @@ func (w crossover) String() string {
 	return "cuda from " + mebibytes(w.from) + " on"
 }
 
-// mebibytes is a size for people, rounded up.
+// mebibytes formats a size, rounded up.
 func mebibytes(n int64) string { return fmt.Sprintf("%.0f MiB", math.Ceil(float64(n)/(1<<20))) }
 
-// Choice says who parses, for people: "cpu", "cuda", "auto: cuda from 112 MiB on".
+// Choice describes which engines parse: "cpu", "cuda", "auto: cuda from 112 MiB on".
 func (e *Engines) Choice() string {
 	if e.cfg.Engine != Auto {
 		return e.cfg.Engine
@@ -250,7 +250,7 @@ func (e *Engines) Choice() string {
 	return "auto: " + choiceOf(e.cfg.Formats, e.crossovers)
 }
 
-// choiceOf says what is worth a device. Where several formats have an engine, each is named.
+// choiceOf describes the crossovers. If several formats have an engine, it names each.
 func choiceOf(formats readers.Registry, of map[string]crossover) string {
 	var parts []string
 	for _, f := range formats {
@@ -271,7 +271,7 @@ func choiceOf(formats readers.Registry, of map[string]crossover) string {
 // OneLine is an error's text without line ends.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// Stats returns the numbers of this moment.
+// Stats returns the current numbers.
 func (e *Engines) Stats() catalog.EngineStats {
 	s := catalog.EngineStats{
 		Choice: e.Choice(), Devices: []catalog.DeviceStats{},
@@ -289,7 +289,7 @@ func (e *Engines) Stats() catalog.EngineStats {
 	return s
 }
 
-// Devices are the names of the devices in use.
+// Devices returns the names of the devices in use.
 func (e *Engines) Devices() []string {
 	names := make([]string, len(e.devices))
 	for i, c := range e.devices {
@@ -298,7 +298,7 @@ func (e *Engines) Devices() []string {
 	return names
 }
 
-// KernelCache is the folder for compiled kernels in a cache folder, or none without one.
+// KernelCache returns the folder for compiled kernels in a cache folder; "" without one.
 func KernelCache(cacheDir string) string {
 	if cacheDir == "" {
 		return ""

@@ -7,11 +7,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// faultInterval is the time between two lines of the log about one device: a broken one fails with
-// every chunk.
+// faultInterval is the minimum time between two log lines about one device: a broken one may fail
+// with every chunk.
 const faultInterval = time.Second
 
-// faults counts what devices do wrong, and logs it.
+// faults counts and logs the faults of devices.
 type faults struct {
 	log zerolog.Logger
 
@@ -22,12 +22,12 @@ type faults struct {
 // deviceFaults are those of one device.
 type deviceFaults struct {
 	all    int64
-	silent int64 // since the last line of the log
+	silent int64 // since the last log line
 	logged time.Time
 	last   error
 }
 
-// add is a lanes.Config's Fault.
+// add implements lanes.Config.Fault.
 func (f *faults) add(device string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,7 +54,7 @@ func (f *faults) add(device string, err error) {
 	c.silent, c.logged = 0, now
 }
 
-// count says how many faults a device had, and the last one.
+// count returns the number of faults of a device, and the last one.
 func (f *faults) count(device string) (n int64, last string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

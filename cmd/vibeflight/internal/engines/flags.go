@@ -14,9 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/all"
 )
 
-// Flags is what parses may take of the devices.
+// Flags are the flags for the use of devices.
 type Flags struct {
-	memory  units.Size // of each device; 0: readers.EngineConfig.MemoryOf says
+	memory  units.Size // of each device; 0: the default of readers.EngineConfig.MemoryOf
 	devices string     // all, or ordinals separated by commas
 }
 
@@ -25,12 +25,12 @@ const allDevices = "all"
 // Define adds the flags to f.
 func (c *Flags) Define(f *pflag.FlagSet) {
 	f.Var(&c.memory, "gpu-memory", "device memory for parsing on each GPU, as 2GiB; 0 is 1GiB or a quarter of the "+
-		"card's, whichever is less")
+		"GPU's, whichever is less")
 	f.StringVar(&c.devices, "gpus", allDevices, "GPUs to parse on: all, or their numbers as doctor shows them, "+
 		"separated by commas")
 }
 
-// Ordinals are the devices by number; nil: all.
+// Ordinals returns the devices by number; nil for all.
 func (c *Flags) Ordinals() ([]int, error) {
 	if c.devices == allDevices {
 		return nil, nil

@@ -15,16 +15,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// What is measured: files that have several chunks of a device each, and so often that a busy moment
-// does not count.
+// The measured files have several chunks per device. Each is read several times, so that a busy
+// moment does not count.
 const (
 	smallBytes = 24 << 20
 	largeBytes = 240 << 20
 	rounds     = 3
 )
 
-// sampleOf is the kind of generated file that a format is measured with; empty: it is not measured,
-// and Auto leaves its files to the CPU engine.
+// sampleOf returns the kind of generated file for the measurement of a format; empty: the format is
+// not measured, and Auto leaves its files to the CPU engine.
 func sampleOf(format string) string {
 	switch format {
 	case "geojson":
@@ -45,16 +45,16 @@ func sampleOf(format string) string {
 	return ""
 }
 
-// Measure finds out from which size on files are worth a device, if Auto wants to know and does not:
-// some seconds in which the machine should have little else to do. It is for once in the life of a
-// machine, if there is a cache folder. It returns early when ctx ends.
+// Measure measures the size from which files are parsed on a device, if Auto needs it and it is
+// unknown. It takes some seconds, in which the machine should do little else. With a cache folder
+// it happens once per machine. It returns early when ctx ends.
 func (e *Engines) Measure(ctx context.Context) { e.measure(ctx, smallBytes, largeBytes) }
 
 func (e *Engines) measure(ctx context.Context, small, large int64) {
 	if e.cfg.Engine != Auto || len(e.byFormat) == 0 {
 		return
 	}
-	e.warming.Wait() // else the compiler is measured
+	e.warming.Wait() // otherwise the compiler would be measured
 	stored, learned := e.storedRecord(), false
 	for _, f := range e.cfg.Formats {
 		engine, kind := e.byFormat[f.Name], sampleOf(f.Name)
@@ -101,8 +101,8 @@ func (e *Engines) measureFormat(ctx context.Context, f readers.Format, engine re
 	return m, err
 }
 
-// measureFile measures a file of about so many bytes. The engines take turns; the best time of each
-// counts.
+// measureFile measures a file of about the given size. The engines take turns, and the best time of
+// each counts.
 func (e *Engines) measureFile(ctx context.Context, f readers.Format, engine readers.Engine, kind string,
 	bytes int64,
 ) (fileTimes, error) {
@@ -153,9 +153,8 @@ func (e *Engines) parse(ctx context.Context, f readers.Format, src *source.File,
 	return time.Since(began), err
 }
 
-// sample writes a file and opens it; then it has no name any more, and goes with the process. It
-// lies beside the tables, where there is room for files. A shapefile is a folder of files while it
-// is written.
+// sample writes a file, opens it and removes its name, so that it ends with the process. It is in
+// the cache folder, which has room for files. A shapefile is a folder of files while it is written.
 func (e *Engines) sample(ctx context.Context, f readers.Format, kind string, bytes int64) (*source.File, error) {
 	if e.cfg.CacheDir != "" {
 		if err := os.MkdirAll(e.cfg.CacheDir, 0o700); err != nil {
@@ -181,17 +180,17 @@ func (e *Engines) sample(ctx context.Context, f readers.Format, kind string, byt
 	return source.Open("sample", fmt.Sprintf("/proc/self/fd/%d", file.Fd()))
 }
 
-// shapefile is sample of several files.
+// shapefile is [Engines.sample] for several files.
 func (e *Engines) shapefile(ctx context.Context, f readers.Format, spec gen.Spec) (*source.File, error) {
 	dir, err := os.MkdirTemp(e.cfg.CacheDir, "sample-*")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // whoever clears the cache folder removes what may be left
+	defer func() { _ = os.RemoveAll(dir) }() // cache clear removes what remains
 	var files []*os.File
 	defer func() {
 		for _, file := range files {
-			_ = file.Close() // what it has is read, or not needed
+			_ = file.Close() // its content was read, or is not needed
 		}
 	}()
 	stem := filepath.Join(dir, "sample")
@@ -213,7 +212,7 @@ func (e *Engines) shapefile(ctx context.Context, f readers.Format, spec gen.Spec
 	if err != nil {
 		return nil, err
 	}
-	for _, ext := range f.Siblings { // the last moment at which they have names
+	for _, ext := range f.Siblings { // last use of their names
 		if _, err := src.Sibling(ext); err != nil {
 			return nil, errors.Join(err, src.Close())
 		}

@@ -15,25 +15,25 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// The file of the cache folder that keeps what was measured, and the most that is read of it.
+// The file of measurements in the cache folder, and the maximum that is read of it.
 const (
 	recordName  = "crossover.json"
 	recordBytes = 1 << 20
 )
 
-// record is what was measured on one machine.
+// record is the measurements of one machine.
 type record struct {
 	Machine host                  `json:"machine"`
 	Formats map[string]formatTime `json:"formats"` // by name
 }
 
-// formatTime is what was measured of a format.
+// formatTime is the measurement of a format.
 type formatTime struct {
 	Version int `json:"version"` // readers.Format.Version
 	measurement
 }
 
-// host is what the times depend on: on another one they are measured again.
+// host is what the times depend on. Another host is measured again.
 type host struct {
 	Cards   []string `json:"cards"` // names
 	Driver  string   `json:"driver"`
@@ -54,7 +54,7 @@ func (h host) equal(o host) bool {
 	return slices.Equal(h.Cards, o.Cards) && h.Driver == o.Driver && h.CPU == o.CPU && h.Workers == o.Workers
 }
 
-// processor is the model's name, or the architecture where the system does not say it.
+// processor returns the model's name, or the architecture if the system does not report it.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err == nil {
@@ -67,8 +67,8 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// readRecord returns what was measured on this host before. What can't be read, or is another host's,
-// is as good as nothing.
+// readRecord returns the measurements of this host. It returns none if they can't be read, or are
+// of another host.
 func readRecord(cacheDir string, h host) record {
 	empty := record{Machine: h, Formats: map[string]formatTime{}}
 	if cacheDir == "" {
@@ -90,10 +90,10 @@ func readRecord(cacheDir string, h host) record {
 	return r
 }
 
-// notMeasured is why the CPU engine has all files of a format whose crossover is not known.
+// notMeasured is the reason for the CPU engine if the crossover of a format is not known.
 const notMeasured = "the crossover is not measured yet"
 
-// crossover is which files of a format are worth a device, as far as that was measured.
+// crossover returns the crossover of a format, if it was measured.
 func (r record) crossover(f readers.Format) crossover {
 	if t, ok := r.Formats[f.Name]; ok && t.Version == f.Version && t.check() == nil {
 		return t.crossover()
@@ -101,7 +101,7 @@ func (r record) crossover(f readers.Format) crossover {
 	return crossover{never: notMeasured}
 }
 
-// write keeps the record in the cache folder. Whoever reads it finds the old one or the new one.
+// write writes the record to the cache folder. Readers see the old one or the new one.
 func (r record) write(cacheDir string) (err error) {
 	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r record) write(cacheDir string) (err error) {
 	return os.Rename(f.Name(), filepath.Join(cacheDir, recordName))
 }
 
-// storedRecord is what is known of this machine.
+// storedRecord returns the record of this machine.
 func (e *Engines) storedRecord() record {
 	infos := make([]gpu.Info, len(e.devices))
 	for i, c := range e.devices {
@@ -135,8 +135,8 @@ func (e *Engines) storedRecord() record {
 	return readRecord(e.cfg.CacheDir, hostOf(infos, e.cfg.Limits.WithDefaults().Workers))
 }
 
-// Describe says what Auto does on a machine with these devices, all with default limits, as far as the
-// cache folder knows: "auto: cuda from 112 MiB on".
+// Describe returns what Auto does on a machine with these devices and default limits, by the record
+// in the cache folder: "auto: cuda from 112 MiB on".
 func Describe(formats readers.Registry, devices []gpu.Info, cacheDir string) string {
 	if len(devices) == 0 {
 		return "auto: " + crossover{never: "there is no GPU"}.String()

@@ -8,10 +8,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Rehearse has each device read a file of each format that is about as long as the text of a first
-// batch, so that the first one that somebody waits for finds threads, memory and a driver that have
-// done so before: 4 ms of 20. It waits until the kernels are there, and returns early when ctx
-// ends. What goes wrong is logged, and found again when it matters.
+// Rehearse parses a short file of each format on each device, about the length of a first batch. So
+// the first parse for a client finds warm threads, memory and driver, which saves 4 ms of 20. It
+// waits for the kernels, and returns early when ctx ends. It logs errors, which later parses report
+// again.
 func (e *Engines) Rehearse(ctx context.Context) {
 	e.warming.Wait()
 	for _, f := range e.cfg.Formats {
@@ -30,8 +30,8 @@ func (e *Engines) Rehearse(ctx context.Context) {
 	}
 }
 
-// rehearse has a file read by as many parses at a time as there are devices: each gets a lane of
-// another one.
+// rehearse parses a file as many times at once as there are devices: each parse gets a slot of
+// another device.
 func (e *Engines) rehearse(ctx context.Context, f readers.Format, engine readers.Engine, kind string) error {
 	src, err := e.sample(ctx, f, kind, smallBytes)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestRehearse looks at who parses before anybody asks.
+// TestRehearse checks which engines parse before the first request.
 func TestRehearse(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

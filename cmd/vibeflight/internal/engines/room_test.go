@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/lanes"
 )
 
-// TestArenasSuffice reads files of every kind: the work on a chunk takes nothing beside its arena
-// but what formats keep on a lane, which does not grow with chunks.
+// TestArenasSuffice reads files of every kind: the work on a chunk allocates nothing outside of its
+// arena but what formats keep on a lane, which does not grow with chunks.
 func TestArenasSuffice(t *testing.T) {
 	const memory, kept = 10 << 20, 100 << 10 // chunks of 1 MiB
 	device := gputest.OpenWith(t, gpu.Options{MemoryBytes: 2 * memory, CacheDir: gputest.CacheDir()})

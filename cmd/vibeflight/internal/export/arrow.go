@@ -9,17 +9,17 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-func newArrowStream(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
-	return ipc.NewWriter(out, ipcOptions(schema, packed)...), nil
+func newArrowStream(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+	return ipc.NewWriter(out, ipcOptions(schema, compression)...), nil
 }
 
-func newArrowFile(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
-	return ipc.NewFileWriter(out, ipcOptions(schema, packed)...)
+func newArrowFile(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+	return ipc.NewFileWriter(out, ipcOptions(schema, compression)...)
 }
 
-func ipcOptions(schema *arrow.Schema, packed ticket.Compression) []ipc.Option {
+func ipcOptions(schema *arrow.Schema, compression ticket.Compression) []ipc.Option {
 	options := []ipc.Option{ipc.WithSchema(schema)}
-	switch packed {
+	switch compression {
 	case ticket.LZ4:
 		options = append(options, ipc.WithLZ4())
 	case ticket.Zstd:

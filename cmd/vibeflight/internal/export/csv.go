@@ -11,15 +11,14 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// bufferBytes are written to a file at once.
+// bufferBytes is the size of writes to a file.
 const bufferBytes = 256 << 10
 
 func newCSVFile(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	return NewCSV(out, schema)
 }
 
-// csvLines writes CSV as RFC 4180 has it. A null is nothing at all, an empty text is "". Geometries
-// are WKT.
+// csvLines writes CSV (RFC 4180). A null is empty, and an empty text is "". Geometries are WKT.
 type csvLines struct {
 	w          *bufio.Writer
 	line, cell []byte
@@ -60,7 +59,7 @@ func (c *csvLines) separate(i int) {
 	}
 }
 
-// add appends a cell, in quotes where it needs them.
+// add appends a cell, in quotes if necessary.
 func (c *csvLines) add(i int, cell []byte) {
 	c.separate(i)
 	text := string(cell)

@@ -14,61 +14,60 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// Writer writes records of one schema. Nothing is complete before Close. What a format can't hold
-// is an error, never left out.
+// Writer writes records of one schema. The file is complete after Close. A value that a format
+// can't hold is an error, and is never left out.
 type Writer interface {
 	Write(arrow.Record) error
 	Close() error
 }
 
-// Format is a kind of file.
+// Format is a file format.
 type Format struct {
 	Name       string
 	Extensions []string // lower case, with the dot
-	// WKB says that geometries must come as geoarrow.wkb, of the kind and dimension that their file
-	// gave them.
+	// WKB means that geometries must be geoarrow.wkb, of the type and dimension in their file.
 	WKB bool
-	// Packings are the compressions that the format has; the first one is its default.
-	Packings []ticket.Compression
+	// Compressions are the compressions of the format; the first one is the default.
+	Compressions []ticket.Compression
 
-	open func(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error)
+	open func(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
 }
 
-// The formats whose writers are not told by a file's name alone.
+// The formats that are not chosen by a file's name alone.
 var (
 	ArrowStream = Format{
-		Name: "an Arrow IPC stream", Extensions: []string{".arrows"}, Packings: arrowPackings,
+		Name: "an Arrow IPC stream", Extensions: []string{".arrows"}, Compressions: arrowCompressions,
 		open: newArrowStream,
 	}
 	arrowFile = Format{
 		Name: "an Arrow IPC file", Extensions: []string{".arrow", ".feather"},
-		Packings: arrowPackings, open: newArrowFile,
+		Compressions: arrowCompressions, open: newArrowFile,
 	}
 )
 
 var (
-	arrowPackings = []ticket.Compression{ticket.NoCompression, ticket.LZ4, ticket.Zstd}
-	notPacked     = []ticket.Compression{ticket.NoCompression}
+	arrowCompressions = []ticket.Compression{ticket.NoCompression, ticket.LZ4, ticket.Zstd}
+	noCompression     = []ticket.Compression{ticket.NoCompression}
 )
 
-// formats are all of them. Adding one is a line here and a file beside this one.
+// formats are all formats. A new one is a line here and a file in this package.
 var formats = []Format{
 	arrowFile,
 	ArrowStream,
 	{
 		Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true,
-		Packings: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: newParquet,
+		Compressions: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: newParquet,
 	},
-	{Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Packings: notPacked, open: newGeoJSON},
+	{Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Compressions: noCompression, open: newGeoJSON},
 	{
 		Name: "GeoJSONSeq", Extensions: []string{".geojsonl", ".geojsons", ".ndjson"}, WKB: true,
-		Packings: notPacked, open: newGeoJSONSeq,
+		Compressions: noCompression, open: newGeoJSONSeq,
 	},
-	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Packings: notPacked, open: newCSVFile},
-	{Name: "FlatGeobuf", Extensions: []string{".fgb"}, WKB: true, Packings: notPacked, open: newFlatGeobuf},
+	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Compressions: noCompression, open: newCSVFile},
+	{Name: "FlatGeobuf", Extensions: []string{".fgb"}, WKB: true, Compressions: noCompression, open: newFlatGeobuf},
 }
 
-// ForPath is the format that a file's name asks for.
+// ForPath returns the format for a file's name.
 func ForPath(path string) (Format, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	var known []string
@@ -82,15 +81,15 @@ func ForPath(path string) (Format, error) {
 }
 
 // Create starts a file of the format at the beginning of out, which the writer does not close. A
-// compression that the format does not have is its default.
-func (f Format) Create(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
-	if !slices.Contains(f.Packings, packed) {
-		packed = f.Packings[0]
+// compression that the format does not have is ignored.
+func (f Format) Create(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+	if !slices.Contains(f.Compressions, compression) {
+		compression = f.Compressions[0]
 	}
-	return f.open(out, schema, packed)
+	return f.open(out, schema, compression)
 }
 
-// distinctNames refuses columns of one name where a reader would see but one of them.
+// distinctNames refuses columns of the same name if readers would see only one of them.
 func distinctNames(schema *arrow.Schema, where string) error {
 	for _, f := range schema.Fields() {
 		if len(schema.FieldIndices(f.Name)) > 1 {

@@ -22,21 +22,21 @@ import (
 // flatGeobuf writes FlatGeobuf 3.
 //
 //	magic    8 bytes
-//	header   a flatbuffer behind its length
+//	header   a flatbuffer after its length
 //	index    a packed Hilbert R-tree; none where a geometry is null or empty, which has no place in one
-//	features a flatbuffer each behind its length, in the order of the index, or that of the table
+//	features a flatbuffer each after its length, in the order of the index or of the table
 //
-// Geometries have one kind where single ones and their Multi kind are all there is, as in the
-// table. What stands at the front is known last: rows wait in a file without a name beside the
-// output, and 48 bytes of each in memory.
+// If there are only single geometries and those of their Multi type, the type of all is Multi. The
+// header is known last, so rows wait in a file without a name in the folder of the output, with 48
+// bytes of each in memory.
 type flatGeobuf struct {
 	out      *os.File
 	schema   *arrow.Schema
-	geometry int // column, -1 where there is none
+	geometry int // column; -1: none
 
 	spool  *os.File
 	waits  *bufio.Writer // into spool
-	at     []int64       // where each row's properties and WKB begin in spool, and where the last ends
+	at     []int64       // start of each row's properties and WKB in spool, and the end of the last
 	boxes  [][4]float64
 	facts  geometryFacts
 	builds *flatbuffers.Builder
@@ -56,7 +56,7 @@ func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Wr
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(spool.Name()); err != nil { // a killed process leaves none
+	if err := os.Remove(spool.Name()); err != nil { // a killed process leaves no file
 		return nil, err
 	}
 	return &flatGeobuf{
@@ -66,7 +66,7 @@ func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Wr
 	}, nil
 }
 
-// Write has rows wait: the length of the properties, the properties, WKB.
+// Write writes rows to the spool: the length of the properties, the properties, WKB.
 func (w *flatGeobuf) Write(rec arrow.Record) error {
 	var row []byte
 	for i := range int(rec.NumRows()) {
@@ -94,7 +94,7 @@ func (w *flatGeobuf) Write(rec arrow.Record) error {
 	return nil
 }
 
-// place appends the WKB of row i, and notes its box.
+// place appends the WKB of row i, and records its box.
 func (w *flatGeobuf) place(row []byte, rec arrow.Record, i int) ([]byte, error) {
 	if w.geometry < 0 || IsNull(rec.Column(w.geometry), i) {
 		return row, nil
@@ -112,7 +112,7 @@ func (w *flatGeobuf) place(row []byte, rec arrow.Record, i int) ([]byte, error) 
 // binaryArray is a column of bytes.
 type binaryArray interface{ Value(int) []byte }
 
-// property is the number that a column has among the properties.
+// property is the index of a column among the properties.
 func (w *flatGeobuf) property(column int) int {
 	if w.geometry >= 0 && column > w.geometry {
 		return column - 1
@@ -152,7 +152,7 @@ func (w *flatGeobuf) Close() error {
 	return err
 }
 
-// features writes the features in an order, and where each begins into the leaves of the index, if
+// features writes the features in an order, and the start of each into the leaves of the index, if
 // there is one.
 func (w *flatGeobuf) features(order []int32, leaves []byte) error {
 	out := bufio.NewWriterSize(w.out, bufferBytes)
@@ -179,7 +179,7 @@ func (w *flatGeobuf) features(order []int32, leaves []byte) error {
 	return out.Flush()
 }
 
-// feature is the flatbuffer of a row that waited.
+// feature builds the flatbuffer of a row in the spool.
 func (w *flatGeobuf) feature(row []byte) ([]byte, error) {
 	b := w.builds
 	b.Reset()
@@ -202,7 +202,7 @@ func (w *flatGeobuf) feature(row []byte) ([]byte, error) {
 	return b.FinishedBytes(), nil
 }
 
-// header is the flatbuffer that says what the file holds.
+// header builds the flatbuffer of the header.
 func (w *flatGeobuf) header(rows int, indexed bool) []byte {
 	b := flatbuffers.NewBuilder(4 << 10)
 	name := b.CreateString(layerName(w.out.Name()))
@@ -234,8 +234,7 @@ func (w *flatGeobuf) header(rows int, indexed bool) []byte {
 	return b.FinishedBytes()
 }
 
-// layerName is the name of a file without its folder and extension, and without what a file has
-// that is still being written.
+// layerName is the name of a file without its folder, its extension and its temporary suffix.
 func layerName(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), "."), ".fgb")
 	return name
@@ -261,13 +260,13 @@ func (w *flatGeobuf) columns(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 // crs84WKT is OGC:CRS84 in WKT (OGC 18-010r11).
-const crs84WKT = `GEOGCRS["WGS 84 (CRS84)",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],` +
+const crs84WKT = `GEOGCRS["WGS 84 (CRS84)",DATUM["World Geodetic System 1984",` +
+	`ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],` +
 	`PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]],CS[ellipsoidal,2],` +
 	`AXIS["geodetic longitude (Lon)",east,ORDER[1],ANGLEUNIT["degree",0.0174532925199433]],` +
 	`AXIS["geodetic latitude (Lat)",north,ORDER[2],ANGLEUNIT["degree",0.0174532925199433]],ID["OGC","CRS84"]]`
 
-// crs writes the reference system: a registered one by its name, another one as the text that it
-// is.
+// crs writes the reference system: by its code if it is registered, otherwise as text.
 func (w *flatGeobuf) crs(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if w.geometry < 0 {
 		return 0
@@ -278,7 +277,7 @@ func (w *flatGeobuf) crs(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	}
 	text := crs.Text
 	if crs == geoarrow.CRS84 {
-		text = crs84WKT // its code is no number, which is all that GDAL looks for
+		text = crs84WKT // its code is not a number, and GDAL reads only numbers
 	}
 	var org, name, wkt flatbuffers.UOffsetT
 	number, err := strconv.ParseInt(crs.Code, 10, 32)
@@ -299,7 +298,7 @@ func (w *flatGeobuf) crs(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return flat.CrsEnd(b)
 }
 
-// columnType is the type of a column. What FlatGeobuf has no type for is text, lists and structs
+// columnType is the type of a column. Types that FlatGeobuf lacks are text, and lists and structs
 // are JSON.
 func columnType(f arrow.Field) flat.ColumnType {
 	if isJSON(f) {

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// flatShape writes geometries of one dimension: an ordinate that a geometry lacks is NaN. So are
-// all of an empty Point.
+// flatShape writes geometries of one dimension. An ordinate that a geometry lacks is NaN. So are
+// all ordinates of an empty Point.
 type flatShape struct {
 	b   *flatbuffers.Builder
 	dim geoarrow.Dim
@@ -28,7 +28,7 @@ func (s flatShape) add(t geoarrow.Tree) flatbuffers.UOffsetT {
 	return s.runs(t.Kind, t.Dim, runsOf(t))
 }
 
-// runsOf are the runs of a geometry, of which an empty Point has one too.
+// runsOf returns the runs of a geometry. An empty Point has one.
 func runsOf(t geoarrow.Tree) [][]float64 {
 	if t.Kind != geoarrow.Point || len(t.Runs) > 0 {
 		return t.Runs
@@ -64,7 +64,7 @@ func (s flatShape) runs(k geoarrow.Kind, d geoarrow.Dim, runs [][]float64) flatb
 		ends = append(ends, uint32(positions))
 	}
 	var endsAt, z, m flatbuffers.UOffsetT
-	// one is the rule, and goes without saying
+	// one is the default, and is omitted
 	if (k == geoarrow.Polygon || k == geoarrow.MultiLineString) && len(ends) != 1 {
 		flat.GeometryStartEndsVector(s.b, len(ends))
 		for i := len(ends) - 1; i >= 0; i-- {
@@ -88,8 +88,8 @@ func (s flatShape) runs(k geoarrow.Kind, d geoarrow.Dim, runs [][]float64) flatb
 	return flat.GeometryEnd(s.b)
 }
 
-// ordinates writes which ordinates of all positions, of size each; NaN for -1. A flatbuffer is
-// written from its end.
+// ordinates writes the given ordinates of all positions of the given size; -1 is NaN. A flatbuffer
+// is written from its end.
 func (s flatShape) ordinates(runs [][]float64, positions, size int, which ...int) flatbuffers.UOffsetT {
 	s.b.StartVector(8, positions*len(which), 8)
 	for r := len(runs) - 1; r >= 0; r-- {
@@ -106,7 +106,7 @@ func (s flatShape) ordinates(runs [][]float64, positions, size int, which ...int
 	return s.b.EndVector(positions * len(which))
 }
 
-// ordinateOf is the index of z or m in a position, -1 where it has none.
+// ordinateOf is the index of Z or M in a position; -1 if it has none.
 func ordinateOf(d, which geoarrow.Dim) int {
 	switch {
 	case d&which == 0:

@@ -27,8 +27,8 @@ func pointWKB(ordinates ...float64) []byte {
 	return wkb
 }
 
-// readBack returns the ids of all features in their order, and of those in a box, by a reader that is
-// not ours.
+// readBack returns the ids of all features in their order, and of those in a box, by a reader that
+// is not ours.
 func readBack(t *testing.T, path string, box packedrtree.Box) (header *flat.Header, all, found []int64) {
 	t.Helper()
 	text, err := os.ReadFile(path)

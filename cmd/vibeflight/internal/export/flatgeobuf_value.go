@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// appendProperty appends a value that is not null as the column's type in FlatGeobuf has it:
-// numbers little-endian, all else as bytes behind their number.
+// appendProperty appends a value that is not null in the column's FlatGeobuf type: numbers
+// little-endian, others as bytes after their length.
 func appendProperty(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	le := binary.LittleEndian
 	switch a := column.(type) {

@@ -15,12 +15,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geoJSON writes a FeatureCollection (RFC 7946), or a Feature a line (GeoJSONSeq). A first column
-// id or feature_id of the types that a Feature's id can have is that id.
+// geoJSON writes a FeatureCollection (RFC 7946), or a Feature per line (GeoJSONSeq). If the first
+// column is id or feature_id, of a type that a Feature's id can have, it is the id.
 type geoJSON struct {
 	w         *bufio.Writer
 	text      []byte // of a feature
-	geometry  int    // columns, -1 where there is none
+	geometry  int    // columns; -1: none
 	id        int
 	names     [][]byte // of the members of properties, in quotes with a colon
 	separated bool     // by commas
@@ -66,7 +66,7 @@ func newFeatures(out *os.File, schema *arrow.Schema) (*geoJSON, error) {
 	return g, distinctNames(schema, "GeoJSON")
 }
 
-// isID reports whether a column is what a Feature's id becomes.
+// isID reports whether a column becomes a Feature's id.
 func isID(f arrow.Field) bool {
 	if f.Name != "id" && f.Name != "feature_id" {
 		return false
@@ -78,8 +78,8 @@ func isID(f arrow.Field) bool {
 	return false
 }
 
-// crsMember is the member "crs" of the GeoJSON of 2008, which RFC 7946 leaves to those who agree on
-// it: nothing for OGC:CRS84, null where no system is known.
+// crsMember is the member "crs" of GeoJSON 2008, which RFC 7946 allows by prior arrangement: none
+// for OGC:CRS84, null for an unknown system.
 func crsMember(schema *arrow.Schema, geometry int) (string, error) {
 	if geometry < 0 {
 		return "", nil
@@ -98,8 +98,8 @@ func crsMember(schema *arrow.Schema, geometry int) (string, error) {
 	return fmt.Sprintf(`"crs":{"type":"name","properties":{"name":%s}},`, name), nil
 }
 
-// urn is the name of a registered system, OGC 07-092r3; a compound one without a code has those of
-// its parts.
+// urn is the name of a registered system (OGC 07-092r3). A compound system without a code has the
+// names of its parts.
 func urn(crs geoarrow.CRS) string {
 	code := "crs:" + crs.Authority + "::"
 	if horizontal, vertical, ok := strings.Cut(crs.Code, "+"); ok {
@@ -163,7 +163,7 @@ func (g *geoJSON) feature(rec arrow.Record, i int) (err error) {
 	return nil
 }
 
-// property appends a value. JSON text is itself.
+// property appends a value. JSON text is appended unchanged.
 func (g *geoJSON) property(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	if !finite(column, i) {
 		return dst, fmt.Errorf("column %q: JSON has no NaN and no infinity", f.Name)
@@ -171,7 +171,7 @@ func (g *geoJSON) property(dst []byte, f arrow.Field, column arrow.Array, i int)
 	return appendJSON(dst, f, column, i)
 }
 
-// finite reports whether a value, or every element of a list, is a number that JSON has.
+// finite reports whether JSON can represent a number, or every element of a list.
 func finite(column arrow.Array, i int) bool {
 	if IsNull(column, i) {
 		return true
@@ -206,8 +206,7 @@ func (g *geoJSON) shape(dst []byte, rec arrow.Record, i int) ([]byte, error) {
 	return appendGeoJSON(dst, &t)
 }
 
-// appendGeoJSON appends a geometry object. A z that is NaN is left out, as it was where the table
-// got it.
+// appendGeoJSON appends a geometry object. A Z that is NaN is omitted, as it was in the source.
 func appendGeoJSON(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 	if t.Dim&geoarrow.HasM != 0 {
 		return dst, fmt.Errorf("a %s with M, which GeoJSON does not have", t.Kind)
@@ -225,7 +224,7 @@ func appendGeoJSON(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 	return append(dst, '}'), err
 }
 
-// appendCoordinates appends the coordinates of a geometry that is no collection.
+// appendCoordinates appends the coordinates of a geometry other than a collection.
 func appendCoordinates(dst []byte, t *geoarrow.Tree) ([]byte, error) {
 	n := t.Dim.Size()
 	run := func(dst []byte, r int) ([]byte, error) {

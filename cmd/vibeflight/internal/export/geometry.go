@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geometryColumn is the index of the first geometry, -1 where there is none.
+// geometryColumn is the index of the first geometry; -1 if there is none.
 func geometryColumn(schema *arrow.Schema) int {
 	for i, f := range schema.Fields() {
 		if isWKB(f) {
@@ -21,7 +21,7 @@ func geometryColumn(schema *arrow.Schema) int {
 	return -1
 }
 
-// treeAt is the geometry of row i, ok false for null.
+// treeAt is the geometry of row i; ok is false for null.
 func treeAt(column arrow.Array, i int) (t geoarrow.Tree, ok bool, err error) {
 	if IsNull(column, i) {
 		return t, false, nil
@@ -30,8 +30,8 @@ func treeAt(column arrow.Array, i int) (t geoarrow.Tree, ok bool, err error) {
 	return t, err == nil, err
 }
 
-// crsOf is the reference system of a geometry column. definition is its PROJJSON, nil where that is
-// not known.
+// crsOf returns the reference system of a geometry column. definition is its PROJJSON; nil if
+// unknown.
 func crsOf(f arrow.Field) (crs geoarrow.CRS, definition json.RawMessage) {
 	var said struct {
 		CRS json.RawMessage `json:"crs"`
@@ -57,7 +57,7 @@ func crsOf(f arrow.Field) (crs geoarrow.CRS, definition json.RawMessage) {
 	return crs, definition
 }
 
-// registered is the system that a PROJJSON says it is, or its whole text.
+// registered returns the registered system that a PROJJSON names, or its whole text.
 func registered(definition json.RawMessage) geoarrow.CRS {
 	var said struct {
 		ID struct {
@@ -74,14 +74,14 @@ func registered(definition json.RawMessage) geoarrow.CRS {
 	return geoarrow.CRS{Authority: said.ID.Authority, Code: fmt.Sprint(said.ID.Code)}
 }
 
-// geometryFacts are what headers say of a geometry column.
+// geometryFacts are the properties of a geometry column in a header.
 type geometryFacts struct {
 	kinds [32]bool // by geoarrow.RowKind
 	box   [4]float64
-	bound int64 // rows that box is around: neither null nor empty
+	bound int64 // rows with a box: neither null nor empty
 }
 
-// add counts a geometry, and gives its box; ok is false if it is empty.
+// add counts a geometry, and returns its box; ok is false if it is empty.
 func (f *geometryFacts) add(t *geoarrow.Tree) (box [4]float64, ok bool) {
 	f.kinds[geoarrow.MakeRowKind(t.Kind, t.Dim)] = true
 	if box, ok = t.Bounds(); !ok {
@@ -107,7 +107,7 @@ func (f *geometryFacts) dim() (d geoarrow.Dim) {
 	return d
 }
 
-// kind is that of all geometries, a Multi kind where some are single; NoKind if there are several.
+// kind is the type of all geometries, a Multi type if some are single; NoKind if they differ.
 func (f *geometryFacts) kind() geoarrow.Kind {
 	one := geoarrow.NoKind
 	for k, seen := range f.kinds {
@@ -124,8 +124,8 @@ func (f *geometryFacts) kind() geoarrow.Kind {
 	return one
 }
 
-// promoted is a geometry as one of the column's kind: a single one becomes a Multi of one member
-// where others are of several.
+// promoted converts a geometry to the column's type: a single one becomes a Multi with one member
+// if the column has a Multi type.
 func (f *geometryFacts) promoted(t geoarrow.Tree) geoarrow.Tree {
 	kind := f.kind()
 	if kind == t.Kind || kind != t.Kind.Multi() {

@@ -8,13 +8,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// jsonLines writes an object a line.
+// jsonLines writes an object per line.
 type jsonLines struct {
 	w    *bufio.Writer
 	line []byte
 }
 
-// NewJSONLines writes a JSON object a line, geometries as WKT.
+// NewJSONLines writes a JSON object per line, with geometries as WKT.
 func NewJSONLines(out io.Writer, schema *arrow.Schema) (Writer, error) {
 	return &jsonLines{w: bufio.NewWriterSize(out, bufferBytes)}, distinctNames(schema, "--json")
 }

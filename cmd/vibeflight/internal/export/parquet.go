@@ -14,20 +14,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geoParquet writes Parquet with the metadata of GeoParquet 1.1 where a column is a geometry: a row
-// group a record.
+// geoParquet writes Parquet, with the metadata of GeoParquet 1.1 if a column is a geometry. Each
+// record is a row group.
 type geoParquet struct {
 	*pqarrow.FileWriter
 	schema *arrow.Schema
 	facts  []geometryFacts // of each column
 }
 
-func newParquet(out *os.File, schema *arrow.Schema, packed ticket.Compression) (Writer, error) {
+func newParquet(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "parquet"); err != nil {
 		return nil, err
 	}
 	codec := compress.Codecs.Uncompressed
-	if packed == ticket.Zstd {
+	if compression == ticket.Zstd {
 		codec = compress.Codecs.Zstd
 	}
 	hidden := struct{ io.Writer }{out} // the writer would close a file
@@ -68,17 +68,17 @@ func (w *geoParquet) Close() error {
 	return w.FileWriter.Close()
 }
 
-// geoColumn is what GeoParquet says of a geometry column.
+// geoColumn is GeoParquet's metadata of a geometry column.
 type geoColumn struct {
 	Encoding      string          `json:"encoding"`
-	GeometryTypes []string        `json:"geometry_types"` // empty: not said
-	CRS           json.RawMessage `json:"crs"`            // PROJJSON; null: not known
+	GeometryTypes []string        `json:"geometry_types"` // empty: not stated
+	CRS           json.RawMessage `json:"crs"`            // PROJJSON; null: unknown
 	BBox          []float64       `json:"bbox,omitempty"`
 }
 
-// geoMetadata is the value of the key "geo", empty where no column is a geometry. GeoParquet knows
-// PROJJSON alone: a reference system that is none, and that names no registered one, is null there,
-// and stays in the file as Arrow's own metadata of the column.
+// geoMetadata is the value of the key "geo"; empty without a geometry column. GeoParquet supports
+// only PROJJSON: a system that is not PROJJSON and not registered is null there,
+// and stays in the file as Arrow's metadata of the column.
 func geoMetadata(schema *arrow.Schema, facts []geometryFacts) (string, error) {
 	columns := map[string]geoColumn{}
 	primary := ""
@@ -93,7 +93,7 @@ func geoMetadata(schema *arrow.Schema, facts []geometryFacts) (string, error) {
 		if _, definition := crsOf(f); definition != nil {
 			c.CRS = definition
 		}
-		if facts[i].bound > 0 && facts[i].dim() == geoarrow.XY { // else it would need z
+		if facts[i].bound > 0 && facts[i].dim() == geoarrow.XY { // otherwise it would need Z
 			c.BBox = facts[i].box[:]
 		}
 		columns[f.Name] = c
@@ -105,8 +105,7 @@ func geoMetadata(schema *arrow.Schema, facts []geometryFacts) (string, error) {
 	return string(text), err
 }
 
-// geometryTypes are the kinds as GeoParquet names them, none where one has M, which it has no name
-// for.
+// geometryTypes are the types in GeoParquet's names; none if one has M, for which it has no name.
 func (f *geometryFacts) geometryTypes() []string {
 	types := []string{}
 	for k, seen := range f.kinds {

@@ -53,7 +53,7 @@ func TestGeoMetadata(t *testing.T) {
 	}
 }
 
-// What rows hold is said too: the kinds, and the box where no z would belong to it.
+// The metadata also describes the rows: their types, and a box unless it would need Z.
 func TestGeoMetadataOfRows(t *testing.T) {
 	tree := func(k geoarrow.Kind, d geoarrow.Dim, position ...float64) geoarrow.Tree {
 		return geoarrow.Tree{Kind: k, Dim: d, Runs: [][]float64{position}}

@@ -21,7 +21,7 @@ const (
 	extensionMetadata = "ARROW:extension:metadata"
 )
 
-// metadata is an entry of a field's metadata, "" where there is none.
+// metadata is a value of a field's metadata; "" if it is missing.
 func metadata(f arrow.Field, key string) string {
 	text, _ := f.Metadata.GetValue(key)
 	return text
@@ -32,22 +32,22 @@ func isWKB(f arrow.Field) bool {
 	return metadata(f, extensionName) == "geoarrow.wkb" && f.Type.ID() == arrow.BINARY
 }
 
-// isJSON reports whether a field is JSON text, arrow.json.
+// isJSON reports whether a field is JSON text (arrow.json).
 func isJSON(f arrow.Field) bool {
 	return metadata(f, extensionName) == "arrow.json" && f.Type.ID() == arrow.STRING
 }
 
-// IsNull reports whether a value is null. An array of nulls has no bitmap, and says itself that
-// none of them is.
+// IsNull reports whether a value is null. An array of nulls has no bitmap, so that its IsNull is
+// false.
 func IsNull(column arrow.Array, i int) bool {
 	return column.IsNull(i) || column.DataType().ID() == arrow.NULL
 }
 
-// stringArray are Arrow's three types of text.
+// stringArray is any of Arrow's three string arrays.
 type stringArray interface{ Value(int) string }
 
-// AppendText appends a value of a column as a person or a CSV file has it, geometries as WKT, lists
-// and structs as JSON. It must not be null.
+// AppendText appends a value of a column for people and CSV: geometries as WKT, lists and structs
+// as JSON. The value must not be null.
 func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	switch a := column.(type) {
 	case stringArray:
@@ -69,9 +69,9 @@ func AppendText(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, e
 	return text, err
 }
 
-// appendJSON appends a value as JSON: numbers with all their digits, NaN and infinities, which JSON
-// does not have, as text, geometries as WKT, other bytes in base64, dates and times as in ISO 8601,
-// a map as a list of objects, JSON text as what it says.
+// appendJSON appends a value as JSON: numbers with all digits, NaN and infinity as text, geometries
+// as WKT, other bytes in base64, dates and times in ISO 8601, a map as a list of objects, JSON text
+// unchanged.
 func appendJSON(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	if IsNull(column, i) {
 		return append(dst, "null"...), nil
@@ -121,8 +121,7 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(dst, v, 'g', -1, bits)
 }
 
-// appendTimestamp appends "2026-05-01T06:30:12.5", with the zone's offset behind it where the
-// column has a zone.
+// appendTimestamp appends "2026-05-01T06:30:12.5", followed by the offset if the column has a zone.
 func appendTimestamp(dst []byte, a *array.Timestamp, i int) ([]byte, error) {
 	kind := a.DataType().(*arrow.TimestampType)
 	at, err := kind.GetToTimeFunc()
@@ -136,17 +135,17 @@ func appendTimestamp(dst []byte, a *array.Timestamp, i int) ([]byte, error) {
 	return appendQuoted(dst, at(a.Value(i)).Format(layout)), nil
 }
 
-// appendQuoted appends text as JSON has it, with "<" and "&" as they are.
+// appendQuoted appends text as a JSON string, with "<" and "&" unescaped.
 func appendQuoted(dst []byte, text string) []byte {
 	w := &byteWriter{dst}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // no text and no writer that could fail
+	_ = enc.Encode(text) // neither text nor writer can fail
 	return w.bytes[:len(w.bytes)-1]
 }
 
-// appendCompact appends JSON text without white space between its parts: a line end there would end
-// a line of GeoJSONSeq.
+// appendCompact appends JSON text without white space between its parts: a line end would end the
+// line of GeoJSONSeq.
 func appendCompact(dst []byte, text string) ([]byte, error) {
 	w := bytes.NewBuffer(dst)
 	if err := json.Compact(w, []byte(text)); err != nil {

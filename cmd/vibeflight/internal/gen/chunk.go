@@ -55,7 +55,7 @@ func (c *chunk) byte(b byte)      { c.text = append(c.text, b) }
 func (c *chunk) integer(v int64)  { c.text = strconv.AppendInt(c.text, v, 10) }
 func (c *chunk) oneOf(s []string) { c.string(s[c.below(int64(len(s)))]) }
 
-// fixed writes v, in units of 1e-7, with so many decimals, cut off without rounding.
+// fixed writes v, in units of 1e-7, truncated to a number of decimals.
 func (c *chunk) fixed(v int64, decimals int) {
 	b := c.whole(v)
 	f := fraction(v)

@@ -42,7 +42,7 @@ func (c *chunk) pointRecord(int64) {
 	c.byte('\n')
 }
 
-// date writes one of so many days from the first one of a year.
+// date writes one of the given number of days from the first day of a year.
 func (c *chunk) date(layout string, year int, days int64) {
 	first := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 	c.text = first.AddDate(0, 0, int(c.below(days))).AppendFormat(c.text, layout)

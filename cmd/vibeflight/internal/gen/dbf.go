@@ -86,14 +86,13 @@ func (c *chunk) dbfRecord(int64) {
 
 const blanks = "                                        "
 
-// padTo writes blanks up to where a field ends, and gives that.
+// padTo writes blanks up to the end of a field, and returns its position.
 func (c *chunk) padTo(end int) int {
 	c.string(blanks[:end-len(c.text)])
 	return end
 }
 
-// flushRight moves what was written since start to the right end of a field of so many bytes, and
-// gives where that is.
+// flushRight aligns the text since start to the right end of a field, and returns its position.
 func (c *chunk) flushRight(start, width int) int {
 	n := len(c.text) - start
 	c.padTo(start + width)

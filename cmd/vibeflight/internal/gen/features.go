@@ -1,11 +1,12 @@
 package gen
 
-const mixedHead = `{"type":"FeatureCollection","name":"mixed","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}},"features":[` + "\n"
+const mixedHead = `{"type":"FeatureCollection","name":"mixed",` +
+	`"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}},"features":[` + "\n"
 
 var (
 	streets = []string{"Main St", "NW 7th Ave", "Ocean Dr", "Calle Ocho", "County Rd 12", "Palm Bay Blvd"}
-	// odd holds what the insides of JSON strings may look like, as they are written.
-	odd = []string{
+	// awkward holds what the insides of JSON strings may look like, as they are written.
+	awkward = []string{
 		`say \"hi\"`, `a\\b`, `caf\u00e9`, "Española Way", "東京", `tab\there`, `emoji \ud83d\ude00`,
 		`line\nbreak`, `]}{[`, `\"type\":\"Point\"`, `c:\\`,
 	}
@@ -29,7 +30,7 @@ func (c *chunk) building(int64) {
 		c.string("null")
 	case rare < 10:
 		c.byte('"')
-		c.oneOf(odd)
+		c.oneOf(awkward)
 		c.byte('"')
 	default:
 		c.byte('"')
@@ -73,7 +74,7 @@ func (c *chunk) point(int64) {
 	}
 	c.string(`,"name":"`)
 	if rare >= 97 {
-		c.oneOf(odd)
+		c.oneOf(awkward)
 	} else {
 		c.oneOf(streets)
 	}

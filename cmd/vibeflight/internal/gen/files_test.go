@@ -38,7 +38,7 @@ func extensionOf(kind string) string {
 	return "." + kind
 }
 
-// writeFile writes the file at path, and those of a shapefile beside it.
+// writeFile writes the file at path, and the other files of a shapefile.
 func writeFile(t *testing.T, path string, spec Spec) {
 	t.Helper()
 	create := func(extension string) *os.File {
@@ -175,7 +175,7 @@ func checkPolygon(t *testing.T, text string) {
 	checkRing(t, strings.Split(inner, ", "), " ")
 }
 
-// checkRing takes positions as x, separator, y and whatever follows behind another separator.
+// checkRing takes positions as x, separator, y, and the rest after another separator.
 func checkRing(t *testing.T, positions []string, separator string) {
 	t.Helper()
 	if len(positions) < 5 || positions[0] != positions[len(positions)-1] {
@@ -255,7 +255,7 @@ func TestValidXML(t *testing.T) {
 	}
 }
 
-// checkText tells of a list of positions that is none.
+// checkText reports an invalid list of positions.
 func checkText(t *testing.T, kind, text string) {
 	t.Helper()
 	words := strings.Fields(text)

@@ -1,8 +1,9 @@
-// Package gen writes synthetic files that are shaped like the field's: to measure with, and to test
-// with.
+// Package gen writes synthetic files in the shape of real ones, for measurements and tests.
 //
-//	buildings   a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals, three properties
-//	mixed       a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and escaped properties
+//	buildings   a FeatureCollection of building footprints, as Microsoft's: polygons of 7 decimals,
+//	            three properties
+//	mixed       a FeatureCollection of all kinds of geometry, with holes, heights and nulls; nested and
+//	            escaped properties
 //	points      a GeoJSON feature per line, of points with five properties
 //	points-csv  CSV of points in two columns, with five attributes; quoted commas, quotes and line ends
 //	wkt-csv     CSV of polygons as WKT, with two attributes
@@ -12,9 +13,9 @@
 //	kml         KML 2.2: points, lines and polygons in a folder, with descriptions and untyped values
 //	gml         GML 3.2: polygons with four attributes
 //
-// The same kind, seed and number of features give the same bytes on every machine: each chunk of
-// features draws from its own generator, and all arithmetic is that of integers, coordinates being
-// multiples of 1e-7 degree.
+// The same kind, seed and number of features give the same bytes on every machine. Each chunk of
+// features has its own generator, and all arithmetic uses integers: coordinates are multiples of
+// 1e-7 degree.
 package gen
 
 import (
@@ -47,7 +48,7 @@ func Kinds() []string {
 	return []string{Buildings, Mixed, Points, PointsCSV, WKTCSV, WKT, DBF, Shapefile, KML, GML}
 }
 
-// Spec is the file to write. The zero value is none: it needs a kind.
+// Spec is the file to write. A kind is required.
 type Spec struct {
 	Kind     string
 	Features int64
@@ -55,14 +56,14 @@ type Spec struct {
 	Progress func(done, total int64) // features so far, called after each chunk by Write's goroutine; may be nil
 }
 
-// shape is what the files of one kind have in common.
+// shape is what files of one kind have in common.
 type shape struct {
 	head, between, tail string
 	feature             func(c *chunk, i int64)
 	milliBytes          int64 // of a feature in the mean, in thousandths, what is between included
 }
 
-// shapeOf is the shape of a file of so many features.
+// shapeOf returns the shape of a file with the given number of features.
 func shapeOf(kind string, features int64) (shape, bool) {
 	switch kind {
 	case Buildings:
@@ -92,8 +93,8 @@ func shapeOf(kind string, features int64) (shape, bool) {
 	return shape{}, false
 }
 
-// FeaturesFor is how many features a file of about so many bytes has, or a shapefile all together,
-// at least one. It is 0 for a kind that is none.
+// FeaturesFor returns how many features a file of about the given size has, or a shapefile in
+// total, at least one. It returns 0 for an unknown kind.
 func FeaturesFor(kind string, bytes int64) int64 {
 	s, ok := shapeOf(kind, 0)
 	if !ok {
@@ -103,9 +104,8 @@ func FeaturesFor(kind string, bytes int64) int64 {
 	return max(1, 1000*whole+1000*rest/s.milliBytes)
 }
 
-// Write writes the file that spec says to w; of the kind Shapefile it writes nothing:
-// WriteShapefile does. It honours ctx between chunks, whose cause it then returns; an error of w is
-// returned as it is.
+// Write writes the file of spec to w, except of the kind Shapefile, which WriteShapefile writes.
+// Between chunks it checks ctx, and returns its cause. It returns errors of w unchanged.
 func Write(ctx context.Context, w io.Writer, spec Spec) error {
 	s, ok := shapeOf(spec.Kind, spec.Features)
 	switch {
@@ -128,9 +128,9 @@ func Write(ctx context.Context, w io.Writer, spec Spec) error {
 	return err
 }
 
-// writeChunks writes all features. Worker i makes the chunks i, i+workers, i+2*workers and so on,
-// so that taking one of each worker by turns gives the order of the file. Each has two buffers, and
-// no channel is ever full.
+// writeChunks writes all features. Worker i makes the chunks i, i+workers, i+2*workers and so on.
+// Reading the workers in turn gives the order of the file. Each has two buffers, and no channel is
+// ever full.
 func (s shape) writeChunks(ctx context.Context, w io.Writer, spec Spec) error {
 	chunks := (spec.Features + chunkFeatures - 1) / chunkFeatures
 	workers := min(int64(runtime.GOMAXPROCS(0)), chunks)

@@ -34,7 +34,7 @@ func write(t *testing.T, spec Spec) []byte {
 	return b.Bytes()
 }
 
-// TestGolden keeps the bytes: whoever changes them changes all measurements.
+// TestGolden pins the bytes: a change of them changes all measurements.
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		spec Spec

@@ -6,7 +6,8 @@ const (
 	kmlTail = "</Folder></Document></kml>\n"
 
 	gmlHead = `<?xml version="1.0" encoding="utf-8" ?>` + "\n" +
-		`<ogr:FeatureCollection gml:id="c" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:ogr="http://ogr.maptools.org/" xmlns:gml="http://www.opengis.net/gml/3.2">` + "\n"
+		`<ogr:FeatureCollection gml:id="c" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
+		`xmlns:ogr="http://ogr.maptools.org/" xmlns:gml="http://www.opengis.net/gml/3.2">` + "\n"
 	gmlTail = "</ogr:FeatureCollection>\n"
 )
 

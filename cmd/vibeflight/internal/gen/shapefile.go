@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	shapefilePRJ = `GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]`
+	shapefilePRJ = `GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],` +
+		`PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]`
 	shapefileCPG = "UTF-8"
 )
 
 // shpHeadBytes is the length of the header of .shp and .shx.
 const shpHeadBytes = 100
 
-// shpMaxBytes is what a .shp can hold: its length, and where its records are, are counted in 16-bit
-// words by an int32.
+// shpMaxBytes is the maximum size of a .shp: its length, and the offsets of its records, are int32
+// in 16-bit words.
 const shpMaxBytes = 2 * math.MaxInt32
 
-// polygonShape is the code of shapes that are polygons without Z and M.
+// polygonShape is the shape code of polygons without Z and M.
 const polygonShape = 5
 
-// ShapefileFiles are the files of one shapefile, all of them empty. Headers are written last, when
-// what they say is known.
+// ShapefileFiles are the files of a shapefile, all empty. Headers are written last.
 type ShapefileFiles struct {
 	SHP, SHX interface {
 		io.Writer
@@ -35,9 +35,8 @@ type ShapefileFiles struct {
 	DBF, PRJ, CPG io.Writer
 }
 
-// WriteShapefile writes the shapefile that spec says, of the kind Shapefile: its .dbf is the file
-// of the kind DBF. It honours ctx and gives errors as Write does. A shapefile of more than 4 GiB is
-// none.
+// WriteShapefile writes the shapefile of spec, of the kind Shapefile. Its .dbf is the file of the
+// kind DBF. It checks ctx and returns errors as Write does. A shapefile above 4 GiB is an error.
 func WriteShapefile(ctx context.Context, to ShapefileFiles, spec Spec) error {
 	s, _ := shapeOf(Shapefile, spec.Features)
 	report := spec.Progress
@@ -75,7 +74,7 @@ func writeString(w io.Writer, s string) error {
 // shapeRecord writes a parcel of land as a record of a .shp, whose rings have their insides at the
 // right:
 //
-//	0   8   header, big-endian: number of the record from 1, length behind the header in 16-bit words
+//	0   8   header, big-endian: number of the record from 1, length after the header in 16-bit words
 //	8   4   5, a polygon; little-endian from here on
 //	12  32  box: x and y of its lower left corner, x and y of the upper right one
 //	44  8   1 ring, number of its positions
@@ -83,16 +82,16 @@ func writeString(w io.Writer, s string) error {
 //	56  16  for each position x and y
 func (c *chunk) shapeRecord(i int64) {
 	ring := c.plot(true)
-	least, most := ring[0], ring[0]
+	lowest, highest := ring[0], ring[0]
 	for _, p := range ring {
-		least = position{min(least.x, p.x), min(least.y, p.y)}
-		most = position{max(most.x, p.x), max(most.y, p.y)}
+		lowest = position{min(lowest.x, p.x), min(lowest.y, p.y)}
+		highest = position{max(highest.x, p.x), max(highest.y, p.y)}
 	}
 	b := slices.Grow(c.text, 56+16*len(ring))
 	b = binary.BigEndian.AppendUint32(b, uint32(i+1))
 	b = binary.BigEndian.AppendUint32(b, uint32(48+16*len(ring))/2)
 	b = binary.LittleEndian.AppendUint32(b, polygonShape)
-	b = appendDegrees(appendDegrees(b, least), most)
+	b = appendDegrees(appendDegrees(b, lowest), highest)
 	b = binary.LittleEndian.AppendUint32(b, 1)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(ring)))
 	b = binary.LittleEndian.AppendUint32(b, 0)
@@ -109,12 +108,12 @@ func appendDegrees(b []byte, p position) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(p.y)/degree))
 }
 
-// shapeWriter writes records to a .shp, and their places to the .shx.
+// shapeWriter writes records to a .shp, and their offsets to the .shx.
 type shapeWriter struct {
 	to                     ShapefileFiles
 	bytes                  int64 // of the .shp so far
 	minX, minY, maxX, maxY float64
-	index                  []byte // of the records at hand
+	index                  []byte // of the current records
 }
 
 // Write writes whole records.
@@ -139,7 +138,7 @@ func (w *shapeWriter) Write(records []byte) (int, error) {
 	return w.to.SHP.Write(records)
 }
 
-// head is the header of .shp and .shx, for a file of so many bytes:
+// head is the header of .shp and .shx, for a file of the given length in bytes:
 //
 //	0   4   9994, big-endian; 20 zeros
 //	24  4   length of the file in 16-bit words, big-endian

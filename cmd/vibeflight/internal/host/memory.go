@@ -1,4 +1,4 @@
-// Package host is what the process may use of the machine: memory and processors.
+// Package host is the memory and the processors that the process may use.
 package host
 
 import (
@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// Memory is how many bytes this process may have: the machine's memory, or less where its
-// control group allows less (memory.max of cgroup v2, memory.limit_in_bytes of v1, as a container
-// sees its own).
+// Memory returns how many bytes this process may use: the machine's memory, or the limit of its
+// control group (memory.max of cgroup v2, memory.limit_in_bytes of v1, as a container sees them).
 func Memory() (int64, error) {
 	var info syscall.Sysinfo_t
 	if err := syscall.Sysinfo(&info); err != nil {
@@ -20,9 +19,9 @@ func Memory() (int64, error) {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // the other version, or none
+			continue // the other version, or no limit
 		}
-		// "max" is no number: no limit.
+		// "max" is not a number, and means no limit.
 		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
 			total = min(total, limit)
 		}

@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// ExtraProcessor returns Go's scheduler one processor more than there are cores as long as files are
-// parsed. A worker computes on each core then, without a pause, and with no processor to spare the
-// scheduler looks every 10 ms only which connections can be written to or have something to say.
-// With one, the system shares the cores out, and whoever waits for rows that are there, or for a
-// table that has long been parsed, gets them. Without a parse it is in the way: more threads than
-// cores send rows no faster, and wait for each other.
+// ExtraProcessor adds one processor to Go's scheduler while files are parsed. A parse keeps a
+// worker on each core busy. Without an idle processor, the scheduler polls the network only every
+// 10 ms. With an extra one, the system shares the cores, and clients get rows that are ready, and
+// tables that were parsed before. At other times it is removed: more threads than cores do not send
+// rows faster, and wait for each other.
 type ExtraProcessor struct {
 	cores int
-	delay time.Duration // behind the last parse: a change stops all goroutines for a moment
+	delay time.Duration // after the last parse: a change stops all goroutines for a moment
 
 	mu     sync.Mutex
-	parses int        // under way
-	change sync.Mutex // of the scheduler's processors
+	parses int        // in progress
+	change sync.Mutex // of the number of processors
 }
 
-// NewExtraProcessor takes the processors that Go uses now as the cores of the machine.
+// NewExtraProcessor uses the current number of Go's processors as the number of cores.
 func NewExtraProcessor() *ExtraProcessor {
 	return &ExtraProcessor{cores: runtime.GOMAXPROCS(0), delay: time.Second}
 }
 
-// Parsing says that a parse begins; end is called when it is over. Neither waits for anything.
+// Parsing marks the start of a parse, and end marks its end. Neither waits.
 func (s *ExtraProcessor) Parsing() (end func()) {
 	s.count(1)
 	go s.adjust()
@@ -42,7 +41,7 @@ func (s *ExtraProcessor) count(n int) {
 	s.parses += n
 }
 
-// adjust has as many processors as the parses under way ask for.
+// adjust sets the number of processors for the parses in progress.
 func (s *ExtraProcessor) adjust() {
 	s.change.Lock()
 	defer s.change.Unlock()

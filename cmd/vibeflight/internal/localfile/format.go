@@ -1,5 +1,5 @@
-// Package localfile reads files of this machine without a server: which there are below a folder,
-// their formats and layers, and the parse of one with the limits that the flags set.
+// Package localfile reads files of this machine without a server: the files below a folder, their
+// formats and layers, and their tables, within the limits of the flags.
 package localfile
 
 import (
@@ -12,8 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// SplitLayer returns the file and the layer that a name means: FILE#LAYER, unless there is a file of
-// the whole name.
+// SplitLayer splits FILE#LAYER into the file and the layer, unless a file has the whole name.
 func SplitLayer(name string) (path, layer string) {
 	if _, err := os.Stat(name); err == nil {
 		return name, ""
@@ -29,7 +28,7 @@ func SplitLayer(name string) (path, layer string) {
 	return name, ""
 }
 
-// Detect finds the format of the file at path.
+// Detect returns the format of the file at path.
 func Detect(path string) (readers.Format, error) {
 	formats := all.Formats()
 	if _, err := os.Stat(path); err != nil {
@@ -42,8 +41,8 @@ func Detect(path string) (readers.Format, error) {
 	return f, err
 }
 
-// detectLayer is detect of the layer of a file, "" being the first one: those of an archive may be
-// of different formats.
+// detectLayer returns the format of a layer of a file; "" is the first one. The layers of an
+// archive may have different formats.
 func detectLayer(path, layer string) (readers.Format, error) {
 	f, err := Detect(path)
 	if err != nil || layer == "" {
@@ -69,8 +68,8 @@ func detectLayer(path, layer string) (readers.Format, error) {
 	return f, err
 }
 
-// Choose is the format of a layer of the file at path and its options: the format that these name,
-// or else the one that the layer is of.
+// Choose returns the format of a layer of the file at path, and its options. The options may name
+// the format.
 func Choose(path, layer string, options map[string]any) (f readers.Format, opts readers.Options, err error) {
 	if _, named := options[readers.OptionFormat]; named {
 		_, err = os.Stat(path)

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Reader is how read is to read a file.
+// Reader is how a file is read.
 type Reader struct {
 	Formats readers.Registry
 	Format  readers.Format
@@ -17,11 +17,11 @@ type Reader struct {
 	Limits  readers.Limits
 	Unpack  source.Unpacking
 	Engine  readers.Engine             // nil: the CPU engine
-	Opened  func(content *source.File) // is told what is parsed; may be nil
+	Opened  func(content *source.File) // called with what is parsed; may be nil
 }
 
-// Read parses the file at path from its opening to the complete table. The source it gives is
-// closed: its size remains.
+// Read parses the file at path, from its opening to the complete table. The returned source is
+// closed; it has the size.
 func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.Table, error) {
 	src, err := source.Open(path, path, how.Format.Siblings...)
 	if err != nil {
@@ -29,7 +29,7 @@ func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.
 	}
 	defer src.Close()
 	table, err := how.read(ctx, src)
-	// Asked after an error too: half of one version and half of another make a malformed file.
+	// Checked after an error too: halves of two versions make a malformed file.
 	if changed := src.Unchanged(); changed != nil {
 		return nil, nil, changed
 	}

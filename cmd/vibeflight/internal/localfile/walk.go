@@ -23,10 +23,9 @@ type File struct {
 	Modified time.Time
 }
 
-// Walk returns the files below a folder, or the file at path, that are of a known format. A prefix is
-// compared with paths below the folder, as a server would name them. It follows no link to a folder
-// and looks into no hidden one. A folder below root that may not be read has no entries; leftOut
-// hears of it.
+// Walk returns the files of a known format below a folder, or the file at path. prefix is compared
+// with paths relative to the folder, as a server would name them. Walk follows no link to a folder,
+// and skips hidden folders. It skips a folder below root that can't be read, and calls leftOut.
 func Walk(
 	ctx context.Context, root, prefix, format string, leftOut func(path string, err error),
 ) ([]File, error) {
@@ -86,8 +85,7 @@ func Walk(
 	return files, err
 }
 
-// isSibling reports whether the file at path is a part of another one beside it, as a .dbf of a
-// .shp.
+// isSibling reports whether the file at path belongs to another one, as a .dbf to a .shp.
 func isSibling(formats readers.Registry, path string) bool {
 	return slices.ContainsFunc(formats.MainsOf(path), func(main string) bool {
 		info, err := os.Stat(main)

@@ -9,13 +9,13 @@ import (
 // Grid is text in columns.
 type Grid struct {
 	Header []string
-	Right  []bool // columns whose cells stand at the right
+	Right  []bool // columns that are aligned to the right
 	Rows   [][]string
 }
 
 const gridGap = 2 // spaces between columns
 
-// widths are the columns' widths in characters.
+// widths returns the columns' widths in characters.
 func (g *Grid) widths() []int {
 	w := make([]int, len(g.Header))
 	for _, row := range append([][]string{g.Header}, g.Rows...) {
@@ -26,8 +26,8 @@ func (g *Grid) widths() []int {
 	return w
 }
 
-// Write writes the first columns that fit a line of width characters, 0 meaning all, and gives
-// their number. The first one always fits.
+// Write writes the columns that fit a line of width characters, 0 for all, and returns their
+// number. The first one always fits.
 func (g *Grid) Write(w io.Writer, width int) (columns int, err error) {
 	widths := g.widths()
 	used := 0

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// NewLog is the log of serve on out: lines for people on a terminal, JSON objects elsewhere, unless
-// format says which.
+// NewLog returns a log on out: lines for people on a terminal, otherwise JSON objects, unless
+// format selects one.
 func NewLog(out *os.File, level, format string) (zerolog.Logger, error) {
 	if err := usage.OneOf("log-level", level, "trace", "debug", "info", "warn", "error"); err != nil {
 		return zerolog.Logger{}, err

@@ -11,18 +11,18 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 )
 
-// Progress draws one line on a terminal about work that lasts: how much is done, how fast, how long
-// it will take. Work of less than half a second shows nothing, and so does a stderr that is no
-// terminal. A file may be parsed first; then its rows come.
+// Progress draws a line on a terminal about long work: its progress, speed and remaining time. It
+// shows nothing in the first half second, and nothing if stderr is not a terminal. A file may be
+// parsed before its rows are counted.
 type Progress struct {
 	out    *os.File
 	label  string
-	unit   string       // what stands behind an amount: " rows"
+	unit   string       // follows an amount: " rows"
 	total  atomic.Int64 // 0: unknown
 	done   atomic.Int64
 	start  time.Time
-	parsed atomic.Pointer[func() float64] // how much of the file is parsed, from 0 to 1; nil: not known, or rows come
-	first  atomic.Pointer[time.Duration]  // from start to the first amount; nil: there was none
+	parsed atomic.Pointer[func() float64] // fraction of the file that is parsed; nil: unknown, or rows are counted
+	first  atomic.Pointer[time.Duration]  // from start to the first amount; nil: none yet
 
 	stop chan struct{}
 	wait sync.WaitGroup
@@ -33,7 +33,7 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// NewProgress starts the clock. The caller calls close, also after an error.
+// NewProgress starts the clock. The caller calls Close, also after an error.
 func NewProgress(out *os.File, label, unit string) *Progress {
 	p := &Progress{out: out, label: OneLine(label), unit: unit, start: time.Now(), stop: make(chan struct{})}
 	if p.Visible() {
@@ -42,15 +42,13 @@ func NewProgress(out *os.File, label, unit string) *Progress {
 	return p
 }
 
-// Visible reports whether somebody may look.
+// Visible reports whether the line is shown.
 func (p *Progress) Visible() bool { return p.out != nil && IsTerminal(p.out) }
 
-// Parsing says that a file is parsed, and how to ask for the part that is, from 0 to 1. It may be
-// called from any goroutine.
+// Parsing shows the parse of a file by its fraction. Any goroutine may call it.
 func (p *Progress) Parsing(part func() float64) { p.parsed.Store(&part) }
 
-// Set says how much is done, of how much; a total of 0 or less is unknown. It may be called from
-// any goroutine.
+// Set sets the amount and the total; a total of 0 or less is unknown. Any goroutine may call it.
 func (p *Progress) Set(done, total int64) {
 	if p.first.Load() == nil {
 		since := time.Since(p.start)
@@ -61,7 +59,7 @@ func (p *Progress) Set(done, total int64) {
 	p.total.Store(total)
 }
 
-// Close takes the line away.
+// Close removes the line.
 func (p *Progress) Close() {
 	close(p.stop)
 	p.wait.Wait()
@@ -91,7 +89,7 @@ func (p *Progress) draw() {
 	}
 }
 
-// Parsed is how much of the file is parsed, from 0 to 1, if that is known.
+// Parsed returns the fraction of the file that is parsed, if it is known.
 func (p *Progress) Parsed() (part float64, ok bool) {
 	parsed := p.parsed.Load()
 	if parsed == nil {
@@ -102,7 +100,7 @@ func (p *Progress) Parsed() (part float64, ok bool) {
 
 const barCells = 24
 
-// line is the text after some time:
+// line returns the text after some time:
 //
 //	roads.geojson  ███████·········  46% parsed  5s left
 //	roads.geojson  ███████·········  46%  120,000 of 260,871 rows  31,000/s  5s left
@@ -118,7 +116,7 @@ func (p *Progress) line(since time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%s  %s", p.label, since.Round(time.Second))
 	}
-	// What came before the first amount, as a parse, is no part of the rate.
+	// The time before the first amount, such as a parse, does not count for the rate.
 	work := since
 	if first := p.first.Load(); first != nil && since-*first >= time.Second {
 		work -= *first
@@ -134,7 +132,7 @@ func (p *Progress) line(since time.Duration) string {
 		units.Count(done), units.Count(total), p.unit, units.Count(int64(rate)), left.Round(time.Second))
 }
 
-// bar is a part of 1 as blocks.
+// bar draws a fraction as blocks.
 func bar(part float64) string {
 	full := int(part * barCells)
 	return strings.Repeat("█", full) + strings.Repeat("·", barCells-full)

@@ -1,4 +1,4 @@
-// Package output is what commands print: text in columns, JSON lines, progress, logs, and text of
+// Package output is what commands print: text in columns, JSON lines, progress, logs, and text from
 // files that is safe on a terminal.
 package output
 
@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stdio is the process's three files: commands ask them whether they are a terminal, so they are no
-// plain readers and writers.
+// Stdio is the standard files of the process. They are files, since commands check whether they are
+// terminals.
 type Stdio struct{ In, Out, Err *os.File }
 
-// IsTerminal reports whether a person looks at f.
+// IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
-// TerminalWidth is how many characters a line of the terminal f holds; 0 where f is no terminal.
+// TerminalWidth returns the characters per line of the terminal f; 0 if f is not a terminal.
 func TerminalWidth(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

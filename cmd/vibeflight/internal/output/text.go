@@ -17,8 +17,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// OneLine makes text safe to print: text of files and servers may hold line ends, and sequences
-// that steer a terminal.
+// OneLine makes text from files and servers safe to print: it may contain line ends and control
+// sequences.
 func OneLine(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -34,9 +34,9 @@ func OneLine(text string) string {
 	return b.String()
 }
 
-// Clip is text of at most n characters, the last of them "…" where something is missing.
+// Clip returns at most n characters of text, the last one "…" if something is missing.
 func Clip(text string, n int) string {
-	runes, last := 0, 0 // last is where the n-th character starts
+	runes, last := 0, 0 // last is the start of the n-th character
 	for i := range text {
 		if runes == n {
 			return text[:last] + "…"
@@ -46,8 +46,8 @@ func Clip(text string, n int) string {
 	return text
 }
 
-// ErrorText is an error's text. An error of the file system about a single path loses its system
-// call: "x: no such file or directory".
+// ErrorText returns the text of an error. An error of the file system about a single path is shown
+// without its system call: "x: no such file or directory".
 func ErrorText(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) && errors.Is(err, path) {

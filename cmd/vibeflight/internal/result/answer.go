@@ -1,5 +1,5 @@
-// Package result is what get and sql do with rows: show the first ones as a table, print all of
-// them as JSON lines or CSV, or write a file.
+// Package result prints and writes rows for get and sql: the first ones as a table, all of them as
+// JSON lines or CSV, or to a file.
 package result
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// Query runs a query, or a ticket, and gives its rows.
+// Query runs a query or a ticket, and returns its rows.
 type Query func(p *output.Progress) (target.RowStream, error)
 
 // Limit returns the first n rows; all of them for n < 0.
@@ -53,7 +53,7 @@ func (r *firstRows) Next(ctx context.Context) (arrow.Record, error) {
 
 // WriteFile writes the rows of a query to a file, or to stdout.
 func WriteFile(ctx context.Context, std output.Stdio, ask Query, path string, format export.Format,
-	packed ticket.Compression,
+	compression ticket.Compression,
 ) error {
 	p := output.NewProgress(std.Err, "sql", " rows")
 	defer p.Close()
@@ -63,17 +63,17 @@ func WriteFile(ctx context.Context, std output.Stdio, ask Query, path string, fo
 			return err
 		}
 		defer rows.Close()
-		return WriteRows(ctx, rows, file, path, format, packed, p)
+		return WriteRows(ctx, rows, file, path, format, compression, p)
 	})
 }
 
-// Print prints rows as they come; label says in the progress what they are of.
+// Print prints rows as they come. label names them in the progress.
 func Print(ctx context.Context, std output.Stdio, label string, ask Query, format func(io.Writer,
 	*arrow.Schema) (export.Writer, error),
 ) error {
 	p := output.NewProgress(std.Err, label, " rows")
 	rows, err := ask(p)
-	p.Close() // it would come between the rows where both are a terminal
+	p.Close() // it would be drawn between rows on a terminal
 	if err != nil {
 		return err
 	}

@@ -16,18 +16,19 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// FormatHelp says which files -o writes, for the help of get and sql.
+// FormatHelp lists the formats of -o, for the help of get and sql.
 const FormatHelp = `.parquet            GeoParquet 1.1, geometries as WKB
-.geojson .json      GeoJSON (RFC 7946), with a member "crs" where the reference system is another one than OGC:CRS84
-.geojsonl .ndjson   GeoJSONSeq, a Feature a line
-.csv                CSV (RFC 4180), geometries as WKT; nothing is null, and "" an empty text
-.fgb                FlatGeobuf, its rows in the order of its index
+.geojson .json      GeoJSON (RFC 7946), with a member "crs" unless the CRS is OGC:CRS84
+.geojsonl .ndjson   GeoJSONSeq, a Feature per line
+.csv                CSV (RFC 4180), geometries as WKT; null is empty, and "" is an empty text
+.fgb                FlatGeobuf, rows in the order of its index
 .arrow .feather     Arrow IPC, the file format
 .arrows and -       Arrow IPC, the stream format; - is stdout
 
-The file appears under its name when it is complete, never before. What a format can't hold is an error that says the row.`
+The file gets its name when it is complete, never before. A value that a format can't hold is an
+error, which names the row.`
 
-// FormatFor is what the name of an output asks for.
+// FormatFor returns the format for the name of an output.
 func FormatFor(path string) (export.Format, error) {
 	if path == "-" {
 		return export.ArrowStream, nil
@@ -39,16 +40,16 @@ func FormatFor(path string) (export.Format, error) {
 	return f, nil
 }
 
-// CompressionFor is the compression of a file: the one that was told, if the format has it.
+// CompressionFor returns the compression of a file: the given one, if the format has it.
 func CompressionFor(f export.Format, path, name string, told bool) (ticket.Compression, error) {
 	if !told {
-		return f.Packings[0], nil
+		return f.Compressions[0], nil
 	}
-	packed, known := compressions[name]
-	if !known || !slices.Contains(f.Packings, packed) {
-		return packed, usage.Errorf("--compression: %s is not for %s", name, path)
+	compression, known := compressions[name]
+	if !known || !slices.Contains(f.Compressions, compression) {
+		return compression, usage.Errorf("--compression: %s is not for %s", name, path)
 	}
-	return packed, nil
+	return compression, nil
 }
 
 // compressions are the values of --compression.
@@ -57,7 +58,7 @@ var compressions = map[string]ticket.Compression{
 	"zstd": ticket.Zstd,
 }
 
-// WriteTo has write fill a file that appears when it is complete, or stdout for "-".
+// WriteTo calls write with a file that appears when it is complete, or with stdout for "-".
 func WriteTo(std output.Stdio, path string, write func(*os.File) error) error {
 	var out *atomicfile.File
 	file := std.Out
@@ -79,18 +80,18 @@ func WriteTo(std output.Stdio, path string, write func(*os.File) error) error {
 	return out.Explain(err)
 }
 
-// WriteRows writes rows as a format has them.
+// WriteRows writes rows in a format.
 func WriteRows(ctx context.Context, rows target.RowStream, file *os.File, path string, format export.Format,
-	packed ticket.Compression, p *output.Progress,
+	compression ticket.Compression, p *output.Progress,
 ) error {
-	w, err := format.Create(file, rows.Schema(), packed)
+	w, err := format.Create(file, rows.Schema(), compression)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return copyRows(ctx, rows, w, path, p)
 }
 
-// copyRows writes all rows and the end of the format.
+// copyRows writes all rows, and completes the file.
 func copyRows(ctx context.Context, rows target.RowStream, w export.Writer, path string, p *output.Progress) error {
 	done, total := int64(0), rows.Rows()
 	for {

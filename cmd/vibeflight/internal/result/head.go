@@ -16,10 +16,10 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// cellRunes is how wide a cell gets, in characters.
+// cellRunes is the maximum width of a cell in characters.
 const cellRunes = 40
 
-// ShowTicket prints the rows of a ticket as a table, and how many there are beside them.
+// ShowTicket prints the rows of a ticket as a table, and the total number of rows.
 func ShowTicket(ctx context.Context, std output.Stdio, from target.Target, t ticket.Ticket) error {
 	p := output.NewProgress(std.Err, t.Name, "")
 	d, g, err := head(ctx, from, t, p)
@@ -39,7 +39,7 @@ func ShowTicket(ctx context.Context, std output.Stdio, from target.Target, t tic
 	return w.Flush()
 }
 
-// head reads the rows of a ticket; the first row of the grid holds the columns' types.
+// head reads the rows of a ticket. The first row of the grid is the columns' types.
 func head(
 	ctx context.Context, from target.Target, t ticket.Ticket, p *output.Progress,
 ) (*metadata.Description, *output.Grid, error) {
@@ -73,7 +73,7 @@ func head(
 	}
 }
 
-// typeOf is the type of a column in the entry itself: what is shown may be another one.
+// typeOf returns the type of a column in the entry, which may differ from the type that is shown.
 func typeOf(d *metadata.Description, f arrow.Field) string {
 	for _, c := range d.Columns {
 		if c.Name == f.Name {
@@ -83,7 +83,7 @@ func typeOf(d *metadata.Description, f arrow.Field) string {
 	return f.Type.String()
 }
 
-// cells are the record's values as text.
+// cells returns the record's values as text.
 func cells(rec arrow.Record) [][]string {
 	rows := make([][]string, rec.NumRows())
 	for i := range rows {
@@ -98,7 +98,7 @@ func cells(rec arrow.Record) [][]string {
 	return rows
 }
 
-// summary says what the table above it leaves out.
+// summary describes what the table leaves out.
 func summary(t ticket.Ticket, shown, all int64, columns, allColumns int) string {
 	var text string
 	switch selected := t.BBox != nil || t.Rows != nil; {

@@ -42,8 +42,8 @@ func ShowQuery(ctx context.Context, std output.Stdio, ask Query, limit int64) er
 	return w.Flush()
 }
 
-// answerGrid reads the first rows; the first row of the grid holds the columns' types. It says
-// whether there are more.
+// answerGrid reads the first rows. The first row of the grid is the columns' types. more reports
+// whether there are more rows.
 func answerGrid(
 	ctx context.Context, ask Query, limit int64, p *output.Progress,
 ) (g *output.Grid, more bool, err error) {

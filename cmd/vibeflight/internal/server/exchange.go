@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv"
 )
 
-// exchangeFlags is what clients may send to have it parsed (DoExchange).
+// exchangeFlags are the limits of files that clients send for parsing (DoExchange).
 type exchangeFlags struct {
 	bytes    units.Size    // of one file; default flightsrv.DefaultMaxExchangeBytes
 	maxFiles int           // files at the same time; default catalog.DefaultMaxSent

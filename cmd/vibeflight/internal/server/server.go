@@ -1,5 +1,5 @@
-// Package server is the configuration of serve, and the run of a server from its first look at the
-// files to its end.
+// Package server runs a server with the configuration of serve, from the first scan of its files to
+// its end.
 package server
 
 import (
@@ -33,34 +33,34 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Config is all that an operator can say about the server. Each field is a flag, and the
-// environment variable of its name.
+// Config is the configuration of a server. Each field is a flag, and an environment variable of its
+// name.
 type Config struct {
-	Config          string     // a file with what follows, by the names of the flags; empty: none
+	Config          string     // file with settings, by the names of the flags; empty: none
 	Data            []string   // roots as DIR or ALIAS=DIR; at least one
 	Listen          []string   // host:port or unix:///path; default 127.0.0.1:8815
-	Advertise       []string   // locations in FlightInfo; empty: none, a client comes back to where it asked
+	Advertise       []string   // locations in FlightInfo; empty: clients use their connection
 	Insecure        bool       // listen beyond this machine without TLS and login
 	TLSCert, TLSKey string     // files, PEM; none: no TLS
 	Memory          units.Size // of parsed tables; 0: a quarter of what the process may have
-	CacheDir        string     // where parsed tables outlive the process; empty or none: nowhere
-	CacheBytes      units.Size // of them; default catalog.DefaultCacheBytes
+	CacheDir        string     // where parsed tables are kept; empty or none: nowhere
+	CacheBytes      units.Size // maximum size of the cache; default catalog.DefaultCacheBytes
 	MaxFileBytes    units.Size // larger files are not parsed; 0: no limit
 	MaxMessageBytes units.Size // of a message with a single row
-	MaxConnections  int        // that are open
-	MaxStreams      int        // calls that are open, over all connections
+	MaxConnections  int        // maximum of open connections
+	MaxStreams      int        // maximum of open calls, over all connections
 	Exchange        exchangeFlags
 	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
 	MaxPutBytes     units.Size    // of a file that a client stores
-	Drain           time.Duration // how long calls under way may take at the end; default 10 s
+	Drain           time.Duration // how long calls in progress may take at the end; default 10 s
 	Parse           localfile.LimitFlags
 	BatchRows       int    // rows of a record batch; default 65,536
 	Engine          string // auto, cuda or cpu
 	GPU             engines.Flags
 	SQL             sqlengine.Flags
-	NoSQL           bool   // no Flight SQL, and no memory for it
+	NoSQL           bool   // no Flight SQL
 	OnError         string // fail or skip
-	CRS84As         string // what OGC:CRS84 is called: that, or EPSG:4326
+	CRS84As         string // name of OGC:CRS84: that, or EPSG:4326
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
 
@@ -104,12 +104,12 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	c.Parse.Define(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
 	f.StringVar(&c.Engine, "engine", "auto",
-		"who parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
+		"engine that parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
 			"a size on that is measured on this machine")
 	c.GPU.Define(f)
 	c.SQL.Define(f)
 	f.IntVar(&c.SQL.Workers, "sql-workers", 0,
-		"processes for SQL, each for one statement at a time; 0 is two a core, at least 8")
+		"processes for SQL, each for one statement at a time; 0 is two per core, at least 8")
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
 	f.StringVar(&c.OnError, "on-error", "fail",
 		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null "+
@@ -118,14 +118,14 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
 		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; "+
 			"longitude is first in both")
-	f.StringVar(&c.LogLevel, "log-level", "info", "least level that is logged: trace, debug, info, warn, error")
+	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
 
 // EngineNames are the values of --engine.
 var EngineNames = []string{"auto", "cpu", "cuda"}
 
-// Check refuses values that no server can work with.
+// Check refuses invalid values.
 func (c *Config) Check() error {
 	if err := usage.OneOf("engine", c.Engine, EngineNames...); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// Serve serves until ctx ends, and returns when the calls that were under way then are done.
+// Serve serves until ctx ends, and returns after the calls in progress.
 func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	var roots []catalog.Root
 	for _, data := range c.Data {
@@ -185,7 +185,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		return err
 	}
 	limits.BatchRows = c.BatchRows
-	limits.Workers = limits.WithDefaults().Workers // one a core, whatever the spare does later
+	limits.Workers = limits.WithDefaults().Workers // one per core, whatever ExtraProcessor does later
 	memory := int64(c.Memory)
 	if memory == 0 {
 		all, err := host.Memory()
@@ -194,18 +194,19 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		}
 		memory = all / 4
 	}
-	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, leastFeature))
+	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, minFeatureBytes))
 	boundHeap(memory)
 	c.CacheDir = settings.CacheDir(c.CacheDir)
-	who, err := c.GPU.Open(c.Engine, c.CacheDir, limits, log)
+	engineSet, err := c.GPU.Open(c.Engine, c.CacheDir, limits, log)
 	if err != nil {
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
-	log.Info().Str("engine", who.Choice()).Strs("cards", who.Devices()).Msg("the engine is chosen")
+	log.Info().Str("engine", engineSet.Choice()).Strs("cards", engineSet.Devices()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
-		Engines: who, Parsing: host.NewExtraProcessor().Parsing, MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
+		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing,
+		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
 		Limits:  limits,
@@ -213,25 +214,25 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		Log:     log,
 	})
 	if err != nil {
-		return errors.Join(err, who.Close())
+		return errors.Join(err, engineSet.Close())
 	}
 	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms",
 		time.Since(started)).
 		Msg("the catalog is read")
 	var preparing sync.WaitGroup
 	preparing.Go(func() {
-		who.Rehearse(ctx)
-		who.Measure(ctx)
+		engineSet.Rehearse(ctx)
+		engineSet.Measure(ctx)
 	})
 	err = c.listenWithSQL(ctx, files, log)
 	preparing.Wait()
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
 	files.Saved(last)
-	return errors.Join(err, files.Close(), who.Close())
+	return errors.Join(err, files.Close(), engineSet.Close())
 }
 
-// writableRoot makes the folder in which clients may store, if there is to be one.
+// writableRoot creates the folder in which clients may store tables, if there is one.
 func (c *Config) writableRoot() (*catalog.Root, error) {
 	if c.Writable == "" {
 		return nil, nil
@@ -253,26 +254,24 @@ func (c *Config) writableRoot() (*catalog.Root, error) {
 	return &root, nil
 }
 
-// workingMemory is what parses and calls under way need beside the tables that are kept.
+// workingMemory is the memory for parses and calls in progress, in addition to the tables.
 const workingMemory = 192 << 20
 
-// A row takes up to nine times the bytes of its text while it is parsed, besides what the garbage
-// collector has not found yet.
+// A row takes up to nine times the bytes of its text while it is parsed, in addition to garbage.
 const (
-	featureShare = 16      // of --memory, for the text of one row
-	leastFeature = 1 << 20 // bytes
+	featureShare    = 16      // of --memory, for the text of one row
+	minFeatureBytes = 1 << 20 // bytes
 )
 
-// boundHeap has the garbage collector work harder before the process takes more memory than the
-// tables' budget and what work takes. GOMEMLIMIT wins.
+// boundHeap sets the memory limit of the garbage collector to the tables' budget and the working
+// memory. GOMEMLIMIT has precedence.
 func boundHeap(tables int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(tables + workingMemory)
 	}
 }
 
-// listenWithSQL serves a catalog, with an engine for SQL unless there is to be none, or the build
-// has none.
+// listenWithSQL serves a catalog, with an SQL engine unless it is disabled or not built in.
 func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, log zerolog.Logger) error {
 	if c.NoSQL {
 		return c.listen(ctx, files, nil, log)
@@ -291,7 +290,7 @@ func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, log 
 	return errors.Join(c.listen(ctx, files, queries.Engine, log), queries.Close())
 }
 
-// scheme begins the URI of an address that is no unix socket.
+// scheme begins the URI of an address that is not a unix socket.
 func (c *Config) scheme() string {
 	if c.TLSCert != "" {
 		return "grpc+tls://"
@@ -299,11 +298,11 @@ func (c *Config) scheme() string {
 	return "grpc://"
 }
 
-// listen serves a catalog, and SQL over it where there is an engine.
+// listen serves a catalog, and SQL if there is an engine.
 func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine,
 	log zerolog.Logger,
 ) error {
-	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // one that check let pass
+	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
 	server, err := flightsrv.New(flightsrv.Config{
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure,
 		TLSCert: c.TLSCert, TLSKey: c.TLSKey,
@@ -320,8 +319,8 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		}
 		log.Info().Msg("listening on " + address)
 	}
-	// The context's end can reach Serve first, and Serve can return before the function runs:
-	// whoever is first says it, once.
+	// The end of the context may reach Serve first, and Serve may return before the function runs.
+	// The first of them logs it, once.
 	stopping := sync.OnceFunc(func() {
 		log.Info().Msg("stopping after the calls under way; a second signal stops at once")
 	})

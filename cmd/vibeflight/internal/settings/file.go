@@ -34,18 +34,18 @@ type FileOptions struct {
 	options map[string]any
 }
 
-// matches reports whether a pattern has a file's name. "*" stops at "/", "**" does not; a pattern
-// without "/" is held against the last part of the name.
+// matches reports whether a pattern matches a file's name. "*" stops at "/", and "**" does not. A
+// pattern without "/" is matched with the last part of the name.
 func (o FileOptions) matches(name string) bool {
 	if !strings.Contains(o.match, "/") {
 		name = path.Base(name)
 	}
 	ok, err := doublestar.Match(o.match, name)
-	return ok && err == nil // the pattern was checked
+	return ok && err == nil // the pattern is valid
 }
 
-// OptionsOf returns what an operator says of a file: what holds for all of them, then each pattern
-// that has it, the later ones over the earlier ones.
+// OptionsOf returns the options of a file: those for all files, then those of each matching
+// pattern, in order.
 func OptionsOf(files []FileOptions, all map[string]any) func(name string) map[string]any {
 	return func(name string) map[string]any {
 		options := maps.Clone(all)
@@ -58,8 +58,8 @@ func OptionsOf(files []FileOptions, all map[string]any) func(name string) map[st
 	}
 }
 
-// FromFile sets the settings of a file that neither the command line nor the environment has, and
-// gives its options for files.
+// FromFile sets the settings of a file, unless the command line or the environment has set them. It
+// returns the file's options for data files.
 func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) ([]FileOptions, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -87,7 +87,7 @@ func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) ([]Fi
 	return files, nil
 }
 
-// Set sets a flag that is not set yet. A flag that may repeat takes a list, or one value.
+// Set sets a flag that is not set yet. A flag that may repeat accepts a list or one value.
 func Set(flags *pflag.FlagSet, name string, value any) error {
 	f := flags.Lookup(name)
 	if f == nil || !annotated(f, settingKey) || name == "config" {
@@ -116,7 +116,7 @@ func Set(flags *pflag.FlagSet, name string, value any) error {
 	return nil
 }
 
-// settingText is a value as a flag has it.
+// settingText returns a value as the text of a flag.
 func settingText(value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -143,7 +143,7 @@ func tomlKind(value any) string {
 	return fmt.Sprintf("%T", value)
 }
 
-// filesOf reads the tables [[files]].
+// filesOf reads the [[files]] tables.
 func filesOf(list any, formats readers.Registry) ([]FileOptions, error) {
 	if list == nil {
 		return nil, nil
@@ -196,8 +196,8 @@ func fileOptionsOf(table map[string]any, formats readers.Registry) (FileOptions,
 	return f, nil
 }
 
-// knownOption reports what is wrong with an option that no format takes: which one a file is of is
-// known when it is read.
+// knownOption returns an error for an option that no format accepts. The format of a file is known
+// later.
 func knownOption(formats readers.Registry, name, value string) error {
 	if name == readers.OptionFormat {
 		_, _, err := formats.Choose(readers.Format{}, map[string]any{name: value})

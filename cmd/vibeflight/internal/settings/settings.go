@@ -1,5 +1,5 @@
-// Package settings is flags that may hold from one call to the next: each has an environment
-// variable, VIBEFLIGHT_ and its name, and those of serve a key in the file of --config.
+// Package settings defines flags that also have an environment variable, VIBEFLIGHT_ and the flag's
+// name, and, for serve, a key in the file of --config.
 package settings
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// A setting is a flag that says how this machine or this server is, and so may hold from one call
-// to the next: it has an environment variable too. What a single call asks for, as rows, a format
-// or an output, has none: a variable that is left over must not change what a command gives.
+// A setting is a flag that describes this machine or this server, and so may hold for several
+// calls. It has an environment variable. A flag for a single call, such as rows, a format or an
+// output, has none: a forgotten variable must not change the result of a command.
 
 // Keys of a flag's annotations.
 const (
-	settingKey      = "vibeflight-setting"     // it is a setting
+	settingKey      = "vibeflight-setting"     // marks a setting
 	fromVariable    = "vibeflight-environment" // the environment has set it
 	environmentName = "VIBEFLIGHT_"            // begins the names of variables
 )
 
-// Add adds the flags that define defines, as settings.
+// Add adds the flags of the given functions as settings.
 func Add(f *pflag.FlagSet, define ...func(*pflag.FlagSet)) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, d := range define {
@@ -47,15 +47,15 @@ func annotated(flag *pflag.Flag, key string) bool {
 	return ok
 }
 
-// Given reports whether the command line itself has a flag.
+// Given reports whether the command line has a flag.
 func Given(f *pflag.FlagSet, name string) bool {
 	flag := f.Lookup(name)
 	return flag != nil && flag.Changed && !annotated(flag, fromVariable)
 }
 
-// FromEnvironment sets each setting that the command line leaves out from VIBEFLIGHT_<FLAG>, in
-// upper case and with "_" for "-". The values of a flag that may repeat are separated by commas. An
-// empty variable is as good as none: that is what a compose file makes of one that is not set.
+// FromEnvironment sets each setting that the command line omits from VIBEFLIGHT_<FLAG>, in upper
+// case and with "_" for "-". The values of a flag that may repeat are separated by commas. An empty
+// variable is ignored: compose files set variables without a value to "".
 func FromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -79,7 +79,7 @@ func FromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) e
 	return err
 }
 
-// cause is what pflag wraps with the name of the flag.
+// cause removes pflag's wrapping with the name of the flag.
 func cause(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -88,7 +88,7 @@ func cause(err error) error {
 	return err
 }
 
-// Variable is the environment variable of a flag.
+// Variable returns the environment variable of a flag.
 func Variable(flag string) string {
 	return environmentName + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

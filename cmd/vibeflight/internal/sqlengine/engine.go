@@ -1,5 +1,5 @@
-// Package sqlengine opens the SQL engine as the flags configure it, with a folder that this process
-// alone spills to, over the catalog of a server or over files of this machine.
+// Package sqlengine opens the SQL engine with the configuration of the flags, over the catalog of a
+// server or over files of this machine. The engine spills to a folder that only this process uses.
 package sqlengine
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
-// Flags is what queries may use of the machine, on a server and without one.
+// Flags are the limits of queries, with and without a server.
 type Flags struct {
 	memory  units.Size // of all queries together; default engine.DefaultMemoryBytes
-	threads int        // of all queries together; 0: one a core
-	// where results that do not fit are written for the time of a query; empty: where who opens the
-	// engine says; none: nowhere
+	threads int        // of all queries together; 0: one per core
+	// folder for results that do not fit, for the time of a query; empty: the default of Open;
+	// none: nowhere
 	spillDir   string
-	spillBytes units.Size // the most that may lie there; 0: nine tenths of the room
-	Workers    int        // processes of a server, each for one statement at a time; 0: two a core, at least 8
+	spillBytes units.Size // maximum in it; 0: nine tenths of the free space
+	Workers    int        // processes of a server, each for one statement at a time; 0: two per core, at least 8
 	Extensions string     // folder with spatial.duckdb_extension; empty: core functions only
 }
 
@@ -37,7 +37,7 @@ func (c *Flags) Define(f *pflag.FlagSet) {
 	c.memory = engine.DefaultMemoryBytes
 	f.Var(&c.memory, "sql-memory", "memory for SQL queries, all together; half as much again for geometries as they "+
 		"read them")
-	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one a core")
+	f.IntVar(&c.threads, "sql-threads", 0, "threads of a SQL query; 0 is one per core")
 	f.StringVar(&c.spillDir, "sql-spill-dir", "",
 		"`folder` for what a query can't hold in memory; none is for none (default: below the cache folder)")
 	f.Var(&c.spillBytes, "sql-spill-bytes", "how much of that may lie there; 0 is nine tenths of the free room")
@@ -48,10 +48,10 @@ func extensionsFlag(f *pflag.FlagSet, folder *string) {
 	f.StringVar(folder, "duckdb-extensions", "", "`folder` with "+SpatialFile+", which has the ST_ functions of SQL")
 }
 
-// SpatialFile is what --duckdb-extensions holds.
+// SpatialFile is the file in the folder of --duckdb-extensions.
 const SpatialFile = "spatial.duckdb_extension"
 
-// Check refuses values that no engine can work with.
+// Check refuses invalid values.
 func (c *Flags) Check() error {
 	switch {
 	case c.memory < 1:
@@ -66,16 +66,16 @@ func (c *Flags) Check() error {
 	return nil
 }
 
-// Engine is the engine of SQL with the folder that it spills to.
+// Engine is the SQL engine with its spill folder.
 type Engine struct {
 	*engine.Engine
-	spill *spillDir // nil: there is none
+	spill *spillDir // nil: none
 }
 
-// Open starts the engine over a catalog. What does not fit is written to the flag's folder or,
-// unless the flag says one, below the folder spill: nowhere if that is empty or can't be made. With
-// workers, each statement runs in a process of its own. The caller closes the engine before the
-// catalog. A build without SQL gives engine.ErrNoSQL.
+// Open starts the engine over a catalog. It spills to the folder of the flag or, by default, below
+// the folder spill; nowhere if that is empty or can't be created. With workers, each statement runs
+// in a process of its own. The caller closes the engine before the catalog. In a build without SQL,
+// the error is engine.ErrNoSQL.
 func (c *Flags) Open(files *catalog.Catalog, spill string, workers bool,
 	log zerolog.Logger,
 ) (*Engine, error) {
@@ -114,7 +114,7 @@ func (c *Flags) Open(files *catalog.Catalog, spill string, workers bool,
 	return e, nil
 }
 
-// SpillsTo is the folder, empty for none.
+// SpillsTo returns the spill folder; empty for none.
 func (e *Engine) SpillsTo() string {
 	if e.spill == nil {
 		return ""
@@ -122,10 +122,10 @@ func (e *Engine) SpillsTo() string {
 	return e.spill.path
 }
 
-// Close ends the queries under way.
+// Close ends the queries in progress.
 func (e *Engine) Close() error { return errors.Join(e.Engine.Close(), e.spill.close()) }
 
-// SpillBelow is where queries spill that have a cache folder, empty where there is none.
+// SpillBelow returns the parent of spill folders in a cache folder; empty without one.
 func SpillBelow(cacheDir string) string {
 	if cacheDir == "" {
 		return ""
@@ -133,5 +133,5 @@ func SpillBelow(cacheDir string) string {
 	return filepath.Join(cacheDir, "spill")
 }
 
-// WorkerCommand is what serve starts its processes for SQL with.
+// WorkerCommand is the command that runs a worker process of serve.
 const WorkerCommand = "sql-worker"

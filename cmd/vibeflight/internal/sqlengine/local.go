@@ -62,8 +62,8 @@ func OpenLocal(ctx context.Context, c *Flags, from *target.Flags, paths []string
 	return l, nil
 }
 
-// optionsOfNamed returns the options of files below folders. The format is that of the files alone
-// that paths name, since a file stands for its folder.
+// optionsOfNamed returns the options of files below folders. A format applies only to files that
+// paths name, since such a file stands for its folder.
 func optionsOfNamed(paths []string, options map[string]any) func(name string) map[string]any {
 	others := maps.Clone(options)
 	delete(others, readers.OptionFormat)
@@ -77,7 +77,7 @@ func optionsOfNamed(paths []string, options map[string]any) func(name string) ma
 	}
 }
 
-// Close ends what was opened. Nothing was written that an error could be about.
+// Close closes the engine and the catalog. It ignores errors, since nothing was written.
 func (l *Local) Close() {
 	if l.engine != nil {
 		_ = l.engine.Close()
@@ -85,8 +85,8 @@ func (l *Local) Close() {
 	_ = l.files.Close()
 }
 
-// rootsOf are the folders that paths name as DIR or ALIAS=DIR; a file stands for its folder, and
-// nothing for the current one.
+// rootsOf returns the folders that paths name as DIR or ALIAS=DIR. A file stands for its folder,
+// and no path for the current one.
 func rootsOf(paths []string) ([]catalog.Root, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}

@@ -10,26 +10,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spillDir is a folder that this process alone spills to: two DuckDBs in one folder would write to
-// each other's files. It is locked as long as the process lives, so that the next one knows what a
-// crash has left.
+// spillDir is a folder that only this process spills to: two DuckDBs in one folder would overwrite
+// each other's files. It is locked while the process runs, so that the next one can remove it after
+// a crash.
 type spillDir struct {
 	path string
 	lock *os.File
 }
 
-// spillPrefix begins the names of folders that may be removed: --sql-spill-dir may hold what is not
-// ours.
+// spillPrefix begins the names of folders that may be removed: --sql-spill-dir may hold other
+// files.
 const spillPrefix = "vibeflight-sql-"
 
-// newSpillDir makes a folder below parent, and removes those whose processes are gone. The caller
-// closes it.
+// newSpillDir creates a folder below parent, and removes those of processes that have ended. The
+// caller closes it.
 func newSpillDir(parent string) (*spillDir, error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, err
 	}
-	// One process at a time: a folder that was made and is not locked yet would look as if it were
-	// nobody's.
+	// One process at a time: a new folder without a lock yet would look abandoned.
 	door, err := lockFolder(parent, unix.LOCK_EX)
 	if err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func newSpillDir(parent string) (*spillDir, error) {
 	return d, nil
 }
 
-// removeSpilled removes the folders that nobody has locked.
+// removeSpilled removes the folders without a lock.
 func removeSpilled(parent string) error {
 	folders, err := os.ReadDir(parent)
 	if err != nil {
@@ -70,7 +69,7 @@ func removeSpilled(parent string) error {
 	return nil
 }
 
-// lockFolder returns the folder, open; closing it gives up the lock.
+// lockFolder opens and locks a folder. Closing it unlocks it.
 func lockFolder(path string, how int) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -82,7 +81,7 @@ func lockFolder(path string, how int) (*os.File, error) {
 	return f, nil
 }
 
-// close removes the folder with what is in it. There may be none.
+// close removes the folder and its content. d may be nil.
 func (d *spillDir) close() error {
 	if d == nil {
 		return nil

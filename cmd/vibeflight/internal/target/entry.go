@@ -13,13 +13,12 @@ import (
 type Entry struct {
 	Name     string     `json:"name"`
 	Format   string     `json:"format"`
-	Bytes    *int64     `json:"bytes,omitempty"`    // of the file; a server does not say
-	Modified *time.Time `json:"modified,omitempty"` // a server does not say
-	Rows     *int64     `json:"rows,omitempty"`     // once a server has parsed the file
+	Bytes    *int64     `json:"bytes,omitempty"`    // of the file; unknown from a server
+	Modified *time.Time `json:"modified,omitempty"` // unknown from a server
+	Rows     *int64     `json:"rows,omitempty"`     // if a server has parsed the file
 }
 
-// List lists a server, or files, in the order of their names. leftOut hears of folders that may not
-// be read.
+// List lists a server or files, sorted by name. It calls leftOut for folders that can't be read.
 func List(
 	ctx context.Context, server Server, paths []string, prefix, format string,
 	leftOut func(path string, err error),

@@ -18,8 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Local is the files of this machine; an entry's name is its path. It keeps the last table that it
-// parsed: one command describes and reads the same file with the same options.
+// Local is the files of this machine. The name of an entry is its path. Local keeps the last table
+// that it parsed: a command describes and reads the same file with the same options.
 type Local struct {
 	formats readers.Registry
 	limits  readers.Limits
@@ -87,7 +87,7 @@ func (l *Local) Describe(
 	return &d, nil
 }
 
-// Scan parses a file and gives the rows that a ticket selects.
+// Scan parses a file and returns the rows that a ticket selects.
 func (l *Local) Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error) {
 	table, err := l.open(ctx, t.Name, t.Options, p)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight/flightsql"
 )
 
-// Query asks a server for the rows of a query.
+// Query runs an SQL query on the server.
 func (r *Remote) Query(ctx context.Context, text string) (RowStream, error) {
 	client := flightsql.Client{Client: r.client}
 	info, err := client.Execute(ctx, text)

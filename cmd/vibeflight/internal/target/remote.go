@@ -93,8 +93,8 @@ func (r *Remote) Describe(
 	return d, nil
 }
 
-// info asks for the FlightInfo of a ticket without rows. Where somebody looks at p it polls, to
-// show how far the parse is; where nobody does, a client that goes away ends the parse at once.
+// info requests the FlightInfo of a ticket without rows. If p is visible, it polls to show the
+// progress of the parse. Otherwise, the parse ends at once if the client leaves.
 func (r *Remote) info(ctx context.Context, t ticket.Ticket, p *output.Progress) (*flight.FlightInfo, error) {
 	if p.Visible() {
 		return r.poll(ctx, t, p)
@@ -103,8 +103,8 @@ func (r *Remote) info(ctx context.Context, t ticket.Ticket, p *output.Progress) 
 	return info, r.problem(err)
 }
 
-// poll asks until there is a FlightInfo. The server answers when it knows more, so that there is
-// nothing to wait for here.
+// poll polls until there is a FlightInfo. The server waits for progress before it answers, so poll
+// does not.
 func (r *Remote) poll(ctx context.Context, t ticket.Ticket, p *output.Progress) (*flight.FlightInfo, error) {
 	next := &flight.FlightDescriptor{Type: flight.DescriptorCMD, Cmd: t.Encode()}
 	for {
@@ -120,8 +120,8 @@ func (r *Remote) poll(ctx context.Context, t ticket.Ticket, p *output.Progress) 
 	}
 }
 
-// Scan pulls the endpoints of the ticket's FlightInfo one after the other. A ticket with rows goes
-// to the server as it is: a FlightInfo has no place for rows.
+// Scan reads the endpoints of the ticket's FlightInfo one after the other. A ticket with rows is
+// sent to DoGet directly, since a command can't have rows.
 func (r *Remote) Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error) {
 	s := &remoteRows{remote: r, total: -1}
 	if t.Rows != nil {
@@ -139,11 +139,11 @@ func (r *Remote) Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) 
 	if len(s.tickets) == 0 {
 		return nil, fmt.Errorf("%s: the server gave no endpoint for %s", r.address, t.Name)
 	}
-	// The first stream gives the schema.
+	// The first stream has the schema.
 	return s, s.open(ctx)
 }
 
-// remoteRows are the streams of some tickets, one after the other.
+// remoteRows are the streams of several tickets, one after the other.
 type remoteRows struct {
 	remote  *Remote
 	total   int64
@@ -203,7 +203,7 @@ func (s *remoteRows) Close() {
 	}
 }
 
-// problem is the error of a call in words for a person: the server's message, or that it can't be
+// problem describes the error of a call for a person: the server's message, or that it can't be
 // reached.
 func (r *Remote) problem(err error) error {
 	var rpc interface{ GRPCStatus() *status.Status }

@@ -18,24 +18,23 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// Server says which server is asked, and whom to trust there.
+// Server is the address of a server, and the certificates to trust.
 type Server struct {
 	Address    string // empty: the files of this machine
 	CA         string // file, PEM, of certificates to trust; empty: those of the system
-	Unverified bool   // take any certificate
+	Unverified bool   // accept any certificate
 }
 
 // Define adds the flags to f.
 func (c *Server) Define(f *pflag.FlagSet) {
-	f.StringVar(&c.Address, "server", "", "ask a server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
+	f.StringVar(&c.Address, "server", "", "use the server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
 		"or unix:///PATH, instead of reading files")
 	f.StringVar(&c.CA, "tls-ca", "", "`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
 	f.BoolVar(&c.Unverified, "tls-insecure", false,
-		"take any certificate at grpc+tls://: whoever is in between can read and answer")
+		"accept any certificate at grpc+tls://: others on the way can read and answer")
 }
 
-// Check refuses flags that say nothing about the server. The environment may say it: that is for
-// other calls.
+// Check refuses TLS flags for a server without TLS. The environment may set them, for other calls.
 func (c *Server) Check(f *pflag.FlagSet) error {
 	_, encrypted, err := c.target()
 	if err == nil && !encrypted && (settings.Given(f, "tls-ca") || settings.Given(f, "tls-insecure")) {
@@ -57,8 +56,7 @@ func (c *Server) Dial() (*Remote, error) {
 		}
 	}
 	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(creds),
-		// The server bounds its messages itself; the default of 4 MiB is less than one of its
-		// batches.
+		// The server bounds its messages itself; its batches exceed the default of 4 MiB.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
 	if err != nil {
 		return nil, usage.Errorf("--server: %q: %w", c.Address, err)
@@ -66,7 +64,7 @@ func (c *Server) Dial() (*Remote, error) {
 	return &Remote{address: c.Address, client: flight.NewClientFromConn(conn, nil)}, nil
 }
 
-// target is the address as gRPC wants it.
+// target returns the address in the form of gRPC.
 func (c *Server) target() (where string, encrypted bool, err error) {
 	scheme, rest, ok := strings.Cut(c.Address, "://")
 	switch {
@@ -89,7 +87,7 @@ func (c *Server) credentials() (credentials.TransportCredentials, error) {
 	case c.Unverified && c.CA != "":
 		return nil, usage.Errorf("want one of --tls-ca and --tls-insecure")
 	case c.Unverified:
-		config.InsecureSkipVerify = true // that is what was asked for
+		config.InsecureSkipVerify = true // --tls-insecure
 	case c.CA != "":
 		text, err := os.ReadFile(c.CA)
 		if err != nil {

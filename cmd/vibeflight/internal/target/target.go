@@ -16,27 +16,26 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// Target is where info and get look: a server, or the files of this machine.
+// Target is a server, or the files of this machine.
 type Target interface {
-	// Describe says what is in an entry. The file is parsed if it was not yet, which p shows.
+	// Describe describes an entry. It parses the file if necessary, which p shows.
 	Describe(ctx context.Context, name string, options map[string]any, p *output.Progress) (*metadata.Description, error)
-	// Scan returns the rows that a ticket asks for.
+	// Scan returns the rows that a ticket selects.
 	Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error)
 	Close()
 }
 
-// RowStream is a run of record batches of one schema.
+// RowStream is a sequence of record batches of one schema.
 type RowStream interface {
 	Schema() *arrow.Schema
-	// Rows is how many there will be, or -1 where that is not known; it is asked before the first
-	// batch.
+	// Rows is the number of rows, or -1 if unknown. It is called before the first Next.
 	Rows() int64
 	// Next returns a batch, which the caller releases, or io.EOF.
 	Next(ctx context.Context) (arrow.Record, error)
 	Close()
 }
 
-// Flags says which target, and how it is to parse.
+// Flags are the flags for a target and for its parses.
 type Flags struct {
 	Server  Server
 	Options []string
@@ -67,8 +66,8 @@ func (c *Flags) Open(f *pflag.FlagSet) (Target, error) {
 	return c.Server.Dial()
 }
 
-// RefuseFileFlags refuses what says how files are read, and more flags like it, where a server is
-// asked. The environment may say it: that is for other calls.
+// RefuseFileFlags refuses the flags for reading files, and others, if a server is used. The
+// environment may set them, for other calls.
 func RefuseFileFlags(f *pflag.FlagSet, more ...string) error {
 	for _, name := range append([]string{"max-depth", "max-columns", "max-feature-bytes", "max-unpacked-bytes"},
 		more...) {
@@ -79,8 +78,7 @@ func RefuseFileFlags(f *pflag.FlagSet, more ...string) error {
 	return nil
 }
 
-// ServerOrPathsError refuses paths where a server is asked. hint says what a server has in their
-// place.
+// ServerOrPathsError is the error of paths with a server. hint names the alternative.
 func ServerOrPathsError(f *pflag.FlagSet, hint string) error {
 	if !settings.Given(f, "server") {
 		return usage.Errorf("want either a server or paths: %s names a server; --server= reads files all the same",

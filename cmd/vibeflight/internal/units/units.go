@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes as people write it: "512MiB", "2GB", "1.5GiB", "4096". It is a
+// Size is a number of bytes as people write it: "512MiB", "2GB", "1.5GiB", "4096". It implements
 // pflag.Value.
 type Size int64
 
@@ -30,8 +30,8 @@ var units = [...]struct {
 	{"B", 1},
 }
 
-// Set reads a size. The case of a unit's letters means nothing; a lone K, M or G, which some read
-// as 1000 and some as 1024, is refused.
+// Set reads a size. It ignores the case of units. It refuses a lone K, M or G, which may mean
+// powers of 1000 or of 1024.
 func (s *Size) Set(text string) error {
 	number, unit := text, int64(1)
 	for _, u := range units {
@@ -40,7 +40,7 @@ func (s *Size) Set(text string) error {
 			break
 		}
 	}
-	// A decimal of few digits only: big.Rat would also take 1e999999999 and 1/3.
+	// Only a short decimal: big.Rat would also accept 1e999999999 and 1/3.
 	value, ok := new(big.Rat).SetString(number)
 	if len(number) > 24 || strings.Trim(number, "0123456789.") != "" || !ok {
 		return fmt.Errorf("%q is no size; write it as 512MiB, 2GB, 4GiB or in bytes", text)
@@ -54,8 +54,8 @@ func (s *Size) Set(text string) error {
 	return nil
 }
 
-// String is the size in the largest binary unit that gives a whole number: what Set reads back as
-// the same size.
+// String returns the size in the largest binary unit that gives a whole number. Set reads it as the
+// same size.
 func (s Size) String() string {
 	for _, u := range [...]int{3, 2, 1, 0} {
 		if b := units[u].bytes; s != 0 && int64(s)%b == 0 {
@@ -65,10 +65,10 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// Type is the word that help shows for the value.
+// Type is the name of the value in help.
 func (s Size) Type() string { return "size" }
 
-// Bytes is a size for people, to three digits: "1.23 GB".
+// Bytes formats a size with three digits: "1.23 GB".
 func Bytes(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
@@ -88,7 +88,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.*f %s", digits, v, names[unit])
 }
 
-// Count is a number with its thousands apart: "1,234,567".
+// Count formats a number with separators of thousands: "1,234,567".
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	sign := ""
@@ -101,7 +101,7 @@ func Count(n int64) string {
 	return sign + s
 }
 
-// Counted is a number of things: "1 table", "1,234 tables".
+// Counted formats a number of things: "1 table", "1,234 tables".
 func Counted(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing

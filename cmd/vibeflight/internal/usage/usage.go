@@ -1,5 +1,5 @@
-// Package usage is wrong usage of the command line: the errors that end the program with status 2,
-// and the checks of arguments and flags that give them.
+// Package usage checks arguments and flags. Its errors of wrong usage end the program with status
+// 2.
 package usage
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Error is wrong usage: exit status 2 instead of 1.
+// Error is an error of wrong usage: exit status 2 instead of 1.
 type Error struct{ Err error }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -31,7 +31,8 @@ func Several(are ...bool) bool {
 	return n > 1
 }
 
-// OneArgument is the Args of a command that takes exactly one, which what names: "NAME or FILE".
+// OneArgument is the Args of a command with exactly one argument, described by what: "NAME or
+// FILE".
 func OneArgument(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -49,7 +50,7 @@ func NoArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneOf refuses a flag's value that is none of those that it can have.
+// OneOf refuses a flag's value that is not one of values.
 func OneOf(flag, value string, values ...string) error {
 	if slices.Contains(values, value) {
 		return nil
