@@ -388,7 +388,7 @@ func TestGetWhileEvicting(t *testing.T) {
 	for i := range 3 {
 		l.add(l.Dir, i, 100)
 	}
-	var held *Held
+	var held *TableFile
 	removed := 0
 	l.fs = &slow{FS: l.disk, meanwhile: func(name string) {
 		removed++

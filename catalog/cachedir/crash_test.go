@@ -48,7 +48,7 @@ func (l *life) do(random *rand.Rand, n int) error {
 	if err != nil {
 		return nil
 	}
-	var held []*Held
+	var held []*TableFile
 	for range n {
 		k := number(random.IntN(8))
 		switch random.IntN(10) {

@@ -83,7 +83,7 @@ func (l *lab) later(d time.Duration) { l.clock.at = l.clock.at.Add(d) }
 
 // hold writes a table of n bytes and gives it held. The clock moves on a minute, so that each table
 // has its own.
-func (l *lab) hold(d *Dir, i, n int) *Held {
+func (l *lab) hold(d *Dir, i, n int) *TableFile {
 	l.t.Helper()
 	h, err := put(d, number(i), sized(number(i), n))
 	l.must(err)
@@ -137,7 +137,7 @@ func (l *lab) wantTemps(want int) {
 }
 
 // put writes a table.
-func put(d *Dir, k Key, b []byte) (*Held, error) {
+func put(d *Dir, k Key, b []byte) (*TableFile, error) {
 	t, err := d.Create(int64(len(b)))
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestLeastRecentlyUsed(t *testing.T) {
 	l := newLab(t, 1000)
 	type table struct{ i, n int }
 	var want []table // the one used last first
-	held := map[int]*Held{}
+	held := map[int]*TableFile{}
 	for step := range 600 {
 		i := random.IntN(12)
 		at := slices.IndexFunc(want, func(t table) bool { return t.i == i })
@@ -159,7 +159,7 @@ func TestServersAndGoroutines(t *testing.T) {
 			t.Errorf("stats %+v", s)
 		}
 		for k, e := range d.index {
-			if e.holds != 0 || e.missing || e.going {
+			if e.holds != 0 || e.missing || e.evicting {
 				t.Errorf("the index has %v: %+v", k, e)
 			}
 		}

@@ -17,7 +17,7 @@ type Data struct {
 	base *Data           // a table with which it shares slices; may be nil
 
 	mu       sync.Mutex     // guards what follows: a save sets it while others read the table
-	held     *cachedir.Held // the file's place in the cache
+	held     *cachedir.TableFile // the file's place in the cache
 	cacheKey cachedir.Key   // of held
 }
 
