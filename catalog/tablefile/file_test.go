@@ -322,7 +322,8 @@ func TestCheckReadsOnce(t *testing.T) {
 	group.Wait()
 	want := int64(0)
 	for i := range file.bodies {
-		want += file.bodies[i].length + file.trees[i].length + 8*40 // the root, once for each search
+		// the root, once for each search
+		want += file.bodies[i].length + file.trees[i].length + 8*40
 	}
 	if n := file.BytesChecked(); n != want {
 		t.Errorf("%d bytes were read, want %d", n, want)
@@ -394,7 +395,8 @@ func TestLayoutKnowsFields(t *testing.T) {
 	}{
 		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox " +
 			"GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
-		{readers.Span{}, "From To Row Inside Text State CRS"}, // CRS is not written: Again has it from the Shape
+		// CRS is not written: Again has it from the Shape
+		{readers.Span{}, "From To Row Inside Text State CRS"},
 		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings " +
 			"ShortRings ShortLines Foreign Appendable"},
 		{readers.Skipped{}, "Count First"},
