@@ -9,35 +9,35 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Described is a scan.Source of a table that is not available and can only be described.
-type Described struct {
+// Description is a scan.Source of a table that is not available and can only be described.
+type Description struct {
 	table   *readers.Table
 	outline *persist.Outline
 }
 
-// ErrNoRows is the error for a request of the rows of a Described.
+// ErrNoRows is the error for a request of the rows of a Description.
 var ErrNoRows = errors.New("catalog: the scan of a described table has no rows")
 
 // Describe returns the source of the table of k, which has an outline.
-func Describe(k *persist.Meta, format string) Described {
+func Describe(k *persist.Meta, format string) Description {
 	t := k.Table()
 	k.Complete(t, format)
-	return Described{t, k.Outline}
+	return Description{t, k.Outline}
 }
 
 // Table implements scan.Source.
-func (d Described) Table() *readers.Table { return d.table }
+func (d Description) Table() *readers.Table { return d.table }
 
 // Batch implements scan.Source. It returns an error.
-func (d Described) Batch(context.Context, int) (*geoarrow.Columns, error) { return nil, ErrNoRows }
+func (d Description) Batch(context.Context, int) (*geoarrow.Columns, error) { return nil, ErrNoRows }
 
 // Search implements scan.Source.
-func (d Described) Search(context.Context, int, [4]float64) ([]int32, bool, error) {
+func (d Description) Search(context.Context, int, [4]float64) ([]int32, bool, error) {
 	return nil, false, nil
 }
 
 // Close implements scan.Source.
-func (d Described) Close(context.Context) error { return nil }
+func (d Description) Close(context.Context) error { return nil }
 
 // Sizes implements scan.Source.
-func (d Described) Sizes() (columns, batches []int64) { return d.outline.Columns, d.outline.Batches }
+func (d Description) Sizes() (columns, batches []int64) { return d.outline.Columns, d.outline.Batches }
