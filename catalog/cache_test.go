@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// kept gives the names of the tables that are there.
+// kept returns the names of the tables in memory.
 func (l *lab) kept() []string {
 	var names []string
 	for _, e := range l.List("", "") {
@@ -24,7 +24,7 @@ func (l *lab) wantKept(want ...string) {
 	}
 }
 
-// budget opens a lab with files a to f of 10 bytes and huge.fake of 100, and room for bytes.
+// budget opens a lab with files a to f of 10 bytes, huge.fake of 100 bytes, and a memory limit.
 func budget(t *testing.T, bytes int64) *lab {
 	l := newLab(t, "", sized, func(c *Config) { c.MemoryBytes = bytes })
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {

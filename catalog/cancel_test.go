@@ -9,13 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// watched is a file system that tells of each write of a file that it creates.
-type watched struct {
+// watchingFS is a file system that calls back on each write to a file that it created.
+type watchingFS struct {
 	files.FS
 	wrote func()
 }
 
-func (w *watched) Create(name string) (files.File, error) {
+func (w *watchingFS) Create(name string) (files.File, error) {
 	f, err := w.FS.Create(name)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (w *watched) Create(name string) (files.File, error) {
 
 type watchedFile struct {
 	files.File
-	fs *watched
+	fs *watchingFS
 }
 
 func (f watchedFile) WriteAt(p []byte, off int64) (int, error) {
@@ -33,12 +33,12 @@ func (f watchedFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
-// TestWritesEndWithTheirClients: once the last client that waits for a table has left, or the
-// catalog closes, nothing more of it is written than what is under way, wherever the parse is.
+// TestWritesEndWithTheirClients ends the last client of a table, or closes the catalog, at any
+// point of the parse. Only the write in progress is completed afterwards.
 func TestWritesEndWithTheirClients(t *testing.T) {
 	for _, how := range []string{"client", "catalog"} {
 		t.Run(how, func(t *testing.T) {
-			// A large number in the last row makes all batches be written twice.
+			// The large number in the last row makes all batches be written twice.
 			text := textOf(1, 400) + "99999999999;x;1 1,2 2\n"
 			for at, done := int64(1), false; !done; at += 7 {
 				w := newWorld(t, small, memory(1))
@@ -47,7 +47,7 @@ func TestWritesEndWithTheirClients(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				var c *Catalog
 				closed := make(chan error, 1)
-				w.fs = &watched{w.fs, func() {
+				w.fs = &watchingFS{w.fs, func() {
 					switch n := writes.Add(1); {
 					case n > at:
 						after.Add(1)
@@ -77,7 +77,7 @@ func TestWritesEndWithTheirClients(t *testing.T) {
 				}
 				cancel()
 				if n := after.Load(); n > 2 && !done {
-					t.Errorf("%d writes behind write %d, with which all had left: %v", n, at, err)
+					t.Errorf("%d writes after write %d, when all had left: %v", n, at, err)
 				}
 			}
 		})

@@ -63,7 +63,7 @@ func TestRoots(t *testing.T) {
 		t.Errorf("Lookup(x/a.fake) = %v, %v, want the file of 2 bytes", e, err)
 	}
 
-	// A collision at run time: the first root wins, whichever came first.
+	// In a collision at run time the first root wins, whichever file is older.
 	write(t, filepath.Join(one, "x/a.fake"), "333")
 	eventually(t, "first root's file", func() error {
 		for _, e := range l.List("x/", "") {
@@ -277,7 +277,7 @@ func (l *lab) follow() {
 
 func TestLookupIsAheadOfTheWatch(t *testing.T) {
 	l := newLab(t, "", sized)
-	if err := l.tree.StopInotify(); err != nil { // deaf
+	if err := l.tree.StopInotify(); err != nil { // notices no changes
 		t.Fatal(err)
 	}
 	l.write("deep/a.fake", "1")

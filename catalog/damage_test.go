@@ -17,11 +17,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// everywhere is a box that each geometry of the tests meets: a scan with it reads all spatial
+// everywhere is a box that meets every geometry of the tests. A scan with it reads all spatial
 // indices.
 var everywhere = &[4]float64{-1e9, -1e9, 1e9, 1e9}
 
-// wantAll is want, and then the same with a bbox.
+// wantAll is want, and then want with a bbox.
 func (w *world) wantAll(c *Catalog, name string) {
 	w.t.Helper()
 	w.want(c, name)
@@ -46,14 +46,14 @@ func withGeometry(rows []string) []string {
 	return out
 }
 
-// damage is what may befall the file of a table.
+// damage is a way to damage the file of a table.
 type damage struct {
 	name    string
-	do      func(text []byte) []byte // nil: it is gone
+	do      func(text []byte) []byte // nil: the file is removed
 	harmful bool
 }
 
-// flip turns a bit of byte i, which a reader has to see or need not care about.
+// flip flips a bit of byte i. harmful says whether a reader must notice it.
 func flip(name string, i int, harmful bool) damage {
 	return damage{fmt.Sprintf("byte %d, of %s", i, name), func(text []byte) []byte {
 		text[i] ^= 1 << (i % 8)
@@ -61,7 +61,7 @@ func flip(name string, i int, harmful bool) damage {
 	}, harmful}
 }
 
-// damages of a file: each class of bytes is among them.
+// damages returns damages to every class of bytes of a file.
 func damages(text []byte) []damage {
 	const tail = 46
 	size := len(text)
@@ -95,7 +95,7 @@ func damages(text []byte) []damage {
 
 func (d damage) befall(t testing.TB, path string, text []byte) {
 	t.Helper()
-	must(t, os.Remove(path)) // not in place: somebody may have mapped it
+	must(t, os.Remove(path)) // not in place, because the file may be mapped
 	if b := d.do(bytes.Clone(text)); b != nil {
 		must(t, os.WriteFile(path, b, 0o600))
 	}
@@ -133,8 +133,8 @@ func TestDamageBetweenRuns(t *testing.T) {
 	}
 }
 
-// A table that was looked at before finds its file damaged, gone or replaced once it is dropped
-// from memory.
+// TestDamageWhileTheCatalogIsOpen damages, removes or replaces the file of a table that was read
+// earlier and dropped from memory.
 func TestDamageWhileTheCatalogIsOpen(t *testing.T) {
 	w := newWorld(t, memory(-1))
 	w.write("a.rows", textOf(1, 700))
@@ -155,7 +155,7 @@ func TestDamageWhileTheCatalogIsOpen(t *testing.T) {
 	w.wantTidy()
 }
 
-// scanBy scans a table of which something is changed once some of its batches are read.
+// scanBy scans a table and changes something after some batches.
 func scanBy(t *testing.T, c *Catalog, h *TableRef, sel Selection, want []string, after int, change func()) {
 	t.Helper()
 	sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
@@ -180,7 +180,7 @@ func scanBy(t *testing.T, c *Catalog, h *TableRef, sel Selection, want []string,
 	}
 }
 
-// turn flips a byte of a file in place, as a disk does that goes bad under a mapping.
+// turn flips a byte of a file in place, like a disk that fails under a mapping.
 func turn(t *testing.T, path string, at int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -233,7 +233,8 @@ func TestDamageInTheMiddleOfAScan(t *testing.T) {
 			scanBy(t, c, held[0], tt.sel, rows, tt.after, func() { turn(t, w.tables()[0], tt.at(text)) })
 			scanBy(t, c, held[0], tt.sel, rows, -1, nil)
 			c.awaitSaves()
-			// finds what the first one found, and the table that came of it
+			// The second use finds the damage that the first one found, and the table parsed after
+			// it.
 			scanBy(t, c, held[1], tt.sel, rows, -1, nil)
 			scanBy(t, c, held[2], tt.sel, rows, -1, nil)
 			w.wantParses(1)
@@ -254,7 +255,8 @@ func TestDamageInTheMiddleOfAScan(t *testing.T) {
 	}
 }
 
-// A damaged table in a folder that can't be written stays there. Nobody may look at it for ever.
+// TestDamageThatCannotBeRemoved damages a table in a folder that cannot be written, so the file
+// stays. It must not be read again and again.
 func TestDamageThatCannotBeRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(1, 1000))
@@ -276,7 +278,8 @@ func TestDamageThatCannotBeRemoved(t *testing.T) {
 	w.wantTidy()
 }
 
-// What keeps a table from being opened today says nothing about what is in it.
+// TestErrorsOfTheSystemAreNoDamage expects that an error of opening a table says nothing about its
+// content.
 func TestErrorsOfTheSystemAreNoDamage(t *testing.T) {
 	for _, op := range []faulty.Op{faulty.Map, faulty.Read, faulty.Open, faulty.Stat} {
 		w := newWorld(t)
@@ -385,12 +388,12 @@ func TestCacheFolderVanishes(t *testing.T) {
 	}
 }
 
-// In a folder that can't be written tables are found, and none is added.
+// TestReadOnlyCache finds tables in a folder that cannot be written, and adds none.
 func TestReadOnlyCache(t *testing.T) {
 	w := newWorld(t, memory(40<<10))
 	w.write("a.rows", textOf(1, 300))
 	w.write("b.rows", textOf(2, 300))
-	w.write("most.rows", textOf(3, 1000)) // between half of the memory and all of it
+	w.write("half.rows", textOf(3, 1000)) // between half of the memory and all of it
 	w.write("large.rows", textOf(4, 3000))
 	c := w.open()
 	w.want(c, "a.rows")
@@ -403,7 +406,7 @@ func TestReadOnlyCache(t *testing.T) {
 	w.want(c, "a.rows")
 	w.wantParses(0)
 	w.want(c, "b.rows")
-	if a := w.want(c, "most.rows"); a.bytes < 20<<10 || a.bytes > 40<<10 {
+	if a := w.want(c, "half.rows"); a.bytes < 20<<10 || a.bytes > 40<<10 {
 		t.Errorf("the table has %d bytes", a.bytes)
 	}
 	var limit *readers.LimitError

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// fromTen has an engine on a card for files of the format "fake" of ten bytes and more.
+// fromTen offers a GPU engine for files of the format "fake" with at least ten bytes.
 type fromTen struct{ asked atomic.Int64 }
 
 func (f *fromTen) For(format string, bytes int64) readers.Engine {
@@ -36,12 +36,12 @@ func (f *fromTen) Parse(context.Context, *source.File, readers.Request, func(rea
 	return readers.Summary{}, errors.New("not in this test")
 }
 
-// TestEngineIsChosenByTheSize asks the engines for each file, with and without a cache on disk.
+// TestEngineIsChosenByTheSize chooses the engine for each file, with and without a cache on disk.
 func TestEngineIsChosenByTheSize(t *testing.T) {
 	for _, cache := range []string{"", t.TempDir()} {
 		engines := &fromTen{}
 		l := newLab(t, "", sized, func(c *Config) { c.Engines, c.CacheDir = engines, cache })
-		var parser readers.Parser // that the last file was read with
+		var parser readers.Parser // that read the last file
 		l.loader.Read = func(ctx context.Context, _ readers.Format, p readers.Parser, src *source.File,
 			_ readers.Limits, _ readers.Keeper,
 		) (*readers.Table, error) {

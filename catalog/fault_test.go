@@ -22,30 +22,30 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// life is what befalls a server and its files: changes, faults of the disk, losses of power. After
-// each step its tables have to be those of the files.
+// life simulates a server and its files: changes, faults of the disk, power losses. After each step
+// its tables must match the files.
 type life struct {
 	random *rand.Rand
 	dir    string
 	fs     *faulty.FS
-	ill    bool // faults may happen
+	ill    bool // faults are possible
 	format rowsFormat
 	cfg    Config
 
 	*Catalog
-	texts map[string]string // of the files that there are
+	texts map[string]string // of the existing files
 	held  []heldRows
 	asked int
 }
 
-// heldRows is a table in use and the rows that it has to keep.
+// heldRows is a table in use and its expected rows.
 type heldRows struct {
 	*TableRef
 	rows []string
 }
 
 func newLife(seed uint64) (*life, error) {
-	// the disk is the one that faulty draws, so a folder in memory is as good
+	// faulty simulates the disk, so a folder in memory is sufficient.
 	dir, err := os.MkdirTemp("/dev/shm", "catalog")
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func newLife(seed uint64) (*life, error) {
 
 func (l *life) path(name string) string { return filepath.Join(l.dir, name) }
 
-// text gives one of a few texts, so that files of equal content are not rare.
+// text returns one of a few texts, so that files often have equal content.
 func (l *life) text() string {
 	text := textOf(1+l.random.IntN(3), []int{0, 1, 30, 30, 200}[l.random.IntN(5)])
 	if l.random.IntN(4) == 0 {
@@ -91,7 +91,7 @@ func (l *life) start() (err error) {
 	return err
 }
 
-// stop ends the catalog.
+// stop closes the catalog.
 func (l *life) stop() error {
 	if l.random.IntN(2) == 0 {
 		l.awaitSaves()
@@ -105,7 +105,7 @@ func (l *life) stop() error {
 	return nil
 }
 
-// crash lets the power go, and begins again on what is left of the tables. The store is on a disk
+// crash simulates a power loss, and starts again with the remaining tables. The store is on a disk
 // of its own.
 func (l *life) crash() error {
 	if err := l.stop(); err != nil {
@@ -125,7 +125,8 @@ func (l *life) crash() error {
 	return l.start()
 }
 
-// look compares the tables in use with what they have to be, until only so many are left.
+// look compares the tables in use with the expected rows, and releases them until only left are in
+// use.
 func (l *life) look(left int) error {
 	for len(l.held) > left {
 		h := l.held[0]
@@ -139,42 +140,42 @@ func (l *life) look(left int) error {
 	return nil
 }
 
-// mayFail says whether an error is one that the disk may have caused, or too small a budget: any
-// but a wrong table.
+// mayFail reports whether the disk or too small a budget may have caused an error. It is false only
+// for a wrong table.
 func (l *life) mayFail(err error) bool {
 	var limit *readers.LimitError
 	return !errors.Is(err, errWrong) && (errors.As(err, &limit) || l.ill && (errors.Is(err, syscall.EIO) ||
 		errors.Is(err, syscall.ENOSPC) || errors.Is(err, faulty.ErrCrashed)))
 }
 
-// unexpected gives err, unless it is what asking for a file may end in: it is gone, or the disk is
-// ill.
-func (l *life) unexpected(err error, there bool) error {
+// unexpected returns err, unless a request for a file may end with it: the file is gone, or the
+// disk has faults.
+func (l *life) unexpected(err error, exists bool) error {
 	var missing *NotFoundError
-	if errors.As(err, &missing) && !there || l.mayFail(err) {
+	if errors.As(err, &missing) && !exists || l.mayFail(err) {
 		return nil
 	}
 	return err
 }
 
-// ask asks for a table and keeps it for a while.
+// ask requests a table and keeps it for a while.
 func (l *life) ask(name string) error {
 	var options map[string]any
 	shift := int64(l.random.IntN(3) / 2)
 	if shift > 0 {
 		options = shiftBy("1")
 	}
-	text, there := l.texts[name]
+	text, exists := l.texts[name]
 	if l.random.IntN(3) == 0 {
-		if err := l.describe(Request{Name: name, Options: options}, rowsOfText(text, shift), there); err != nil {
+		if err := l.describe(Request{Name: name, Options: options}, rowsOfText(text, shift), exists); err != nil {
 			return err
 		}
 	}
 	h, err := l.Table(context.Background(), Request{Name: name, Options: options})
 	switch {
 	case err != nil:
-		return l.unexpected(err, there)
-	case !there:
+		return l.unexpected(err, exists)
+	case !exists:
 		h.Release()
 		return fmt.Errorf("%w: of a file that is gone", errWrong)
 	}
@@ -187,31 +188,31 @@ func (l *life) ask(name string) error {
 	return l.look(l.random.IntN(4))
 }
 
-// describe asks what a table has without asking for its rows.
-func (l *life) describe(req Request, rows []string, there bool) error {
+// describe requests the description of a table without its rows.
+func (l *life) describe(req Request, rows []string, exists bool) error {
 	h, s, err := l.Describe(context.Background(), req, Selection{}, l.random.IntN(2) == 0)
 	if err != nil {
-		return l.unexpected(err, there)
+		return l.unexpected(err, exists)
 	}
 	defer h.Release()
 	n, err := s.Rows(context.Background())
 	if err != nil {
-		return l.unexpected(err, there)
+		return l.unexpected(err, exists)
 	}
-	if n != int64(len(rows)) || !there || s.Bytes() != h.Table.Bytes {
+	if n != int64(len(rows)) || !exists || s.Bytes() != h.Table.Bytes {
 		return fmt.Errorf("%w: described with %d rows, want %d; %d bytes, and %d", errWrong, n, len(rows),
 			s.Bytes(), h.Table.Bytes)
 	}
 	return nil
 }
 
-// change does something to a file.
+// change changes a file.
 func (l *life) change(name string) error {
 	path := filepath.Join(l.path("data"), name)
-	text, there := l.texts[name]
+	text, exists := l.texts[name]
 	switch l.random.IntN(6) {
 	case 0:
-		if there {
+		if exists {
 			return os.Chtimes(path, time.Time{}, time.Unix(l.random.Int64N(2e9), 0))
 		}
 	case 1:
@@ -233,7 +234,7 @@ func (l *life) change(name string) error {
 	return l.write(name, l.text())
 }
 
-// sicken has the disk go bad.
+// sicken adds faults to the disk.
 func (l *life) sicken() {
 	l.ill = true
 	errs := []error{syscall.ENOSPC, syscall.EIO}
@@ -293,8 +294,8 @@ func (l *life) names() error {
 	return nil
 }
 
-// runLife runs a life, and looks at the end whether a catalog on a good disk serves all that is
-// left.
+// runLife runs a life. At the end it checks that a catalog on a healthy disk serves all remaining
+// files.
 func runLife(seed uint64, steps int) (asked int, err error) {
 	l, err := newLife(seed)
 	if err != nil {
@@ -334,7 +335,7 @@ func TestFaults(t *testing.T) {
 	}
 	var next, tables atomic.Int64
 	var wg sync.WaitGroup
-	for range 6 { // most of their time they wait for the clock of the file system
+	for range 6 { // they mostly wait for the clock of the file system
 		wg.Go(func() {
 			for seed := next.Add(1); seed <= int64(lives) && !t.Failed(); seed = next.Add(1) {
 				asked, err := runLife(uint64(seed), steps)

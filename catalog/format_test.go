@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// TestFormatOption has options name the format of files whose names say nothing, or another one.
+// TestFormatOption names the format by an option, for files whose names say nothing or name another
+// format.
 func TestFormatOption(t *testing.T) {
 	l := newLab(t, "", sized, func(cfg *Config) {
 		cfg.Options = func(name string) map[string]any {
@@ -36,15 +37,15 @@ func TestFormatOption(t *testing.T) {
 		}
 		h.Release()
 	}
-	none := (*NotFoundError)(nil)
-	if _, err := l.Table(t.Context(), Request{Name: "b.dat"}); !errors.As(err, &none) {
+	notFound := (*NotFoundError)(nil)
+	if _, err := l.Table(t.Context(), Request{Name: "b.dat"}); !errors.As(err, &notFound) {
 		t.Errorf("b.dat without a format: %v", err)
 	}
 	for _, name := range []string{"../a.fake", "nothing", "gtfs", "b.dat"} {
 		if _, err := l.Table(t.Context(), Request{
 			Name:    name,
 			Options: map[string]any{readers.OptionFormat: "fake"},
-		}); !errors.As(err, &none) {
+		}); !errors.As(err, &notFound) {
 			t.Errorf("%s: %v, want none", name, err)
 		}
 	}

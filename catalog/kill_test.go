@@ -21,10 +21,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// childVar holds the folder of a world in the process that TestKilledServer starts.
+// childVar has the folder of a world in the process that TestKilledServer starts.
 const childVar = "VIBEFLIGHT_CATALOG_TEST_CHILD"
 
-// TestMain runs the test binary as a server, if it was started as one.
+// TestMain runs the test binary as a server if childVar is set.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childVar); dir != "" {
 		fmt.Println(serve(dir))
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killedConfig has room for a few tables: the server parses, writes and evicts all the time.
+// killedConfig has space for a few tables only, so the server constantly parses, writes and evicts.
 func killedConfig(dir string) Config {
 	return Config{
 		Roots: []Root{{Dir: filepath.Join(dir, "data")}}, Formats: readers.Registry{new(rowsFormat).format()},
@@ -43,7 +43,7 @@ func killedConfig(dir string) Config {
 	}
 }
 
-// serve asks for tables until it is killed, and says a line for each.
+// serve requests tables until it is killed, and prints a line for each.
 func serve(dir string) error {
 	c, err := Open(context.Background(), killedConfig(dir))
 	if err != nil {
@@ -57,7 +57,7 @@ func serve(dir string) error {
 		}
 		_, err = ask(context.Background(), c, Request{Name: name, Options: shiftBy(shift)}, string(text))
 		var limit *readers.LimitError
-		if errors.As(err, &limit) { // what waits to be saved takes all the room
+		if errors.As(err, &limit) { // tables that wait to be saved fill the cache
 			c.awaitSaves()
 		} else if err != nil {
 			return err
@@ -87,17 +87,17 @@ func TestKilledServer(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		said := bufio.NewScanner(out)
+		output := bufio.NewScanner(out)
 		for range 1 + rand.IntN(20) {
-			if !said.Scan() || strings.Trim(said.Text(), "0123456789") != "" {
-				t.Fatalf("the server ended by itself: %s", said.Text())
+			if !output.Scan() || strings.Trim(output.Text(), "0123456789") != "" {
+				t.Fatalf("the server ended by itself: %s", output.Text())
 			}
 		}
-		for range rand.IntN(1 << 18) { // somewhere between two words
+		for range rand.IntN(1 << 18) { // kills it at a random point between two lines
 			_ = rand.Uint64()
 		}
 		must(t, cmd.Process.Kill())
-		for said.Scan() { // until its last word
+		for output.Scan() { // reads to the end of its output
 		}
 		if cmd.Wait() == nil {
 			t.Fatal("the server ended by itself")
@@ -117,9 +117,9 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// survivors opens a catalog on what a killed server left, and looks whether all of it is right:
-// each table that lies in the cache is used, none is parsed again, and what the catalog saves then
-// is right as well. It gives how many tables were used.
+// survivors opens a catalog in the folder of a killed server and checks that everything in it is
+// right. Each table in the cache is used and none is parsed again. Tables that the catalog saves
+// afterwards are right as well. survivors returns how many tables were used.
 func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, err error) {
 	c, err := Open(t.Context(), killedConfig(dir))
 	if err != nil {
@@ -158,8 +158,8 @@ func survivors(t *testing.T, dir string, texts map[string]string) (loads int64, 
 	return int64(len(left)), nil
 }
 
-// complete asks for each table that lies in the cache and that the store has a record of: a server
-// may be killed between the two. Records of what failed have no content.
+// complete requests each table that is in the cache and has a record in the store. A server may be
+// killed between writing the two. Records of failed parses have no content.
 func complete(ctx context.Context, c *Catalog) (asks []Request, err error) {
 	lies := map[cachedir.Key]bool{}
 	for _, info := range c.archive.Dir().List() {

@@ -19,7 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// lab is a catalog of one format, "fake", whose parse is what the test says.
+// lab is a catalog of one format, "fake", with the test's own parse function.
 type lab struct {
 	*Catalog
 	t      *testing.T
@@ -27,10 +27,10 @@ type lab struct {
 	parses atomic.Int64
 }
 
-// parseFunc stands for readers.Read.
+// parseFunc replaces readers.Read.
 type parseFunc func(ctx context.Context, src *source.File) (*readers.Table, error)
 
-// sized gives a table of as many bytes as the file has.
+// sized returns a table with as many bytes as the file.
 func sized(_ context.Context, src *source.File) (*readers.Table, error) {
 	return &readers.Table{Format: "fake", Rows: src.Size, Bytes: src.Size, Batches: []*geoarrow.Columns{{}}}, nil
 }
@@ -50,7 +50,7 @@ func fakeFormats() readers.Registry {
 	}
 }
 
-// newLab opens a catalog over dir, or an empty folder, and checks at the end that no goroutine is
+// newLab opens a catalog for dir or an empty folder. At the end it checks that no goroutine is
 // left.
 func newLab(t *testing.T, dir string, parse parseFunc, change ...func(*Config)) *lab {
 	t.Helper()
@@ -143,7 +143,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// eventually asks until ok gives no error; the deadline is there to fail, no time is tested.
+// eventually calls ok until it returns no error. The deadline only makes a failing test end.
 func eventually(t *testing.T, what string, ok func() error) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)

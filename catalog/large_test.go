@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// largeText makes a file of n rows of some 180 bytes each. change replaces lines of it.
+// largeText returns a file of n rows of about 180 bytes each. change replaces some lines.
 func largeText(n int, change map[int]string) string {
 	var b strings.Builder
 	for i := range n {
@@ -51,8 +51,8 @@ func TestLargeTables(t *testing.T) {
 		}, arrow.BinaryTypes.String, geoarrow.NoKind},
 	} {
 		text := largeText(rows, tt.change)
-		// The chunks have some 1 MiB: all go to a file, or the first half does not, or only what
-		// the widening adds to them is too much.
+		// The chunks have about 1 MiB. Depending on the limit, all go to a file, or the first half
+		// stays in memory, or only the growth by the widening is too much.
 		for _, memoryBytes := range []int64{1, 64 << 10, 1 << 20, 5 << 19, 64 << 20} {
 			t.Run(fmt.Sprintf("%s, %d bytes", tt.name, memoryBytes), func(t *testing.T) {
 				w := newWorld(t, memory(memoryBytes), func(c *Config) {
@@ -89,7 +89,7 @@ func TestLargeTables(t *testing.T) {
 	}
 }
 
-// While a large table is parsed, it grows in its file.
+// TestLargeTableGrowsInItsFile expects that a large table grows in its file while it is parsed.
 func TestLargeTableGrowsInItsFile(t *testing.T) {
 	w := newWorld(t, memory(64<<10))
 	w.write("large.rows", largeText(12_000, nil))
@@ -110,7 +110,7 @@ func TestLargeTableGrowsInItsFile(t *testing.T) {
 	w.wantTidy()
 }
 
-// smallDisk is a file system with room for so many bytes in a folder.
+// smallDisk is a file system with limited space in a folder.
 type smallDisk struct {
 	files.FS
 	bytes int64
@@ -170,12 +170,13 @@ func TestNoRoomForALargeTable(t *testing.T) {
 	}
 }
 
-// Tables that nobody uses make room for others, though they are open.
+// TestLargeTablesInTurn expects that unused tables make space for others although they are open.
 func TestLargeTablesInTurn(t *testing.T) {
 	w := newWorld(t, memory(64<<10), cacheBytes(3<<20))
 	const n = 6
 	for i := range n {
-		w.write(fmt.Sprintf("%d.rows", i), largeText(4000, map[int]string{i: "different;;"})) // some 700 kB
+		// about 700 kB
+		w.write(fmt.Sprintf("%d.rows", i), largeText(4000, map[int]string{i: "different;;"}))
 	}
 	c := w.open()
 	for range 2 {
@@ -191,7 +192,7 @@ func TestLargeTablesInTurn(t *testing.T) {
 	w.wantTidy()
 }
 
-// A bbox of a table in a file reads what it has to.
+// TestBBoxOfAFile expects that a bbox reads only the necessary parts of a table in a file.
 func TestBBoxOfAFile(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.Limits = readers.Limits{BatchRows: 128, Workers: 2} })
 	var text strings.Builder

@@ -19,8 +19,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// layeredFormat has files of several layers, each of which is a line "@name" and rows of rowsFormat
-// behind it.
+// layeredFormat has files of several layers. Each is a line "@name", followed by rows of
+// rowsFormat.
 func (w *world) layeredFormat() readers.Format {
 	f := w.format.format()
 	f.Name, f.Extensions, f.Layered = "layered", []string{".layered"}, true
@@ -90,7 +90,7 @@ func wantNames(t *testing.T, c *Catalog, want ...string) {
 	}
 }
 
-// wantRows asks for an entry and compares its rows.
+// wantRows requests an entry and compares its rows.
 func wantRows(t *testing.T, c *Catalog, name string, text string) answer {
 	t.Helper()
 	a, err := ask(t.Context(), c, Request{Name: name}, text)
@@ -134,7 +134,7 @@ func TestLayersAreEntries(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			w.wantParses(1) // that of trips.rows
+			w.wantParses(1) // the parse of trips.rows
 		} else {
 			wantNames(t, c, "trips.layered", "trips.rows")
 		}
@@ -155,13 +155,13 @@ func TestUnknownLayer(t *testing.T) {
 			{"trips.rows#Stops", "trips.layered#Stops"},
 			{"trip.layered#Stops", "trips.layered#Stops"},
 		} {
-			var none *NotFoundError
+			var notFound *NotFoundError
 			_, err := c.Table(t.Context(), Request{Name: tt.name})
-			if !errors.As(err, &none) || none.Name != tt.name || known && !slices.Contains(none.Closest, tt.closest) {
+			if !errors.As(err, &notFound) || notFound.Name != tt.name || known && !slices.Contains(notFound.Closest, tt.closest) {
 				t.Errorf("%s: error %v, want *NotFoundError with %s", tt.name, err, tt.closest)
 			}
 		}
-		w.format.parses.Add(-1) // the first one of an unknown layer tells all layers
+		w.format.parses.Add(-1) // the first parse of an unknown layer finds all layers
 		wantNames(t, c, expanded...)
 	}
 	w.wantParses(-1)
@@ -206,7 +206,7 @@ func TestLayersOfAFileThatChanged(t *testing.T) {
 		t.Errorf("error %v, want *NotFoundError", err)
 	}
 
-	// A single layer is the file, and has a name all the same.
+	// The only layer of a file is the file itself, and still has a name.
 	w.write("trips.layered", "@Only\n9;x;\n")
 	wantRows(t, c, "trips.layered", "9;x;\n")
 	if err := c.Refresh(t.Context()); err != nil {
@@ -215,7 +215,7 @@ func TestLayersOfAFileThatChanged(t *testing.T) {
 	wantNames(t, c, "trips.layered", "trips.rows")
 	wantRows(t, c, "trips.layered#Only", "9;x;\n")
 
-	// A malformed file forgets them too, and says why it can't be read.
+	// A malformed file also loses its layers, and the error says why it cannot be read.
 	w.write("trips.layered", trips+"!\n")
 	var bad *readers.ParseError
 	for _, name := range []string{"trips.layered", "trips.layered#Stops", "trips.layered#None"} {
@@ -265,14 +265,14 @@ func TestEvictLayers(t *testing.T) {
 	}
 }
 
-// What is evicted is gone from the disk too, and nothing else is: neither the tables of other
-// layers nor what is known of them.
+// TestEvictLayersFromDisk expects that an evicted table is removed from the disk too. Tables of
+// other layers and what is known about them stay.
 func TestEvictLayersFromDisk(t *testing.T) {
 	skip := map[string]any{"on_error": "skip"}
 	for _, tt := range []struct {
 		name   string
 		want   int
-		parses int64 // of the tables that are asked for again
+		parses int64 // of the tables that are requested again
 	}{
 		{"trips.layered#Stops", 2, 2},
 		{"trips.layered#Tracks/north", 1, 1},
@@ -340,8 +340,8 @@ func TestLayersInTheListOfTheCache(t *testing.T) {
 	}
 }
 
-// A file of very many layers is listed, and each of them found, in a time that grows with their
-// number and not with its square.
+// TestManyLayers lists a file with very many layers and finds each of them. The time grows with
+// their number and not with its square.
 func TestManyLayers(t *testing.T) {
 	const n = 30_000
 	w := newLayers(t)
@@ -364,7 +364,8 @@ func TestManyLayers(t *testing.T) {
 	w.close(c)
 }
 
-// A layer of a very long name is read, and not listed: the list must fit the messages of clients.
+// TestLongLayerNames reads a layer with a very long name, which is not listed: the list must fit in
+// clients' messages.
 func TestLongLayerNames(t *testing.T) {
 	long := strings.Repeat("n", tree.MaxNameBytes+1)
 	w := newLayers(t)

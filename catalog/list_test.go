@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// manyFiles makes n files of one row in a hundred folders, and gives the folder above.
+// manyFiles writes n files of one row in a hundred folders, and returns the parent folder.
 func manyFiles(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func BenchmarkList100k(b *testing.B) {
 	})
 }
 
-// Files of four siblings each, in folders of 1000 files.
+// BenchmarkListSiblings100k lists files of four siblings each, in folders of 1000 files.
 func BenchmarkListSiblings100k(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 25_000 {

@@ -17,13 +17,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// together has so many goroutines ask for a table at once, and compares what they get.
-func (w *world) together(c *Catalog, askers int, name string) {
+// together requests a table in several goroutines at once and compares the results.
+func (w *world) together(c *Catalog, callers int, name string) {
 	w.t.Helper()
 	rows := rowsOfText(w.read(name), 0)
 	var wg sync.WaitGroup
 	begin := make(chan struct{})
-	for range askers {
+	for range callers {
 		wg.Go(func() {
 			<-begin
 			h, err := c.Table(context.Background(), Request{Name: name})
@@ -42,7 +42,7 @@ func (w *world) together(c *Catalog, askers int, name string) {
 }
 
 func TestManyAskForOneFile(t *testing.T) {
-	for _, memoryBytes := range []int64{-1, 1 << 20} { // the table lies in a file, or in memory
+	for _, memoryBytes := range []int64{-1, 1 << 20} { // the table is in a file, or in memory
 		w := newWorld(t, memory(memoryBytes))
 		w.write("a.rows", textOf(1, 500))
 		c := w.open()
@@ -61,7 +61,7 @@ func TestManyAskForOneFile(t *testing.T) {
 	}
 }
 
-// Parses that take long keep nobody from what lies in the cache.
+// TestSlowParsesDoNotStopTheCache expects that slow parses do not delay tables in the cache.
 func TestSlowParsesDoNotStopTheCache(t *testing.T) {
 	w := newWorld(t)
 	w.write("cached.rows", textOf(1, 50))
@@ -103,11 +103,11 @@ func TestSlowParsesDoNotStopTheCache(t *testing.T) {
 	w.wantTidy()
 }
 
-// crowd is some clients of one or two catalogs over many files, with room for a few.
+// crowd has clients of one or two catalogs with many files and space for a few tables.
 type crowd struct {
 	*world
-	rows  map[string][]string // of the files that stay as they are
-	large map[string]bool     // of them, those that may find no room
+	rows  map[string][]string // of the files that do not change
+	large map[string]bool     // those of them for which there may not be enough space
 	n     atomic.Int64        // answers
 }
 
@@ -133,7 +133,7 @@ func newCrowd(t *testing.T) *crowd {
 	return c
 }
 
-// client asks for tables and holds up to three of them.
+// client requests tables and holds up to three of them.
 func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 	var held []*TableRef
 	defer func() {
@@ -145,7 +145,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 		name := fmt.Sprintf("%d.rows", random.IntN(len(w.rows)))
 		h, err := c.Table(context.Background(), Request{Name: name})
 		var limit *readers.LimitError
-		if errors.As(err, &limit) && w.large[name] { // others hold all that the cache has room for
+		if errors.As(err, &limit) && w.large[name] { // the other clients use all the space
 			continue
 		}
 		if err != nil {
@@ -170,7 +170,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 		case 2:
 			c.Peek(name)
 		case 3:
-			c.tables.Drop() // so that some are looked for in the cache
+			c.tables.Drop() // so that some are read from the cache
 		}
 		for len(held) > random.IntN(4) {
 			old := held[0]
@@ -184,8 +184,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 	return nil
 }
 
-// run has clients of each catalog do their work while something else is done, and looks at the end
-// whether all is as it should be.
+// run runs clients of each catalog while meanwhile is called. It checks the result at the end.
 func (w *crowd) run(clients, asks int, meanwhile func(i int) error, catalogs ...*Catalog) {
 	w.t.Helper()
 	var wg, others sync.WaitGroup
@@ -233,7 +232,8 @@ func (w *crowd) run(clients, asks int, meanwhile func(i int) error, catalogs ...
 		must(w.t, err)
 		bytes += info.Size()
 	}
-	if bytes > crowdCache*int64(len(catalogs)) { // each server keeps the budget by what it knows of the folder
+	// each server keeps the budget by its own index of the folder
+	if bytes > crowdCache*int64(len(catalogs)) {
 		w.t.Errorf("the cache has %d bytes", bytes)
 	}
 	w.wantTidy()
@@ -262,7 +262,7 @@ func TestEvictionUnderLoad(t *testing.T) {
 	})
 }
 
-// Two servers have one folder, while a file changes all the time.
+// TestTwoCatalogs has two servers with one folder while a file changes constantly.
 func TestTwoCatalogs(t *testing.T) {
 	w := newCrowd(t)
 	a, b := w.open(), w.open()
@@ -270,7 +270,7 @@ func TestTwoCatalogs(t *testing.T) {
 	w.run(8, w.asks(), func(i int) error { return w.changing(a, b, versions, i) }, a, b)
 }
 
-// changing gives a file its next version, and asks both servers for it.
+// changing gives a file its next version, and requests it from both servers.
 func (w *crowd) changing(a, b *Catalog, versions []string, i int) error {
 	text := versions[i%len(versions)]
 	if err := errors.Join(os.WriteFile(w.path("new"), []byte(text), 0o600), os.Rename(w.path("new"),
@@ -285,8 +285,8 @@ func (w *crowd) changing(a, b *Catalog, versions []string, i int) error {
 	return nil
 }
 
-// Times of use that lie in the future, since the clock was set back, keep nothing from being used
-// and evicted.
+// TestClockSetBack expects that times of use in the future, after the clock was set back, prevent
+// neither use nor eviction.
 func TestClockSetBack(t *testing.T) {
 	w := newWorld(t, cacheBytes(60_000))
 	for i := range 6 {

@@ -16,8 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// told is what Describe gives of a.rows, as text.
-func told(t *testing.T, c *Catalog, sel Selection) string {
+// description returns the result of Describe for a.rows as text.
+func description(t *testing.T, c *Catalog, sel Selection) string {
 	t.Helper()
 	h, s, err := c.Describe(t.Context(), Request{Name: "a.rows"}, sel, false)
 	must(t, err)
@@ -34,7 +34,7 @@ func told(t *testing.T, c *Catalog, sel Selection) string {
 	return fmt.Sprintf("version %s, %d rows, %d bytes, %s\n%s", h.Version, rows, s.Bytes(), s.Schema(), text)
 }
 
-// TestDescribeLost holds what is told of a table that is not there against what is told of one that
+// TestDescribeLost compares the description of a table that is not in memory with that of one that
 // is.
 func TestDescribeLost(t *testing.T) {
 	limit := int64(100)
@@ -42,7 +42,7 @@ func TestDescribeLost(t *testing.T) {
 		name   string
 		text   string
 		sel    Selection
-		parses int64 // that it takes
+		parses int64 // needed for it
 	}{
 		{"all", textOf(3, 2000), Selection{}, 0},
 		{"one column", textOf(3, 2000), Selection{Columns: []string{"b"}}, 0},
@@ -61,10 +61,11 @@ func TestDescribeLost(t *testing.T) {
 				w := newWorld(t, small, change)
 				w.write("a.rows", tt.text)
 				c := w.open()
-				want := told(t, c, tt.sel)
+				want := description(t, c, tt.sel)
 				c = w.lose(c)
 				w.format.parses.Store(0)
-				if got := told(t, c, tt.sel); got != want && tt.parses == 0 { // else the parse has taken another time
+				// the parse had another duration
+				if got := description(t, c, tt.sel); got != want && tt.parses == 0 {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}
 				w.wantParses(tt.parses)
@@ -78,7 +79,7 @@ func TestDescribeLost(t *testing.T) {
 	}
 }
 
-// TestDescribeHasNoRows: a scan that only describes says so.
+// TestDescribeHasNoRows expects an error when rows are read from a scan that only describes.
 func TestDescribeHasNoRows(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -99,8 +100,8 @@ func TestDescribeHasNoRows(t *testing.T) {
 	}
 }
 
-// TestDescribeParses: who describes waits for no parse, and the ranges that are asked for one after
-// the other, by somebody who leaves between them, take one.
+// TestDescribeParses expects that Describe does not wait for a parse. Several ranges share one
+// parse, although they are requested one after the other and the caller leaves in between.
 func TestDescribeParses(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestDescribeParses(t *testing.T) {
 			defer w.close(c)
 			w.format.parses.Store(0)
 			req := Request{Name: "a.rows"}
-			for range 3 { // the parse stands still
+			for range 3 { // the parse is blocked
 				h, s, err := c.Describe(t.Context(), req, Selection{}, true)
 				must(t, err)
 				if n, err := s.Rows(t.Context()); n != 700 || err != nil || h.Cached {
@@ -121,7 +122,8 @@ func TestDescribeParses(t *testing.T) {
 			if n := c.polls.Len(); n != 1 {
 				t.Errorf("%d are expected, want 1", n)
 			}
-			eventually(t, "the parse is waited for", func() error { // else it ends with the first of those who read
+			// else it ends with the first of the readers
+			eventually(t, "the parse is waited for", func() error {
 				if c.tables.Stats().Waiting == 0 {
 					return errors.New("no call waits")
 				}
@@ -158,22 +160,22 @@ func TestDescribeParses(t *testing.T) {
 	}
 }
 
-// TestDescribeExpectsFew: who describes many files that were lost has few of them parsed, and
-// whoever asks for the rows of another one has that parsed.
+// TestDescribeExpectsFew describes many lost files, and expects that only a few of them are parsed.
+// A request for the rows of another file parses that one.
 func TestDescribeExpectsFew(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
 			w := newWorld(t, small, change)
 			names := []string{"b.rows", "c.rows", "d.rows", "e.rows"}
 			for i, name := range names {
-				w.write(name, textOf(5+i, 100)) // of one content there is one table
+				w.write(name, textOf(5+i, 100)) // files with the same content share a table
 			}
 			c := without(t, w, names...)
 			defer w.close(c)
 			gate := make(chan struct{})
 			w.passAt(gate)
-			letOn := sync.OnceFunc(func() { close(gate) })
-			defer letOn() // a test that fails before is to end
+			resume := sync.OnceFunc(func() { close(gate) })
+			defer resume() // lets the parses end if the test fails earlier
 			w.format.parses.Store(0)
 			describe := func() {
 				for _, name := range names {
@@ -203,10 +205,10 @@ func TestDescribeExpectsFew(t *testing.T) {
 				w.want(c, "e.rows")
 			}()
 			begun(poll.MaxPrefetched + 1)
-			letOn()
+			resume()
 			<-done
 			begun(0)
-			describe() // those that were parsed are there, and now there is room for more
+			describe() // the parsed tables are available, and now there is space for more
 			for _, name := range names {
 				w.want(c, name)
 			}
@@ -216,7 +218,7 @@ func TestDescribeExpectsFew(t *testing.T) {
 	}
 }
 
-// TestDescribeExpects: a parse that nobody asks for is given up when its time is over.
+// TestDescribeExpects expects that a parse without a request is canceled after its time.
 func TestDescribeExpects(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -238,8 +240,8 @@ func TestDescribeExpects(t *testing.T) {
 	}
 }
 
-// TestDescribeOfAnotherStore: what a version before has stored of a table does not tell all, and
-// what is damaged nothing, so the file is parsed.
+// TestDescribeOfAnotherStore reads records of an earlier version, which lack something, and damaged
+// records. The file is then parsed.
 func TestDescribeOfAnotherStore(t *testing.T) {
 	few := Selection{BBox: &[4]float64{100, 0, 140, 9}}
 	for i, tt := range []struct {
@@ -267,7 +269,7 @@ func TestDescribeOfAnotherStore(t *testing.T) {
 		must(t, err)
 		c.archive.Put(context.Background(), r)
 		w.format.parses.Store(0)
-		told(t, c, tt.sel)
+		description(t, c, tt.sel)
 		if n := w.format.parses.Load(); n != 1 {
 			t.Errorf("case %d: %d parses, want 1", i, n)
 		}

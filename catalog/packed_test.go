@@ -38,7 +38,7 @@ func zstandard(t *testing.T, text string) string {
 	return string(w.EncodeAll([]byte(text), nil))
 }
 
-// zipped is an archive of members, name and text in turns.
+// zipped returns an archive of members, given as names and texts alternately.
 func zipped(t *testing.T, members ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -58,7 +58,7 @@ func zipped(t *testing.T, members ...string) string {
 	return b.String()
 }
 
-// kinds gives the text in each packing, by file name.
+// kinds returns the text in each packing, by file name.
 func kinds(t *testing.T, text string) map[string]string {
 	return map[string]string{
 		"a.rows.gz": gzipped(t, text), "a.rows.zst": zstandard(t, text), "a.zip": zipped(t, "notes.txt",
@@ -66,7 +66,8 @@ func kinds(t *testing.T, text string) map[string]string {
 	}
 }
 
-// newPacked is a world whose format is called KML too, since a KMZ archive has no other.
+// newPacked returns a world whose format is also called KML, because a KMZ archive contains nothing
+// else.
 func newPacked(t *testing.T, change ...func(*Config)) *world {
 	return newWorld(t, append([]func(*Config){func(c *Config) { c.Formats[0].Extensions = []string{".rows", ".kml"} }},
 		change...)...)
@@ -89,7 +90,7 @@ func TestPackedFiles(t *testing.T) {
 		w.wantParses(1)
 		w.wantTables(1)
 
-		// Another content of the same file.
+		// The file gets other content.
 		c := w.open()
 		text := textOf(2, 300)
 		w.write(name, kinds(t, text)[name])
@@ -137,8 +138,8 @@ func TestPackedFileBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// An archive has its own siblings, and one file of the cache may not be taken for another: the same
-// bytes are two archives here.
+// TestArchives expects that an archive has its own siblings, and that tables of archives are not
+// confused: the same bytes are two archives here.
 func TestArchives(t *testing.T) {
 	var seen []string
 	w := newPacked(t, func(c *Config) {
@@ -165,13 +166,13 @@ func TestArchives(t *testing.T) {
 	archive := zipped(t, "b.ATT", "attributes", "b.rows", first, "a.att", "other", "doc.kml", second)
 	w.write("x.zip", archive)
 	w.write("x.kmz", archive)
-	w.write("x.att", "beside the archive")
+	w.write("x.att", "next to the archive")
 	c := w.open()
 	wantNames(t, c, "x.kmz", "x.zip")
 	before := wantRows(t, c, "x.zip", first)
-	w.write("x.att", "another text beside the archive")
+	w.write("x.att", "another text next to the archive")
 	if after := wantRows(t, c, "x.zip", first); after.version != before.version {
-		t.Error("what lies beside an archive belongs to it")
+		t.Error("a file next to an archive belongs to it")
 	}
 	wantRows(t, c, "x.zip", first)
 	wantRows(t, c, "x.kmz", second)
@@ -196,7 +197,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestPollOfPacked asks for the progress of a parse behind its unpacking.
+// TestPollOfPacked requests the progress of a parse after the unpacking.
 func TestPollOfPacked(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows.gz", gzipped(t, largeText(1000, nil)))

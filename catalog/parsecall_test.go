@@ -16,8 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// gated gives a parse that waits until open is closed, and tells started when it begins and ended
-// how its context was.
+// gated returns a parse that waits until open is closed. It sends to started when it begins, and to
+// ended the state of its context.
 func gated() (parse parseFunc, open, started chan struct{}, ended chan error) {
 	open, started, ended = make(chan struct{}), make(chan struct{}, 100), make(chan error, 100)
 	return func(ctx context.Context, src *source.File) (*readers.Table, error) {
@@ -34,7 +34,7 @@ func gated() (parse parseFunc, open, started chan struct{}, ended chan error) {
 	}, open, started, ended
 }
 
-// wantWaiters waits until so many ask for the one parse under way.
+// wantWaiters waits until the parse in progress has the given number of callers.
 func (l *lab) wantWaiters(want int) {
 	l.t.Helper()
 	eventually(l.t, "waiters", func() error {
@@ -45,8 +45,8 @@ func (l *lab) wantWaiters(want int) {
 	})
 }
 
-// TestParsingIsTold has each parse told once, and its end, however it ends; who finds a table is no
-// parse.
+// TestParsingIsTold expects one event for each parse, and one for its end, however it ends. A table
+// that is found causes no event.
 func TestParsingIsTold(t *testing.T) {
 	var begun, ended atomic.Int64
 	l := newLab(t, "", func(ctx context.Context, src *source.File) (*readers.Table, error) {
@@ -86,8 +86,8 @@ func TestOneParseForManyAskers(t *testing.T) {
 	parse, open, _, _ := gated()
 	l := newLab(t, "", parse)
 	l.write("a.fake", "12345")
-	const askers = 100
-	held := make([]*TableRef, askers)
+	const callers = 100
+	held := make([]*TableRef, callers)
 	var wg sync.WaitGroup
 	for i := range held {
 		wg.Go(func() {
@@ -99,7 +99,7 @@ func TestOneParseForManyAskers(t *testing.T) {
 			held[i] = h
 		})
 	}
-	l.wantWaiters(askers)
+	l.wantWaiters(callers)
 	close(open)
 	wg.Wait()
 	if n := l.parses.Load(); n != 1 {
@@ -107,7 +107,7 @@ func TestOneParseForManyAskers(t *testing.T) {
 	}
 	for _, h := range held {
 		if h == nil || h.Table != held[0].Table || h.Version != held[0].Version || h.Cached {
-			t.Fatalf("askers got different answers: %+v and %+v", h, held[0])
+			t.Fatalf("callers got different answers: %+v and %+v", h, held[0])
 		}
 		h.Release()
 	}
@@ -115,8 +115,8 @@ func TestOneParseForManyAskers(t *testing.T) {
 		t.Error("the table was not kept")
 	}
 	s := l.Stats()
-	if s.Misses != 1 || s.Shared != askers-1 || s.Hits != 1 || s.Parses != 1 || s.HeldTables != 1 {
-		t.Errorf("stats %+v, want 1 miss, %d shared, 1 hit, 1 parse, 1 held", s, askers-1)
+	if s.Misses != 1 || s.Shared != callers-1 || s.Hits != 1 || s.Parses != 1 || s.HeldTables != 1 {
+		t.Errorf("stats %+v, want 1 miss, %d shared, 1 hit, 1 parse, 1 held", s, callers-1)
 	}
 }
 
@@ -159,18 +159,18 @@ func TestAllWaitersGo(t *testing.T) {
 	l := newLab(t, "", parse)
 	l.write("a.fake", "1")
 	ctx, cancel := context.WithCancel(t.Context())
-	const askers = 3
+	const callers = 3
 	gone := make(chan error)
-	for range askers {
+	for range callers {
 		go func() {
 			_, err := l.Table(ctx, Request{Name: "a.fake"})
 			gone <- err
 		}()
 	}
 	<-started
-	l.wantWaiters(askers)
+	l.wantWaiters(callers)
 	cancel()
-	for range askers {
+	for range callers {
 		if err := <-gone; !errors.Is(err, context.Canceled) {
 			t.Errorf("a waiter got %v, want context.Canceled", err)
 		}
@@ -178,7 +178,7 @@ func TestAllWaitersGo(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the parse's context says %v, want context.Canceled", err)
 	}
-	// Nobody is given the end of a parse that others gave up.
+	// A later caller does not get the end of a parse that others gave up.
 	close(open)
 	l.parse("a.fake")
 	if n := l.parses.Load(); n != 2 {
@@ -196,7 +196,7 @@ func TestNobodyJoinsAParseThatWasGivenUp(t *testing.T) {
 		close(begun)
 		<-ctx.Done()
 		close(givenUp)
-		<-end // slow to end
+		<-end // ends slowly
 		return nil, ctx.Err()
 	})
 	l.write("a.fake", "1")
@@ -209,16 +209,16 @@ func TestNobodyJoinsAParseThatWasGivenUp(t *testing.T) {
 	<-begun
 	cancel()
 	if err := <-first; err == nil {
-		t.Error("a cancelled asker got a table")
+		t.Error("a cancelled caller got a table")
 	}
 	<-givenUp
 	time.AfterFunc(20*time.Second, func() {
-		if n.Load() == 1 { // or the test would wait for ever
+		if n.Load() == 1 { // otherwise the test would wait forever
 			close(end)
 		}
 	})
 	if _, err := l.Table(t.Context(), Request{Name: "a.fake"}); err != nil {
-		t.Errorf("the next asker got %v", err)
+		t.Errorf("the next caller got %v", err)
 	}
 	if n.Load() == 2 {
 		close(end)
@@ -247,7 +247,7 @@ func TestFileChangesDuringParse(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		changes int64
-		fail    bool // the parse ends with an error of its own, as it does when a file is cut
+		fail    bool // the parse ends with an error of its own, as for a truncated file
 		parses  int64
 		want    error
 	}{

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// without gives a catalog that knows the tables of some files and has lost them.
+// without returns a catalog that knows the tables of some files but no longer has them.
 func without(t *testing.T, w *world, names ...string) *Catalog {
 	t.Helper()
 	c := w.open()
@@ -22,8 +22,8 @@ func without(t *testing.T, w *world, names ...string) *Catalog {
 	return w.lose(c)
 }
 
-// TestPart holds what is read of a part of a file against the same rows of the whole table, and
-// says how much is read for it.
+// TestPart compares part of a file with the same rows of the whole table, and checks how much is
+// read for it.
 func TestPart(t *testing.T) {
 	three := int64(3)
 	text := textOf(3, 2000)
@@ -78,7 +78,7 @@ func partsOf(c *Catalog) int64 {
 	return n
 }
 
-// bytesFor is how many bytes of a.rows a selection reads.
+// bytesFor returns how many bytes of a.rows are read for a selection.
 func bytesFor(t *testing.T, c *Catalog, sel Selection) int64 {
 	t.Helper()
 	h, s, err := c.Read(context.Background(), Request{Name: "a.rows"}, sel)
@@ -97,14 +97,14 @@ func bytesFor(t *testing.T, c *Catalog, sel Selection) int64 {
 	}
 }
 
-// TestPartOrWhole says for which selections the whole file is parsed.
+// TestPartOrWhole checks for which selections the whole file is parsed.
 func TestPartOrWhole(t *testing.T) {
 	box := func(from, to float64) Selection { return Selection{BBox: &[4]float64{from, 0, to, 9}} }
 	for _, tt := range []struct {
 		name  string
 		text  string
 		sels  []Selection
-		whole bool // the last one parses all
+		whole bool // the last selection parses the whole file
 	}{
 		{"few batches", textOf(3, 2000), []Selection{box(1, 100)}, false},
 		{"more than a quarter", textOf(3, 2000), []Selection{box(1, 700)}, true},
@@ -131,7 +131,7 @@ func TestPartOrWhole(t *testing.T) {
 			})
 		}
 	}
-	w := newWorld(t, small) // the table is there
+	w := newWorld(t, small) // the table is in memory
 	w.write("a.rows", textOf(3, 2000))
 	w.want(w.open(), "a.rows")
 	c := w.open()
@@ -141,7 +141,7 @@ func TestPartOrWhole(t *testing.T) {
 	}
 }
 
-// TestPartOfAChangedFile has the file change before, while and after a part is read.
+// TestPartOfAChangedFile changes the file before, during and after reading a part of it.
 func TestPartOfAChangedFile(t *testing.T) {
 	w := newWorld(t, small)
 	w.write("a.rows", textOf(3, 2000))
@@ -166,7 +166,7 @@ func TestPartOfAChangedFile(t *testing.T) {
 	w.wantParses(2)
 }
 
-// TestPartEnds cancels a read of a part, and closes the catalog.
+// TestPartEnds cancels reading a part, and closes the catalog.
 func TestPartEnds(t *testing.T) {
 	w := newWorld(t, small)
 	w.write("a.rows", textOf(3, 2000))

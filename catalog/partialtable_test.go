@@ -15,8 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// lost gives a catalog that knows the table of a.rows and has lost it. gate lets so many chunks of
-// the next parse pass as are sent.
+// lost returns a catalog that knows the table of a.rows but no longer has it. The next parse
+// processes one chunk for each value sent to gate.
 func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) {
 	t.Helper()
 	w.write("a.rows", text)
@@ -29,8 +29,8 @@ func lost(t *testing.T, w *world, text string) (c *Catalog, gate chan struct{}) 
 	return c, gate
 }
 
-// lose gives a catalog that knows what c does and has no tables: those in the cache are removed,
-// and c ends. Without a cache that is c, and the tables in memory go.
+// lose returns a catalog that knows what c knows and has no tables. It removes those in the cache
+// and closes c. Without a cache it returns c and drops the tables in memory.
 func (w *world) lose(c *Catalog) *Catalog {
 	w.t.Helper()
 	if !c.archive.OnDisk() {
@@ -45,13 +45,14 @@ func (w *world) lose(c *Catalog) *Catalog {
 	return w.open()
 }
 
-// cached is a catalog with a cache on disk, as all are if nothing else is said.
+// cached configures a cache on disk, which is the default.
 func cached(*Config) {}
 
-// caches are catalogs with a cache on disk and without.
+// caches has configurations with and without a cache on disk.
 var caches = map[string]func(*Config){"a cache": cached, "no cache": uncached}
 
-// passAt lets so many chunks of parses pass as are sent to gate, and all once it is closed.
+// passAt makes parses process one chunk for each value sent to gate, and all chunks once it is
+// closed.
 func (w *world) passAt(gate chan struct{}) {
 	pause := func(ctx context.Context, _ int64) error {
 		select {
@@ -64,8 +65,8 @@ func (w *world) passAt(gate chan struct{}) {
 	w.format.pause.Store(&pause)
 }
 
-// TestLive reads rows of a table while its file is parsed: all of them, those of a range, those in
-// a box, fast and slow.
+// TestLive reads rows of a table while its file is parsed: all rows, a range, rows in a box, fast
+// and slow.
 func TestLive(t *testing.T) {
 	limit := int64(100)
 	for _, c := range []struct {
@@ -120,7 +121,8 @@ func TestLive(t *testing.T) {
 				}
 				at := 0
 				for {
-					if c.ahead == 0 { // one chunk for each that is read: no row waits for one behind it
+					// one chunk for each that is read: no row waits for a later chunk
+					if c.ahead == 0 {
 						gate <- struct{}{}
 					}
 					rec, err := s.Next(t.Context())
@@ -147,9 +149,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveKeeps: what is in memory anyway can be had until the parse is over, of the rest the last
-// TestLiveIsShared: those who read while the file is parsed and those who wait for the table share
-// one parse, which ends when the last of them leaves.
+// TestLiveIsShared expects that readers of the rows during a parse and callers that wait for the
+// table share one parse. It ends when the last of them leaves.
 func TestLiveIsShared(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {
@@ -186,8 +187,8 @@ func TestLiveIsShared(t *testing.T) {
 	}
 }
 
-// TestLiveIsKept: the only reader leaves with the last row, maybe before the table is whole. The
-// table is kept and saved all the same.
+// TestLiveIsKept has a single reader that leaves with the last row, maybe before the table is
+// complete. The table is kept and saved.
 func TestLiveIsKept(t *testing.T) {
 	for range 20 {
 		w := newWorld(t, small)
@@ -215,8 +216,8 @@ func TestLiveIsKept(t *testing.T) {
 	}
 }
 
-// TestLiveOfAFileThatChanges: whoever reads rows while the file becomes another one gets an error
-// at the latest in place of the end, also if a limit ends the rows before.
+// TestLiveOfAFileThatChanges changes the file while a client reads rows. The client gets an error
+// instead of the end of the rows, even if a limit ends the rows earlier.
 func TestLiveOfAFileThatChanges(t *testing.T) {
 	limit := int64(40)
 	for _, tt := range []struct {
@@ -241,9 +242,11 @@ func TestLiveOfAFileThatChanges(t *testing.T) {
 			rec, err := s.Next(t.Context())
 			must(t, err)
 			rec.Release()
-			must(t, os.WriteFile(w.path("a.rows"), []byte(text), 0o600)) // the same rows, which nobody can know
+			// the same rows, which the catalog cannot know
+			must(t, os.WriteFile(w.path("a.rows"), []byte(text), 0o600))
 			for err == nil {
-				gate <- struct{}{} // one chunk for each that is read: no row comes from a table that is whole
+				// one chunk for each that is read: no row comes from a complete table
+				gate <- struct{}{}
 				if rec, err = s.Next(t.Context()); err == nil {
 					rec.Release()
 				}
@@ -256,7 +259,8 @@ func TestLiveOfAFileThatChanges(t *testing.T) {
 	}
 }
 
-// TestEvictWhileSaved: what is evicted while it is written to the cache does not stay there.
+// TestEvictWhileSaved expects that a table evicted while it is written to the cache is not kept
+// there.
 func TestEvictWhileSaved(t *testing.T) {
 	w := newWorld(t, small)
 	w.write("a.rows", textOf(9, 100))
@@ -271,8 +275,8 @@ func TestEvictWhileSaved(t *testing.T) {
 	w.wantTables(0)
 }
 
-// TestLiveOfAnotherFile: a store that promises another table than the file gives makes an error,
-// not a mixture.
+// TestLiveOfAnotherFile has a store with the record of another table. This causes an error and no
+// mixture of tables.
 func TestLiveOfAnotherFile(t *testing.T) {
 	w := newWorld(t, small)
 	text := textOf(7, 500)
@@ -309,8 +313,8 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	close(gate)
 }
 
-// TestLiveWithoutRoom: where the cache has no room for a table, what is known of it stays, and its
-// rows are given as they come when the file is parsed again.
+// TestLiveWithoutRoom expects that a record is kept although the cache has no space for the table.
+// When the file is parsed again, its rows are sent as they are parsed.
 func TestLiveWithoutRoom(t *testing.T) {
 	w := newWorld(t, small, cacheBytes(100))
 	text := textOf(9, 500)
@@ -336,7 +340,7 @@ func TestLiveWithoutRoom(t *testing.T) {
 	for range 2 {
 		gate <- struct{}{}
 	}
-	rec, err := s.Next(t.Context()) // the parse stands still
+	rec, err := s.Next(t.Context()) // the parse is blocked
 	must(t, err)
 	at, err := sameRecord(rec, rowsOfText(text, 0), 0)
 	if err != nil || at != 16 {

@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// stepped gives a pause in which a parse takes one step for each value sent, and tells when it ends
-// early.
+// stepped returns a pause that lets a parse take one step for each value sent. It reports when the
+// parse ends early.
 func stepped() (pause func(context.Context, int64) error, step chan struct{}, stopped chan error) {
 	step, stopped = make(chan struct{}), make(chan error, 100)
 	return func(ctx context.Context, _ int64) error {
@@ -26,8 +26,7 @@ func stepped() (pause func(context.Context, int64) error, step chan struct{}, st
 	}, step, stopped
 }
 
-// polled opens a catalog whose polls wait for no time to speak of, over a file that is parsed step
-// by step.
+// polled opens a catalog whose polls wait hardly at all, with a file that is parsed step by step.
 func (w *world) polled(lease time.Duration, text string) (c *Catalog, step chan struct{}, stopped chan error) {
 	w.t.Helper()
 	w.write("a.rows", text)
@@ -40,10 +39,10 @@ func (w *world) polled(lease time.Duration, text string) (c *Catalog, step chan 
 
 func TestPollTellsProgress(t *testing.T) {
 	for i := range 4 {
-		cached, again := i&1 == 0, i&2 == 0 // polls go on with the ID of the first one
+		cached, again := i&1 == 0, i&2 == 0 // later polls use the ID of the first one
 		w := newWorld(t, memory(-1), func(c *Config) {
 			if !cached {
-				c.CacheDir = "" // then the table is beyond what may be kept
+				c.CacheDir = "" // the table then exceeds the memory limit
 			}
 		})
 		text := largeText(1000, nil)
@@ -93,7 +92,7 @@ func TestPollTellsAnErrorOnce(t *testing.T) {
 	}
 }
 
-// pollTellsAnErrorOnce polls with the ID of the last poll, or without.
+// pollTellsAnErrorOnce polls with the ID of the last poll, or without one.
 func pollTellsAnErrorOnce(t *testing.T, again bool) {
 	w := newWorld(t)
 	c, step, _ := w.polled(time.Hour, textOf(1, 250)+"!\n")
@@ -131,7 +130,7 @@ func pollTellsAnErrorOnce(t *testing.T, again bool) {
 	w.wantTidy()
 }
 
-// poll2 polls for a table that is there.
+// poll2 polls for a table that is in memory.
 func poll2(c *Catalog) error {
 	c.polls.Wait = time.Hour
 	h, _, err := c.Poll(context.Background(), Request{Name: "a.rows"}, "")
@@ -154,7 +153,7 @@ func TestParseEndsWhenNobodyPolls(t *testing.T) {
 	w.wantTidy()
 }
 
-// TestCancelPoll cancels one poll of those who wait for a parse.
+// TestCancelPoll cancels one of the polls that wait for a parse.
 func TestCancelPoll(t *testing.T) {
 	w := newWorld(t)
 	text := textOf(1, 1000)
@@ -187,7 +186,7 @@ func TestCancelPoll(t *testing.T) {
 		t.Error("the poll is cancelled twice")
 	}
 
-	// The parse goes on for the others: another poll, one who waits.
+	// The parse continues for the other poll and for a waiting caller.
 	one, other := poll(""), poll("")
 	if one.ID == other.ID {
 		t.Error("two polls have one ID")
@@ -228,7 +227,7 @@ func TestCancelPoll(t *testing.T) {
 	w.wantTidy()
 }
 
-// A catalog may be closed while it is asked.
+// TestCloseWhileOthersPoll closes a catalog during polls.
 func TestCloseWhileOthersPoll(t *testing.T) {
 	for range 5 {
 		w := newWorld(t)
@@ -257,7 +256,8 @@ func TestCloseWhileOthersPoll(t *testing.T) {
 		must(t, err)
 		must(t, c.Close())
 		wg.Wait()
-		must(t, sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0))) // it is still held
+		// it is still held
+		must(t, sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)))
 		h.Release()
 		w.wantTidy()
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// uncached is a catalog without a cache on disk.
+// uncached configures a catalog without a cache on disk.
 func uncached(c *Config) { c.CacheDir = "" }
 
-// selected reads what a selection gives: the names of its columns, and its rows as JSON.
+// selected returns the column names and the rows, as JSON, of a selection.
 func selected(t *testing.T, c *Catalog, sel Selection) (names, rows string) {
 	t.Helper()
 	h, s, err := c.Read(context.Background(), Request{Name: "a.rows"}, sel)
@@ -47,7 +47,7 @@ func selected(t *testing.T, c *Catalog, sel Selection) (names, rows string) {
 	}
 }
 
-// TestProjectedRows holds what is read of some columns against the same columns of the whole table.
+// TestProjectedRows compares a read of some columns with the same columns of the whole table.
 func TestProjectedRows(t *testing.T) {
 	one := int64(1)
 	for _, sel := range []Selection{
@@ -73,8 +73,8 @@ func TestProjectedRows(t *testing.T) {
 	}
 }
 
-// TestProjectedTablesAreShared says which tables serve whom. Each step asks for columns, "" for
-// all, and says how many parses there were then, and how many tables there are.
+// TestProjectedTablesAreShared checks which requests share a table. Each step requests columns, ""
+// for all, and has the numbers of parses and tables after it.
 func TestProjectedTablesAreShared(t *testing.T) {
 	type step struct {
 		columns        string
@@ -137,8 +137,8 @@ func TestProjectedTablesAreShared(t *testing.T) {
 	}
 }
 
-// TestProjectedParsesAreJoined has askers come while a parse is under way: those of fewer columns
-// wait for it, others begin their own.
+// TestProjectedParsesAreJoined sends requests during a parse. Requests for fewer columns wait for
+// it, others start their own.
 func TestProjectedParsesAreJoined(t *testing.T) {
 	w := newWorld(t, uncached)
 	w.write("a.rows", textOf(3, 250))
@@ -165,7 +165,7 @@ func TestProjectedParsesAreJoined(t *testing.T) {
 				}
 			}
 		})
-		eventually(t, "an asker waits", func() error {
+		eventually(t, "a caller waits", func() error {
 			if s := c.Stats(); s.Misses+s.Shared != int64(i+1) {
 				return errors.New("not yet")
 			}
@@ -177,8 +177,8 @@ func TestProjectedParsesAreJoined(t *testing.T) {
 	w.wantParses(4) // a and b, geometry, geometry and c, all
 }
 
-// TestProjectedTableIsNotScannedForMore says that a table does not give columns that it was not
-// requested with.
+// TestProjectedTableIsNotScannedForMore expects that a table does not return columns that it was
+// not requested with.
 func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 	w := newWorld(t, uncached)
 	w.write("a.rows", textOf(3, 250))
@@ -206,9 +206,9 @@ func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 	}
 }
 
-// TestProjectedLost reads columns of a table that has left the memory, behind a parse of these or
-// more: rows are there before the last one is parsed, and they and all that is told of them are
-// those of a catalog that has never parsed the file.
+// TestProjectedLost reads columns of a table that is no longer in memory, after a parse of the same
+// columns or more. Rows arrive before the last one is parsed. They and their description equal
+// those of a catalog that never parsed the file.
 func TestProjectedLost(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -224,7 +224,7 @@ func TestProjectedLost(t *testing.T) {
 		{"a column that is not there", nil, []string{"c"}, true},
 		{"other columns", []string{"a"}, []string{"b"}, false},
 		{"more columns", []string{"a"}, []string{"a", "geometry"}, false},
-		// who names all of them has not said that there are no others
+		// A list of all columns does not say that there are no others.
 		{"all", []string{"a", "b", "geometry"}, nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestProjectedLost(t *testing.T) {
 	}
 }
 
-// about is what is told of a.rows to who reads some columns, and their rows.
+// about returns the description of a.rows for a client that reads some columns, and their rows.
 func about(t *testing.T, c *Catalog, columns []string) string {
 	t.Helper()
 	req := Request{Name: "a.rows", Columns: columns}
@@ -289,8 +289,8 @@ func about(t *testing.T, c *Catalog, columns []string) string {
 	return fmt.Sprintf("%s\n%s\n%s", text, s.Schema(), rows)
 }
 
-// TestEvictedIsNotKnown: without a cache on disk too, nothing is known of a file whose table was
-// evicted by name.
+// TestEvictedIsNotKnown expects that nothing is known about a file whose table was evicted by name,
+// also without a cache on disk.
 func TestEvictedIsNotKnown(t *testing.T) {
 	for in, change := range caches {
 		t.Run(in, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/store"
 )
 
-// TestRecordsAreReadAhead checks that a new catalog has the records of the newest files in memory,
-// and that no record outlives a change of its file, or an eviction.
+// TestRecordsAreReadAhead expects that a new catalog has the records of the newest files in memory.
+// No record outlives a change of its file, or an eviction.
 func TestRecordsAreReadAhead(t *testing.T) {
 	w := newWorld(t, small)
 	w.write("a.rows", textOf(3, 100))

@@ -29,7 +29,8 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write("a.rows", textOf(1, 1234))
-	w.write("b.rows", strings.Replace(textOf(2, 567), ";", "text;", 300)) // the last batches have numbers alone
+	// the last batches have only numbers
+	w.write("b.rows", strings.Replace(textOf(2, 567), ";", "text;", 300))
 	w.write("folder/c.rows", textOf(3, 1))
 	w.write("empty.rows", "")
 	c := w.open()
@@ -79,7 +80,7 @@ func TestOptionsOfTheOperatorAreInTheKey(t *testing.T) {
 	w.wantParses(2)
 }
 
-// keepTime gives the file its time of modification back after a change.
+// keepTime restores the modification time of a file after a change.
 func (w *world) keepTime(name string, change func()) {
 	w.t.Helper()
 	info, err := os.Stat(w.path(name))
@@ -170,7 +171,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// Two files of one content are one table.
+// TestCopyAndRename expects that two files with the same content share one table.
 func TestCopyAndRename(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(1, 300))
@@ -195,8 +196,8 @@ func TestCopyAndRename(t *testing.T) {
 	w.wantTidy()
 }
 
-// A file that is written again within one step of the clock, and whose time of modification is set
-// back, or lies in the future, is another.
+// TestQuickRewrites rewrites a file within one step of the clock, and sets its modification time
+// back or into the future. The file counts as changed.
 func TestQuickRewrites(t *testing.T) {
 	for _, at := range []time.Time{time.Unix(1e9, 0), time.Now().Add(time.Hour)} {
 		w := newWorld(t)
@@ -227,7 +228,8 @@ func TestChangedWhileItIsParsed(t *testing.T) {
 		{"shrunk", func(w *world) { w.write("a.rows", textOf(1, 2)) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, memoryBytes := range []int64{0, 1} { // of the second one the chunks go to a file
+			// with the second one the chunks go to a file
+			for _, memoryBytes := range []int64{0, 1} {
 				w := newWorld(t, memory(memoryBytes))
 				w.write("a.rows", textOf(1, 3000))
 				c := w.open()
@@ -253,7 +255,7 @@ func TestChangedWhileItIsParsed(t *testing.T) {
 				w.wantTables(1)
 				w.wantTidy()
 
-				pause = func(_ context.Context, row int64) error { // it never stands still
+				pause = func(_ context.Context, row int64) error { // it never waits
 					if row != 500 {
 						return nil
 					}
@@ -272,7 +274,8 @@ func TestChangedWhileItIsParsed(t *testing.T) {
 	}
 }
 
-// What the store says of a file that was malformed keeps nobody from a later version.
+// TestMalformedThenGood expects that the record of a malformed file does not affect a later
+// version.
 func TestMalformedThenGood(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(1, 300)+"!\n")
@@ -347,8 +350,8 @@ func TestListAndClearCache(t *testing.T) {
 	w.wantParses(3)
 }
 
-// A table that was saved is the mapped one from then on, also for those who ask while somebody
-// holds the one in memory.
+// TestSavedTableLeavesMemory expects that the mapped table replaces the one in memory after it was
+// saved, also for new callers while the one in memory is in use.
 func TestSavedTableLeavesMemory(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(1, 1234))

@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// paired has a format of shapes that lie beside attributes, and one of attributes alone, as
-// shapefiles and DBF files are.
+// paired adds a format of shapes with attributes in a second file, and one of attributes alone,
+// like shapefiles and DBF files.
 func paired(cfg *Config) {
 	cfg.Formats = append(fakeFormats(),
 		readers.Format{
@@ -34,7 +34,8 @@ func TestSiblingsAreNoEntries(t *testing.T) {
 	} {
 		l.write(rel, rel)
 	}
-	if err := os.Mkdir(filepath.Join(l.dir, "a/alone.shp"), 0o755); err != nil { // no file, so nothing belongs to it
+	// not a file, so it has no siblings
+	if err := os.Mkdir(filepath.Join(l.dir, "a/alone.shp"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"a/Roads.dbf", "a/alone.dbf", "a/roads.2.dbf", "a/roads.shp", "b/roads.dbf", "c/x.SHP", "c/x.fake"}
@@ -51,7 +52,7 @@ func TestSiblingsAreNoEntries(t *testing.T) {
 		}
 	}
 
-	// The attributes are an entry as soon as the shapes are gone.
+	// The attributes become an entry as soon as the shapes are gone.
 	if err := os.Remove(filepath.Join(l.dir, "a/roads.shp")); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,8 @@ func TestSiblingsThatChange(t *testing.T) {
 			l.write("roads.shp", "text")
 			l.write("roads.dbf", "text")
 			l.write("elsewhere/x.shx", "text")
-			l.link(filepath.Join(l.dir, "elsewhere/x.shx"), "roads.shx") // os.Root alone would not follow it
+			// os.Root alone would not follow it
+			l.link(filepath.Join(l.dir, "elsewhere/x.shx"), "roads.shx")
 			l.wantNames("roads.shp")
 			before := l.table("roads.shp")
 			before.Release()
@@ -115,7 +117,7 @@ func TestSiblingsThatChange(t *testing.T) {
 	}
 }
 
-// A digest of the content is one of the siblings' too.
+// TestSiblingsInTheCacheKey expects that the digest of the content includes the siblings.
 func TestSiblingsInTheCacheKey(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.Formats[0].Siblings = []string{".att", ".txt"} })
 	text := textOf(1, 300)
@@ -141,7 +143,7 @@ func TestSiblingsInTheCacheKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 1},
-		{"back", func() { w.write("a.att", "text") }, 1}, // the store knows the last content alone
+		{"back", func() { w.write("a.att", "text") }, 1}, // the store only knows the last content
 	} {
 		step.change()
 		c := w.open()

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSwapped replaces a file, or a folder on its path, after the catalog has looked at it and
-// before it opens it. That is a change of the file, and the next look finds none.
+// TestSwapped replaces a file, or a folder in its path, between the lookup in the catalog and the
+// opening. This counts as a change of the file, and the next lookup finds no file.
 func TestSwapped(t *testing.T) {
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "a.fake"), "FAKE")
@@ -52,15 +52,15 @@ func TestSwapped(t *testing.T) {
 			if _, err := l.tables.Get(t.Context(), j); !errors.Is(err, source.ErrChanged) {
 				t.Errorf("got %v, want one that wraps source.ErrChanged", err)
 			}
-			var none *NotFoundError
-			if _, err := l.Table(t.Context(), req); !errors.As(err, &none) {
+			var notFound *NotFoundError
+			if _, err := l.Table(t.Context(), req); !errors.As(err, &notFound) {
 				t.Errorf("then %v, want a NotFoundError", err)
 			}
 		})
 	}
 }
 
-// TestClosedIsNoChange closes the catalog in place of that.
+// TestClosedIsNoChange closes the catalog at the same point instead.
 func TestClosedIsNoChange(t *testing.T) {
 	l := newLab(t, "", sized)
 	l.write("a.fake", "FAKE")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Each table of an archive that has several is an entry once the first of them was parsed.
+// TestTablesOfAnArchiveAreEntries expects that each table of an archive is an entry after the first
+// of them was parsed.
 func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 	for _, cached := range []bool{true, false} {
 		w := newLayers(t, func(c *Config) {
@@ -44,8 +45,8 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 			t.Errorf("listed %+v", list)
 		}
 		for _, name := range []string{"all.zip#b", "all.zip#x/b", "all.zip#Stops", "one.zip#a", "all.zip#"} {
-			var none *NotFoundError
-			if _, err := c.Lookup(name); !errors.As(err, &none) {
+			var notFound *NotFoundError
+			if _, err := c.Lookup(name); !errors.As(err, &notFound) {
 				t.Errorf("%s: got %v, want that it is not there", name, err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// TestViewsAreShared asks for selections of one table, and says for which of them the schema is
+// TestViewsAreShared requests selections of one table, and checks for which of them the schema is
 // encoded.
 func TestViewsAreShared(t *testing.T) {
 	w := newWorld(t)
@@ -58,7 +58,7 @@ func TestViewsAreShared(t *testing.T) {
 			t.Fatalf("step %d, %+v: %d schemas are encoded, want %d", i, step.sel, encoded, step.want)
 		}
 	}
-	// Of many views the last ones are kept.
+	// Only the latest views are kept.
 	h, err := c.Table(context.Background(), Request{Name: "a.rows"})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestViewsAreShared(t *testing.T) {
 	}
 }
 
-// TestViewsKeepTheirColumns changes the names that a view was asked for by.
+// TestViewsKeepTheirColumns changes the slice of names that a view was requested with.
 func TestViewsKeepTheirColumns(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.rows", textOf(3, 250))

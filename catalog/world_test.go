@@ -25,16 +25,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// rowsFormat is a format that is parsed in earnest, so that tables follow from what is in files. A
-// row is a line of three fields, each of which may be empty, which is null; a line that begins with
-// '!' is malformed:
+// rowsFormat is a format with a real parser, so that tables follow from the content of files. A row
+// is a line of three fields. An empty field is null. A line that begins with '!' is malformed:
 //
 //	17;some text;1 2        integer or text; text; a point
 //	x;;0 0,1 1              a line of two positions
 type rowsFormat struct {
 	parses atomic.Int64                                               // of whole files
-	tails  atomic.Int64                                               // of what was appended to one
-	pause  atomic.Pointer[func(ctx context.Context, row int64) error] // before each chunk
+	tails  atomic.Int64                                               // of appended data
+	pause  atomic.Pointer[func(ctx context.Context, row int64) error] // called before each chunk
 }
 
 func (f *rowsFormat) format() readers.Format {
@@ -128,19 +127,19 @@ func (p rowsParser) Parse(ctx context.Context, src *source.File, req readers.Req
 // rowsChunk makes columns of lines.
 type rowsChunk struct {
 	shift int64
-	text  []geoarrow.ColumnID // wanted as text
+	text  []geoarrow.ColumnID // requested as text
 	lines []string
 	bytes int64
 }
 
-// split gives the fields of a line.
+// split returns the fields of a line.
 func split(line string) (a, b, g string) {
 	a, rest, _ := strings.Cut(line, ";")
 	b, g, _ = strings.Cut(rest, ";")
 	return a, b, g
 }
 
-// shifted is the integer of a text, and whether it is one.
+// shifted parses an integer and adds by. It returns false for other text.
 func shifted(text string, by int64) (int64, bool) {
 	v, err := strconv.ParseInt(text, 10, 64)
 	return v + by, err == nil
@@ -188,7 +187,7 @@ func (k *rowsChunk) columns() (*geoarrow.Columns, error) {
 	return &geoarrow.Columns{Rows: len(k.lines), Attributes: []geoarrow.Column{a, b}, Geometry: shapes}, err
 }
 
-// project leaves out what nobody asked for.
+// project removes the columns that were not requested.
 func project(c *geoarrow.Columns, columns readers.Projection) {
 	for i := range c.Attributes {
 		if id := c.Attributes[i].ID(); !columns.Has(id) {
@@ -232,7 +231,7 @@ func fillColumn(c *geoarrow.Column, values []string) {
 	}
 }
 
-// positions are those of a geometry's text: "1 2" is one, "1 2,3 4" are two.
+// positions parses the text of a geometry: "1 2" is one position, "1 2,3 4" are two.
 func positions(text string) [][2]float64 {
 	var all [][2]float64
 	for p := range strings.SplitSeq(text, ",") {
@@ -261,8 +260,8 @@ func addShape(g *geoarrow.GeometryBuilder, text string) error {
 	return nil
 }
 
-// rowsOfText is what the rows of a file are, as the scan of a table has to give them: cells as
-// text, joined. It shares no code with the parser's columns.
+// rowsOfText returns the expected rows of a file's table: cells as text, joined. It shares no code
+// with the parser's columns.
 func rowsOfText(text string, shift int64) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -287,7 +286,7 @@ func rowsOfText(text string, shift int64) []string {
 	return out
 }
 
-// textOf makes a file of n rows. Files of different seeds differ in each row.
+// textOf returns a file of n rows. Files with different seeds differ in every row.
 func textOf(seed, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -303,8 +302,8 @@ func textOf(seed, n int) string {
 	return b.String()
 }
 
-// world is some folders of data files, a cache folder, and catalogs over them, one after the other
-// or at once.
+// world has folders of data files, a cache folder, and catalogs for them, one after the other or at
+// once.
 type world struct {
 	t           testing.TB
 	data, cache string
@@ -323,14 +322,14 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	return w
 }
 
-// small are limits that make many batches of a few rows.
+// small sets limits that cause many batches of a few rows.
 func small(c *Config) { c.Limits = readers.Limits{BatchRows: 16, Workers: 2} }
 
 func memory(bytes int64) func(*Config) { return func(c *Config) { c.MemoryBytes = bytes } }
 
 func cacheBytes(bytes int64) func(*Config) { return func(c *Config) { c.CacheBytes = bytes } }
 
-// open opens a catalog. The caller closes it, or the end of the test does.
+// open opens a catalog. The caller or the end of the test closes it.
 func (w *world) open() *Catalog {
 	w.t.Helper()
 	c, err := w.tryOpen()
@@ -351,7 +350,7 @@ func (w *world) tryOpen() (*Catalog, error) {
 	return open(context.Background(), cfg, w.fs)
 }
 
-// close ends a catalog, once all tables are saved.
+// close closes a catalog after all tables are saved.
 func (w *world) close(c *Catalog) {
 	w.t.Helper()
 	c.awaitSaves()
@@ -360,8 +359,7 @@ func (w *world) close(c *Catalog) {
 	}
 }
 
-// awaitSaves waits until what was parsed is in the cache. No other goroutine may be asking for
-// tables.
+// awaitSaves waits until all parsed tables are in the cache. No other goroutine may request tables.
 func (c *Catalog) awaitSaves() { c.tables.Wait() }
 
 func (w *world) path(name string) string { return filepath.Join(w.data, name) }
@@ -382,7 +380,7 @@ func (w *world) read(name string) string {
 	return string(text)
 }
 
-// answer is what a client learns of a table beside its rows.
+// answer is what a client learns about a table in addition to its rows.
 type answer struct {
 	version      string
 	cached       bool
@@ -401,7 +399,7 @@ func answerOf(h *TableRef) answer {
 	return a
 }
 
-// ask asks for a table and compares all its rows with those of a file's text.
+// ask requests a table and compares all its rows with the text of a file.
 func ask(ctx context.Context, c *Catalog, req Request, text string) (answer, error) {
 	h, err := c.Table(ctx, req)
 	if err != nil {
@@ -413,7 +411,7 @@ func ask(ctx context.Context, c *Catalog, req Request, text string) (answer, err
 	return a, sameRows(ctx, c, h, Selection{}, rowsOfText(text, shift))
 }
 
-// want is ask for a file as it is now.
+// want calls ask with the current text of a file.
 func (w *world) want(c *Catalog, name string, options ...string) answer {
 	w.t.Helper()
 	a, err := ask(context.Background(), c, Request{Name: name, Options: shiftBy(options...)}, w.read(name))
@@ -430,10 +428,10 @@ func shiftBy(by ...string) map[string]any {
 	return map[string]any{"shift": by[0]}
 }
 
-// errWrong says that a table is not that of its file.
+// errWrong says that a table does not match its file.
 var errWrong = errors.New("a wrong table")
 
-// sameRows scans what is selected and compares it with the rows that it should be.
+// sameRows scans a selection and compares it with the expected rows.
 func sameRows(ctx context.Context, c *Catalog, h *TableRef, sel Selection, want []string) error {
 	sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
 	s, err := c.Scan(h, sel)
@@ -459,7 +457,8 @@ func sameRows(ctx context.Context, c *Catalog, h *TableRef, sel Selection, want 
 	return nil
 }
 
-// sameRecord compares a record with the rows from one on, releases it, and gives the row behind.
+// sameRecord compares a record with the rows from index at on, releases it, and returns the index
+// of the next row.
 func sameRecord(rec arrow.Record, want []string, at int) (int, error) {
 	defer rec.Release()
 	for i := range int(rec.NumRows()) {
@@ -472,7 +471,7 @@ func sameRecord(rec arrow.Record, want []string, at int) (int, error) {
 	return at, nil
 }
 
-// wantParses says how many whole files were parsed since it was asked last.
+// wantParses compares the number of files parsed since its last call.
 func (w *world) wantParses(want int64) {
 	w.t.Helper()
 	if got := w.format.parses.Swap(0); got != want {
@@ -480,7 +479,7 @@ func (w *world) wantParses(want int64) {
 	}
 }
 
-// tables gives the paths of the tables in the cache.
+// tables returns the paths of the tables in the cache.
 func (w *world) tables() []string {
 	w.t.Helper()
 	found, err := filepath.Glob(filepath.Join(w.cache, "tables", "*.arrow"))
@@ -490,7 +489,7 @@ func (w *world) tables() []string {
 	return found
 }
 
-// wantTables says how many tables lie in the cache.
+// wantTables compares the number of tables in the cache.
 func (w *world) wantTables(want int) {
 	w.t.Helper()
 	if found := w.tables(); len(found) != want {
@@ -498,7 +497,7 @@ func (w *world) wantTables(want int) {
 	}
 }
 
-// wantTidy says that no file of a writer and no mapping is left. All catalogs of the process are
+// wantTidy checks that no temporary file and no mapping is left. All catalogs of the process are
 // closed.
 func (w *world) wantTidy() {
 	w.t.Helper()

@@ -154,8 +154,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// TestEachOperationFails lets each operation of writing a table fail with each error. Commit then
-// says so, or has done it all.
+// TestEachOperationFails makes each operation of writing a table fail with each error. Commit then
+// returns an error or has completed.
 func TestEachOperationFails(t *testing.T) {
 	for _, fault := range []faulty.Fault{
 		{Ops: faulty.All, Err: syscall.ENOSPC, Short: true},
@@ -172,7 +172,7 @@ func TestEachOperationFails(t *testing.T) {
 	}
 }
 
-// oneFails reports whether there were so many operations that the fault happened.
+// oneFails reports whether enough operations were executed for the fault to happen.
 func oneFails(t *testing.T, fault faulty.Fault) (happened bool) {
 	l := newLab(t, 2000)
 	l.add(l.Dir, 1, 1000)
@@ -201,7 +201,7 @@ func oneFails(t *testing.T, fault faulty.Fault) (happened bool) {
 		t.Errorf("operation %d: after %v stats are %+v", fault.Nth, err, s)
 	}
 	l.later(time.Minute)
-	l.hold(d, 4, 2000).Release() // all is well again, with all of the budget
+	l.hold(d, 4, 2000).Release() // works again, with the whole budget
 	l.wantTables(4)
 	l.wantTemps(0)
 	return happened

@@ -111,7 +111,7 @@ func TestClockSetBack(t *testing.T) {
 	l.add(l.Dir, 4, 100)
 	l.wantTables(1, 3, 4)
 
-	d := l.open(l.path, 300) // its clock is still back, so all of these were used in the future
+	d := l.open(l.path, 300) // its clock is still set back, so all uses are in the future
 	l.later(time.Hour)
 	l.add(d, 5, 200)
 	l.wantTables(4, 5)
@@ -208,7 +208,7 @@ func TestDiskCountsToo(t *testing.T) {
 	first, err := l.Create(50)
 	l.must(err)
 	l.wantTables(1, 2)
-	// The disk does not get freer by evictions here, as if another server had the files open.
+	// Evictions do not free space here, as if another server had the files open.
 	if _, err := l.Create(50); !errors.As(err, &full) || full.Free != 50 {
 		t.Errorf("Create: %v, %+v", err, full)
 	}
@@ -216,7 +216,7 @@ func TestDiskCountsToo(t *testing.T) {
 	if _, err := first.WriteAt(make([]byte, 50), 0); err != nil {
 		t.Fatal(err)
 	}
-	second, err := l.Create(50) // what was promised is written
+	second, err := l.Create(50) // the promised bytes are written
 	l.must(err)
 	l.disk.free = 0
 	if err := second.Reserve(51); !errors.As(err, &full) || full.Free != 0 {
@@ -372,13 +372,13 @@ func TestTemporaryFilesOfOthers(t *testing.T) {
 	l.wantTemps(0)
 }
 
-// slow is a file system whose Remove takes long enough for something to happen.
-type slow struct {
+// slowRemoveFS is a file system that calls back during Remove.
+type slowRemoveFS struct {
 	files.FS
 	meanwhile func(name string)
 }
 
-func (f *slow) Remove(name string) error {
+func (f *slowRemoveFS) Remove(name string) error {
 	f.meanwhile(name)
 	return f.FS.Remove(name)
 }
@@ -388,9 +388,9 @@ func TestGetWhileEvicting(t *testing.T) {
 	for i := range 3 {
 		l.add(l.Dir, i, 100)
 	}
-	var held *Held
+	var held *TableFile
 	removed := 0
-	l.fs = &slow{FS: l.disk, meanwhile: func(name string) {
+	l.fs = &slowRemoveFS{FS: l.disk, meanwhile: func(name string) {
 		removed++
 		if removed > 1 {
 			return
@@ -400,7 +400,8 @@ func TestGetWhileEvicting(t *testing.T) {
 		}
 		var ok bool
 		var err error
-		if held, ok, err = l.Get(number(1)); !ok || err != nil { // the next one to be evicted
+		// the next table that would be evicted
+		if held, ok, err = l.Get(number(1)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}}
@@ -412,14 +413,14 @@ func TestGetWhileEvicting(t *testing.T) {
 	}
 }
 
-// taker is a file system where others lock or remove a file just after it was made, so many times.
-type taker struct {
+// interferingFS is a file system where another process locks or removes the first n new files.
+type interferingFS struct {
 	files.FS
 	times int
 	take  func(name string)
 }
 
-func (f *taker) Create(name string) (files.File, error) {
+func (f *interferingFS) Create(name string) (files.File, error) {
 	made, err := f.FS.Create(name)
 	if err == nil && f.times > 0 {
 		f.times--
@@ -431,8 +432,8 @@ func (f *taker) Create(name string) (files.File, error) {
 func TestCreateWhileOthersSweep(t *testing.T) {
 	l := newLab(t, 300)
 	d := l.open(l.path, 300)
-	taker := &taker{FS: l.disk}
-	l.fs = taker
+	interfering := &interferingFS{FS: l.disk}
+	l.fs = interfering
 	for _, tt := range []struct {
 		name string
 		take func(name string)
@@ -450,11 +451,11 @@ func TestCreateWhileOthersSweep(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			taker.times, taker.take = createAttempts-1, tt.take
+			interfering.times, interfering.take = createAttempts-1, tt.take
 			temp, err := l.Create(100)
 			l.must(err)
 			l.must(temp.Abort())
-			taker.times = createAttempts
+			interfering.times = createAttempts
 			if _, err := l.Create(100); err == nil {
 				t.Error("Create gives a file that is not its own")
 			}

@@ -19,17 +19,17 @@ import (
 
 const crashBudget = 6000 // two or three tables
 
-// life is a server's life on a disk that breaks. It remembers what it was promised.
+// life simulates the life of a server on a failing disk. It records what it was promised.
 type life struct {
 	fs        *faulty.FS
 	dir       string
 	path      string
-	committed map[Key]bool // the last Commit gave no error
-	dropped   map[Key]bool // Drop or Clear was called later
+	committed map[Key]bool // the last Commit returned no error
+	dropped   map[Key]bool // Drop or Clear was called afterwards
 }
 
 func newLife(t *testing.T, seed uint64) *life {
-	// The disk is the one that faulty draws, so a folder in memory is as good, and faster.
+	// faulty simulates the disk, so a folder in memory is sufficient and faster.
 	dir, err := os.MkdirTemp("/dev/shm", "cachedir")
 	if err != nil {
 		dir = t.TempDir()
@@ -41,14 +41,14 @@ func newLife(t *testing.T, seed uint64) *life {
 	}
 }
 
-// do does n things, drawn from random, as well as the disk lets it. It gives an error if it sees a
-// table that is not what was committed.
+// do executes n random operations. It ignores errors of the disk. It returns an error if a table
+// differs from the committed one.
 func (l *life) do(random *rand.Rand, n int) error {
 	d, err := Open(l.fs, l.path, crashBudget, zerolog.Nop())
 	if err != nil {
 		return nil
 	}
-	var held []*Held
+	var held []*TableFile
 	for range n {
 		k := number(random.IntN(8))
 		switch random.IntN(10) {
@@ -87,7 +87,7 @@ func (l *life) do(random *rand.Rand, n int) error {
 	return nil
 }
 
-// names gives the tables of a folder.
+// names returns the tables in a folder.
 func names(path string) (map[Key]bool, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -102,12 +102,12 @@ func names(path string) (map[Key]bool, error) {
 	return keys, nil
 }
 
-// lose lets the power go, and starts again on what is left.
+// lose simulates a power loss, and starts again with the remaining files.
 func (l *life) lose() error {
 	to := filepath.Join(l.dir, "after")
 	defer func() { _ = os.RemoveAll(to) }() // there may be more losses
 	if err := l.fs.Crash(l.path, to); errors.Is(err, fs.ErrNotExist) {
-		return nil // there was no folder yet
+		return nil // the folder did not exist yet
 	} else if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (l *life) lose() error {
 	return sound(to)
 }
 
-// sound opens a folder and looks whether all in it is as it should be.
+// sound opens a folder and checks its contents.
 func sound(path string) error {
 	d, err := Open(files.OS{}, path, crashBudget, zerolog.Nop())
 	if err != nil {
@@ -186,7 +186,7 @@ func TestCrashAtEachOperation(t *testing.T) {
 	}
 }
 
-// TestFaultsThenCrash runs random lives with random faults, and lets the power go at the end.
+// TestFaultsThenCrash runs random lives with random faults, and then simulates a power loss.
 func TestFaultsThenCrash(t *testing.T) {
 	lives := 10_000
 	if testing.Short() {

@@ -1,21 +1,21 @@
-// Package cachedir keeps the cache's folder: one immutable file per parsed table, named by the
-// table's key.
+// Package cachedir manages the folder of the cache. Each parsed table is one immutable file, named
+// by the table's key.
 //
-//	<path>/<64 hex digits of the key>.arrow   a table: whole, and on the disk before it got this name
-//	<path>/.tmp-<pid>-<16 hex digits>         a table being written, by whoever has the file's lock (flock)
+//	<path>/<64 hex digits of the key>.arrow   a complete table, synced before it gets this name
+//	<path>/.tmp-<pid>-<16 hex digits>         a table that is being written; its writer holds a lock (flock)
 //
-// It knows names, sizes, times of use and a budget, and nothing of what is in a file. Whatever else
-// lies in the folder is left alone and not counted, be it a folder or a link that has the name of a
-// table.
+// The package knows names, sizes, times of use and a budget. It does not know what a file contains.
+// It neither changes nor counts anything else in the folder, such as a folder or a link with the
+// name of a table.
 //
-// Any number of servers may use one folder. They share no lock: a name appears by one rename and
-// goes by one unlink, and whoever has the file open then keeps it. So the index in memory is a
-// hint. Get asks the folder itself; sizes are read again before anything is evicted.
+// Several servers may use one folder, without a common lock. A rename makes a name appear, and an
+// unlink removes it; an open file stays readable. The index in memory is therefore only a hint. Get
+// opens the file itself, and sizes are read again before an eviction.
 //
-// A file's time of modification is the time of its last use, to a minute, so that the order of
-// eviction outlives a restart. The folder can be removed at any time: tables in use stay readable,
-// and the next Create makes it again. On a disk that cannot be written, Get works and Create says
-// why it does not.
+// The modification time of a file is the time of its last use, accurate to a minute, so the order
+// of eviction outlives a restart. The folder can be removed at any time: tables in use stay
+// readable, and the next Create makes the folder again. On a read-only disk Get works and Create
+// returns an error.
 package cachedir
 
 import (
@@ -33,16 +33,17 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// Key is the digest of all that a table is a function of: two files of one key hold the same table.
+// Key is the digest of everything that determines a table. Two files with the same key hold the
+// same table.
 type Key [32]byte
 
-// String is the key in 64 hexadecimal digits.
+// String returns the key as 64 hexadecimal digits.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// ErrClosed is what a closed Dir answers.
+// ErrClosed is the error of calls on a closed Dir.
 var ErrClosed = errors.New("the cache folder is closed")
 
-// Dir is one server's view of the folder. It is safe for use by several goroutines.
+// Dir is one server's view of the folder. It is safe for concurrent use.
 type Dir struct {
 	fs     files.FS
 	path   string
@@ -50,37 +51,38 @@ type Dir struct {
 	log    zerolog.Logger
 	now    func() time.Time
 
-	// room is held while names of tables come or go through this Dir, and while the folder is
-	// listed, so that a listing is never older than the index it is merged into. It is locked
-	// before mu, and Get does without it: an unlink of many gigabytes takes its time.
+	// room is locked while this Dir adds or removes names of tables, and while it lists the folder.
+	// A listing is therefore never older than the index that it updates. It is locked before mu.
+	// Get does not lock it, because unlinking many gigabytes takes time.
 	room sync.Mutex
 
-	mu       sync.Mutex
-	closed   bool
-	index    map[Key]*entry
-	temps    map[*Temp]struct{} // of this Dir
-	others   int64              // bytes of the temporary files of other servers, when last listed
-	lastTick int64              // the last time of use that was given, in ns since 1970
-	listed   time.Time          // when the folder was, last
+	mu     sync.Mutex
+	closed bool
+	index  map[Key]*entry
+	temps  map[*Temp]struct{} // temporary files of this Dir
+	// bytes of the temporary files of other servers, at the last listing
+	others   int64
+	lastTick int64     // the last result of tick, in ns since 1970
+	listed   time.Time // when the folder was last listed
 	count    counters
 }
 
-// entry is what is known of the file of a key. It is in the index as long as there is the file, or
-// somebody who holds one.
+// entry is what is known about the file of a key. It stays in the index while the file exists or a
+// TableFile of this Dir uses it.
 type entry struct {
-	bytes   int64
-	used    int64     // in ns since 1970, as tick gave it
-	mtime   time.Time // as last seen on the disk
-	holds   int       // by this Dir
-	missing bool      // there is no such file: another server evicted it, or it was dropped, or nobody looked yet
-	going   bool      // being evicted: nobody may begin to hold it
+	bytes    int64
+	used     int64     // in ns since 1970, from tick
+	mtime    time.Time // as last read from the disk
+	holds    int       // uses by this Dir
+	missing  bool      // no such file: evicted by another server, dropped, or not yet looked for
+	evicting bool      // being evicted; no new use may begin
 }
 
 type counters struct{ hits, misses, commits, evictions, evicted int64 }
 
-// Open makes the folder if there is none, removes what writers that died left in it, and evicts
-// what is beyond the budget, in bytes. It gives an error if there is no folder that can be listed;
-// that it cannot be changed is logged.
+// Open opens the folder, which it creates if necessary. It removes the files of writers that died,
+// and evicts tables until the rest fits in the budget, in bytes. It returns an error if the folder
+// cannot be listed. It only logs when the folder cannot be changed.
 func Open(fsys files.FS, path string, budget int64, log zerolog.Logger) (*Dir, error) {
 	return open(fsys, path, budget, log, time.Now)
 }
@@ -102,14 +104,14 @@ func open(fsys files.FS, path string, budget int64, log zerolog.Logger, now func
 	return d, nil
 }
 
-// Close removes the files that are still being written. Files that are held stay readable until
-// they are released.
+// Close removes the files that are still being written. Files in use stay readable until they are
+// released.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	var temps []*Temp
 	for t := range d.temps {
-		if t.File != nil { // else Create is about to see that we are closed
+		if t.File != nil { // else Create notices d.closed
 			temps = append(temps, t)
 		}
 	}
@@ -121,8 +123,8 @@ func (d *Dir) Close() error {
 	return errors.Join(errs...)
 }
 
-// tick gives the time of a use: now, or just after the last one if the clock was set back. d.mu is
-// held.
+// tick returns the time of a use: now, or just after the last one if the clock was set back. The
+// caller holds d.mu.
 func (d *Dir) tick() int64 {
 	d.lastTick = max(d.lastTick+1, d.now().UnixNano())
 	return d.lastTick
@@ -139,7 +141,7 @@ func (d *Dir) tempPath(random uint64) string {
 	return filepath.Join(d.path, fmt.Sprintf("%s%d-%016x", tempPrefix, os.Getpid(), random))
 }
 
-// tableKey gives the key that a name stands for, if it is the name of a table.
+// tableKey returns the key in the name of a table, and false for any other name.
 func tableKey(name string) (k Key, ok bool) {
 	digits, ok := strings.CutSuffix(name, tableSuffix)
 	if !ok || len(digits) != 2*len(k) {
@@ -148,10 +150,10 @@ func tableKey(name string) (k Key, ok bool) {
 	if _, err := hex.Decode(k[:], []byte(digits)); err != nil {
 		return k, false
 	}
-	return k, k.String() == digits // not in upper case
+	return k, k.String() == digits // false for digits in upper case
 }
 
-// isTemp reports whether a name is one that tempPath gives.
+// isTemp reports whether tempPath can return the name.
 func isTemp(name string) bool {
 	rest, ok := strings.CutPrefix(name, tempPrefix)
 	pid, random, cut := strings.Cut(rest, "-")

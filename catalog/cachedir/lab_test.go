@@ -19,17 +19,17 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// number gives a key for each number.
+// number returns a key for each number.
 func number(i int) Key { return sha256.Sum256(binary.AppendVarint(nil, int64(i))) }
 
-// content is what the tests write for a key: up to 2,303 bytes that follow from the key, and so
-// does their number.
+// content returns what the tests write for a key: up to 2,303 bytes. Content and length follow from
+// the key.
 func content(k Key) []byte { return sized(k, int(k[0])*9+8) }
 
-// sized gives so many bytes that follow from the key.
+// sized returns n bytes that follow from the key.
 func sized(k Key, n int) []byte { return bytes.Repeat(k[:], n/len(k)+1)[:n] }
 
-// disk is the operating system's file system with as much free space as a test says.
+// disk is the operating system's file system with a given amount of free space.
 type disk struct {
 	files.FS
 	free int64
@@ -42,12 +42,12 @@ func (d *disk) Free(name string) (int64, error) {
 	return d.free, nil
 }
 
-// clock is a clock that stands, unless a test moves it.
+// clock is a clock that only the test moves.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// lab is a Dir over a folder of the operating system, whose disk and clock the test moves.
+// lab is a Dir in a temporary folder. The test controls its disk and clock.
 type lab struct {
 	*Dir
 	t     *testing.T
@@ -62,7 +62,7 @@ func newLab(t *testing.T, budget int64) *lab {
 	return l
 }
 
-// open opens a Dir with the lab's disk and clock, as another server or in another life.
+// open opens a Dir with the lab's disk and clock, as another or a restarted server does.
 func (l *lab) open(path string, budget int64) *Dir {
 	l.t.Helper()
 	d, err := open(l.disk, path, budget, zerolog.Nop(), l.clock.now)
@@ -81,9 +81,9 @@ func (l *lab) must(err error) {
 // later moves the clock.
 func (l *lab) later(d time.Duration) { l.clock.at = l.clock.at.Add(d) }
 
-// hold writes a table of n bytes and gives it held. The clock moves on a minute, so that each table
-// has its own.
-func (l *lab) hold(d *Dir, i, n int) *Held {
+// hold writes a table of n bytes and returns it in use. It moves the clock by a minute, so that
+// each table has its own time.
+func (l *lab) hold(d *Dir, i, n int) *TableFile {
 	l.t.Helper()
 	h, err := put(d, number(i), sized(number(i), n))
 	l.must(err)
@@ -106,7 +106,7 @@ func (l *lab) use(d *Dir, i int) bool {
 	return ok
 }
 
-// wantTables says which tables the folder has, asking the folder.
+// wantTables compares the tables in the folder on the disk.
 func (l *lab) wantTables(want ...int) {
 	l.t.Helper()
 	var names, wanted []string
@@ -126,7 +126,7 @@ func (l *lab) wantTables(want ...int) {
 	}
 }
 
-// wantTemps says how many temporary files the folder has.
+// wantTemps compares the number of temporary files in the folder.
 func (l *lab) wantTemps(want int) {
 	l.t.Helper()
 	found, err := filepath.Glob(filepath.Join(l.path, tempPrefix+"*"))
@@ -137,7 +137,7 @@ func (l *lab) wantTemps(want int) {
 }
 
 // put writes a table.
-func put(d *Dir, k Key, b []byte) (*Held, error) {
+func put(d *Dir, k Key, b []byte) (*TableFile, error) {
 	t, err := d.Create(int64(len(b)))
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func put(d *Dir, k Key, b []byte) (*Held, error) {
 	return t.Commit(k)
 }
 
-// whole says whether a file holds what it should.
+// whole returns an error if a file does not have the expected content.
 func whole(f files.File, want []byte) error {
 	info, err := f.Stat()
 	if err != nil {

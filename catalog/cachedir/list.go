@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Info is what is known of a table's file without opening it.
+// Info describes the file of a table without opening it.
 type Info struct {
 	Key   Key
 	Bytes int64
-	Used  time.Time // last; to a minute, if it was another server that used it
+	Used  time.Time // time of the last use, accurate to a minute for uses by other servers
 	InUse bool      // by this Dir
 }
 
-// List gives the tables, the one used last first.
+// List returns the tables, the most recently used first.
 func (d *Dir) List() []Info {
 	d.refresh()
 	d.mu.Lock()
@@ -31,23 +31,25 @@ func (d *Dir) List() []Info {
 	return infos
 }
 
-// Stats are the numbers of the folder, and of this Dir since it was opened.
+// Stats describes the folder, and what this Dir did since it was opened.
 type Stats struct {
-	Tables       int   `json:"tables"`
-	Bytes        int64 `json:"bytes"`         // of them
-	HeldTables   int   `json:"held_tables"`   // in use by this Dir
-	HeldBytes    int64 `json:"held_bytes"`    // of those, and of those removed meanwhile
+	Tables     int   `json:"tables"`
+	Bytes      int64 `json:"bytes"`       // size of all tables
+	HeldTables int   `json:"held_tables"` // in use by this Dir
+	// their size, including tables that were removed while in use
+	HeldBytes    int64 `json:"held_bytes"`
 	Writing      int   `json:"writing"`       // temporary files of this Dir
 	WritingBytes int64 `json:"writing_bytes"` // reserved for them, and written by other servers
 	BudgetBytes  int64 `json:"budget_bytes"`
-	Hits         int64 `json:"hits"`          // Get gave a table
-	Misses       int64 `json:"misses"`        // Get gave none
-	Commits      int64 `json:"commits"`       // tables this Dir added
-	Evictions    int64 `json:"evictions"`     // tables it removed for the budget or the disk
-	EvictedBytes int64 `json:"evicted_bytes"` // of those
+	Hits         int64 `json:"hits"`    // calls of Get that found a table
+	Misses       int64 `json:"misses"`  // calls of Get that found no table
+	Commits      int64 `json:"commits"` // tables that this Dir added
+	// tables that this Dir removed for the budget or for space on the disk
+	Evictions    int64 `json:"evictions"`
+	EvictedBytes int64 `json:"evicted_bytes"` // their size
 }
 
-// Stats gives the numbers of this moment; what other servers did shows within seconds.
+// Stats returns the current numbers. It notices changes by other servers within seconds.
 func (d *Dir) Stats() Stats {
 	d.refresh()
 	d.mu.Lock()
@@ -73,8 +75,8 @@ func (d *Dir) Stats() Stats {
 	return s
 }
 
-// refresh lists the folder if that was not done for a while. Numbers of a while ago are better than
-// none, so an error is only logged.
+// refresh lists the folder if the last listing is old. An old listing is better than none, so an
+// error is only logged.
 func (d *Dir) refresh() {
 	d.mu.Lock()
 	known := d.closed || d.fresh()

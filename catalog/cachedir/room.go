@@ -8,16 +8,17 @@ import (
 	"slices"
 )
 
-// diskReserve is what stays free on the disk for others: logs, the database of the catalog.
+// diskReserve is the space that stays free on the disk for other files, such as logs and the
+// catalog's database.
 const diskReserve = 64 << 20
 
-// FullError says that a file cannot be written, even if all tables were evicted that nobody uses.
+// FullError says that a file cannot be written, even if all unused tables were evicted.
 type FullError struct {
-	Need   int64 // bytes the file was to have
+	Need   int64 // size of the file to write
 	InUse  int64 // bytes of tables in use, and of other files being written
-	Budget int64 // bytes the folder may have
-	Free   int64 // bytes the disk can take, without those it should keep free
-	Cause  error // why tables could not be evicted, if that was tried
+	Budget int64 // maximum size of the folder, in bytes
+	Free   int64 // bytes that the disk can take, without diskReserve
+	Cause  error // why tables could not be evicted, if an eviction failed
 }
 
 func (e *FullError) Error() string {
@@ -31,14 +32,14 @@ func (e *FullError) Error() string {
 
 func (e *FullError) Unwrap() error { return e.Cause }
 
-// account is how the budget and the disk are used, a file being written aside.
+// account is the use of the budget and the disk, without one file being written.
 type account struct {
-	inUse    int64 // held, or being written: what cannot be evicted
-	idle     int64 // what can
-	promised int64 // of inUse, what other files being written may still take from the disk
+	inUse    int64 // bytes in use or being written, which cannot be evicted
+	idle     int64 // bytes that can be evicted
+	promised int64 // part of inUse that other files being written have not yet used on the disk
 }
 
-// account counts all but t, which may be nil. d.mu is held.
+// account counts all files but t, which may be nil. The caller holds d.mu.
 func (d *Dir) account(t *Temp) account {
 	a := account{inUse: d.others}
 	for _, e := range d.index {
@@ -57,8 +58,8 @@ func (d *Dir) account(t *Temp) account {
 	return a
 }
 
-// reserve lets t grow to so many bytes, and evicts for it what was used longest ago. It evicts
-// nothing if that would not be enough.
+// reserve lets t grow to the given size. If necessary it evicts the least recently used tables. It
+// evicts nothing if that would not be enough.
 func (d *Dir) reserve(t *Temp, to int64) error {
 	free, err := d.free()
 	if err != nil {
@@ -80,8 +81,8 @@ func (d *Dir) reserve(t *Temp, to int64) error {
 	if !possible {
 		return full
 	}
-	// How much of the disk an eviction frees is not known: another server may have the file open.
-	// So it is asked again each time.
+	// An eviction may free less of the disk than the size of the file, because another server may
+	// have it open. So the free space is read again each time.
 	for idle := d.idle(); ; idle = idle[1:] {
 		if full.Free, err = d.free(); err != nil {
 			return err
@@ -98,8 +99,8 @@ func (d *Dir) reserve(t *Temp, to int64) error {
 	}
 }
 
-// book reserves if there is room now, as far as the index knows; if fresh, only if it knows from a
-// short time ago.
+// book makes the reservation if the index shows enough space. If fresh is set, it does so only with
+// a recent listing.
 func (d *Dir) book(t *Temp, to, free int64, fresh bool) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +119,7 @@ func (d *Dir) book(t *Temp, to, free int64, fresh bool) (bool, error) {
 	return true, nil
 }
 
-// free gives how many bytes the disk can take. It makes the folder again if somebody removed it.
+// free returns how many bytes the disk can take. It creates the folder if it was removed.
 func (d *Dir) free() (int64, error) {
 	free, err := d.fs.Free(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +134,7 @@ func (d *Dir) free() (int64, error) {
 	return max(0, free-diskReserve), nil
 }
 
-// idle gives the tables that nobody here uses, the one used longest ago first.
+// idle returns the tables that this Dir does not use, the least recently used first.
 func (d *Dir) idle() []Key {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,7 +150,7 @@ func (d *Dir) idle() []Key {
 	return keys
 }
 
-// trim evicts what is beyond the budget. d.room is held.
+// trim evicts tables until the rest fits in the budget. The caller holds d.room.
 func (d *Dir) trim() {
 	for _, k := range d.idle() {
 		d.mu.Lock()
@@ -164,7 +165,7 @@ func (d *Dir) trim() {
 	}
 }
 
-// evict removes a table for the room it takes, unless somebody came to use it. d.room is held.
+// evict removes a table to free its space, unless a new use began. The caller holds d.room.
 func (d *Dir) evict(k Key) error {
 	bytes, removed, err := d.remove(k)
 	if err != nil {
@@ -180,7 +181,7 @@ func (d *Dir) evict(k Key) error {
 	return nil
 }
 
-// remove removes a table, unless somebody came to use it or it is gone already. d.room is held.
+// remove removes a table, unless it is in use or gone. The caller holds d.room.
 func (d *Dir) remove(k Key) (bytes int64, removed bool, err error) {
 	d.mu.Lock()
 	e := d.index[k]
@@ -188,14 +189,14 @@ func (d *Dir) remove(k Key) (bytes int64, removed bool, err error) {
 		d.mu.Unlock()
 		return 0, false, nil
 	}
-	e.going = true
+	e.evicting = true
 	d.mu.Unlock()
 
 	err = d.fs.Remove(d.tablePath(k))
 
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e.going = false
+	e.evicting = false
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, false, err
 	}
@@ -203,8 +204,8 @@ func (d *Dir) remove(k Key) (bytes int64, removed bool, err error) {
 	return e.bytes, err == nil, nil
 }
 
-// Clear removes all tables that nobody here uses, and says how many and of how many bytes in all.
-// It goes on after an error.
+// Clear removes all tables that this Dir does not use, and returns their number and size. An error
+// does not stop it.
 func (d *Dir) Clear() (tables int, bytes int64, err error) {
 	d.room.Lock()
 	defer d.room.Unlock()

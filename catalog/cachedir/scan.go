@@ -10,24 +10,25 @@ import (
 	"time"
 )
 
-// scanInterval is how old a listing may be before room is given away by it.
+// scanInterval is the maximum age of a listing that a reservation relies on.
 const scanInterval = 3 * time.Second
 
-// fresh reports whether the index is good enough to give room away, or to be shown. d.mu is held.
+// fresh reports whether the index is recent enough for a reservation or for Stats. The caller holds
+// d.mu.
 func (d *Dir) fresh() bool {
 	age := d.now().Sub(d.listed)
 	return age >= 0 && age <= scanInterval
 }
 
-// file is a table as a listing shows it.
+// file is a table in a listing.
 type file struct {
 	key   Key
 	bytes int64
 	mtime time.Time
 }
 
-// scan lists the folder, removes temporary files whose writers died, and brings the index up to
-// date. d.room is held.
+// scan lists the folder, removes temporary files whose writers died, and updates the index. The
+// caller holds d.room.
 func (d *Dir) scan() error {
 	at := d.now()
 	names, err := d.fs.ReadDir(d.path)
@@ -43,7 +44,7 @@ func (d *Dir) scan() error {
 		}
 		info, err := name.Info()
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // since it was listed
+		case errors.Is(err, fs.ErrNotExist): // removed after the listing
 		case err != nil:
 			return fmt.Errorf("list the cache folder: %w", err)
 		case isTable:
@@ -58,7 +59,7 @@ func (d *Dir) scan() error {
 	return nil
 }
 
-// owns reports whether a temporary file is one of ours.
+// owns reports whether this Dir writes the temporary file.
 func (d *Dir) owns(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,10 +71,10 @@ func (d *Dir) owns(name string) bool {
 	return false
 }
 
-// sweep removes a temporary file that nobody has locked, and reports whether it is gone.
+// sweep removes a temporary file that is not locked, and reports whether it is gone.
 //
-// Its writer may be between creating and locking it. That writer then finds it locked or gone, and
-// makes another: see Dir.create.
+// Its writer may have created it and not locked it yet. That writer then finds it locked or gone,
+// and creates another one: see Dir.create.
 func (d *Dir) sweep(name string) bool {
 	path := filepath.Join(d.path, name)
 	f, err := d.fs.Open(path)
@@ -92,21 +93,21 @@ func (d *Dir) sweep(name string) bool {
 	return true
 }
 
-// merge brings the index up to date with a listing.
+// merge updates the index from a listing.
 //
-// A time of modification that changed since it was last seen is a use by another server, or by us
-// in an earlier life. One that is in the future counts as now; merge gives these files, with the
-// time to be set on the disk, so that they do not count as now at every start.
+// A changed modification time is a use by another server, or by an earlier process. A time in the
+// future counts as now. merge returns these files with the time to set on the disk, so that they do
+// not count as now at every start.
 func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
-	slices.SortFunc(tables, func(a, b file) int { // so that files from the future keep their order
+	slices.SortFunc(tables, func(a, b file) int { // keeps the order of files from the future
 		return cmp.Or(a.mtime.Compare(b.mtime), slices.Compare(a.key[:], b.key[:]))
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	present := max(d.lastTick, d.now().UnixNano())
-	there := make(map[Key]bool, len(tables))
+	latest := max(d.lastTick, d.now().UnixNano())
+	present := make(map[Key]bool, len(tables))
 	for _, f := range tables {
-		there[f.key] = true
+		present[f.key] = true
 		e := d.index[f.key]
 		if e == nil {
 			e = &entry{}
@@ -117,7 +118,7 @@ func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
 			continue
 		}
 		e.mtime = f.mtime
-		if f.mtime.After(time.Unix(0, present)) {
+		if f.mtime.After(time.Unix(0, latest)) {
 			e.used = d.tick()
 			future = append(future, file{key: f.key, mtime: time.Unix(0, e.used)})
 		} else {
@@ -125,7 +126,7 @@ func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
 		}
 	}
 	for k, e := range d.index {
-		if !there[k] {
+		if !present[k] {
 			d.lose(k, e)
 		}
 	}
@@ -133,8 +134,8 @@ func (d *Dir) merge(tables []file, others int64, at time.Time) (future []file) {
 	return future
 }
 
-// lose notes that there is no file of the key. While somebody holds the one there was, its bytes
-// still are on the disk. d.mu is held.
+// lose records that the file of the key is gone. Its bytes stay on the disk while a TableFile uses
+// it. The caller holds d.mu.
 func (d *Dir) lose(k Key, e *entry) {
 	e.missing = true
 	if e.holds == 0 {
@@ -142,8 +143,8 @@ func (d *Dir) lose(k Key, e *entry) {
 	}
 }
 
-// touch notes a time of use on the disk, if it can: the next start would only evict in another
-// order.
+// touch writes a time of use to the disk. An error is harmless: it only changes the order of
+// eviction after a restart.
 func (d *Dir) touch(k Key, at time.Time) {
 	if err := d.fs.Touch(d.tablePath(k), at); err != nil {
 		d.log.Debug().Err(err).Msg("the time of a use is not kept")

@@ -21,13 +21,13 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// TestLeastRecentlyUsed compares random uses of one Dir with a list that is kept in order.
+// TestLeastRecentlyUsed compares random uses of one Dir with an ordered list.
 func TestLeastRecentlyUsed(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	l := newLab(t, 1000)
 	type table struct{ i, n int }
-	var want []table // the one used last first
-	held := map[int]*Held{}
+	var want []table // most recently used first
+	held := map[int]*TableFile{}
 	for step := range 600 {
 		i := random.IntN(12)
 		at := slices.IndexFunc(want, func(t table) bool { return t.i == i })
@@ -89,8 +89,8 @@ func total[T any](list []T, of func(T) int) (sum int) {
 	return sum
 }
 
-// serve does n random things as one of several servers on a folder, and looks at all it gets. It
-// calls done after each.
+// serve executes n random operations as one of several servers of a folder, and checks the results.
+// It calls done after each.
 func serve(d *Dir, random *rand.Rand, n int, done func(i int)) error {
 	for i := range n {
 		k := number(random.IntN(12))
@@ -100,7 +100,7 @@ func serve(d *Dir, random *rand.Rand, n int, done func(i int)) error {
 		}
 		var full *FullError
 		switch {
-		case errors.As(err, &full): // the others write so much
+		case errors.As(err, &full): // the other servers use the space
 		case err != nil:
 			return fmt.Errorf("step %d: %w", i, err)
 		default:
@@ -130,16 +130,16 @@ func serve(d *Dir, random *rand.Rand, n int, done func(i int)) error {
 	return nil
 }
 
-// noSync is a file system without the waits for a disk.
-type noSync struct{ files.FS }
+// noSyncFS is a file system that does not wait for the disk.
+type noSyncFS struct{ files.FS }
 
-func (noSync) SyncDir(string) error { return nil }
+func (noSyncFS) SyncDir(string) error { return nil }
 
 func TestServersAndGoroutines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	var dirs []*Dir
 	for range 3 {
-		d, err := Open(noSync{files.OS{}}, path, crashBudget, zerolog.Nop())
+		d, err := Open(noSyncFS{files.OS{}}, path, crashBudget, zerolog.Nop())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestServersAndGoroutines(t *testing.T) {
 			t.Errorf("stats %+v", s)
 		}
 		for k, e := range d.index {
-			if e.holds != 0 || e.missing || e.going {
+			if e.holds != 0 || e.missing || e.evicting {
 				t.Errorf("the index has %v: %+v", k, e)
 			}
 		}
@@ -172,11 +172,12 @@ func TestServersAndGoroutines(t *testing.T) {
 	}
 }
 
-// TestCloseWhileOthersWork closes a Dir that goroutines use. No file of theirs stays.
+// TestCloseWhileOthersWork closes a Dir that goroutines use, and expects that none of their files
+// remains.
 func TestCloseWhileOthersWork(t *testing.T) {
 	for round := range 20 {
 		path := filepath.Join(t.TempDir(), "cache")
-		d, err := Open(noSync{files.OS{}}, path, crashBudget, zerolog.Nop())
+		d, err := Open(noSyncFS{files.OS{}}, path, crashBudget, zerolog.Nop())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestCloseWhileOthersWork(t *testing.T) {
 						h.Release()
 					case errors.Is(err, ErrClosed), errors.Is(err, fs.ErrClosed):
 						return
-					case !errors.As(err, &full): // the others write so much
+					case !errors.As(err, &full): // the other goroutines use the space
 						t.Errorf("round %d: %v", round, err)
 					}
 					if j == 2 {
@@ -219,7 +220,7 @@ func TestCloseWhileOthersWork(t *testing.T) {
 	}
 }
 
-// The test binary is a server of its own if this is set: to the folder.
+// If this variable is set to a folder, the test binary is a server of that folder.
 const (
 	serverEnv = "CACHEDIR_TEST_SERVER"
 	seedEnv   = "CACHEDIR_TEST_SEED"
@@ -247,12 +248,12 @@ func TestServerProcess(t *testing.T) {
 	}
 }
 
-// TestServerProcesses runs several servers on a folder; some are killed at work.
+// TestServerProcesses runs several servers of a folder and kills some of them at work.
 func TestServerProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cache")
 	var wg sync.WaitGroup
 	for seed := range 8 {
-		killAfter := 0 // lines
+		killAfter := 0 // in lines
 		if seed%2 == 0 {
 			killAfter = 5 + 7*seed
 		}
@@ -268,7 +269,7 @@ func TestServerProcesses(t *testing.T) {
 	}
 }
 
-// runServer runs a server process, and kills it after so many lines if that is not 0.
+// runServer runs a server process, and kills it after killAfter lines unless that is 0.
 func runServer(path string, seed, killAfter int) error {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestServerProcess$", "-test.timeout=60s")
 	cmd.Env = append(os.Environ(), serverEnv+"="+path, seedEnv+"="+strconv.Itoa(seed))
@@ -293,7 +294,7 @@ func runServer(path string, seed, killAfter int) error {
 	return nil
 }
 
-// TestListWhileHeld says what is in use.
+// TestListWhileHeld expects List to show which tables are in use.
 func TestListWhileHeld(t *testing.T) {
 	l := newLab(t, 1000)
 	h := l.hold(l.Dir, 1, 10)

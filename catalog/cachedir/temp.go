@@ -10,24 +10,23 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// Temp is a table's file while it is written. Whoever has it calls Commit or Abort; several
+// Temp is the file of a table that is being written. Its owner calls Commit or Abort. Several
 // goroutines may write.
 type Temp struct {
 	files.File
 	dir *Dir
 
 	// Guarded by dir.mu.
-	reserved int64 // bytes the file may grow to
-	written  int64 // end of what was written: what the disk has given of them
+	reserved int64 // maximum size of the file, in bytes
+	written  int64 // end of the written bytes, which the disk has already provided
 	ended    bool  // by Commit or Abort
 }
 
-// createAttempts is how often a new file may fall to a server that is looking for files without a
-// writer.
+// createAttempts is how often create tries again after another server removed its new file.
 const createAttempts = 16
 
-// Create makes a temporary file that is expected to have so many bytes, and evicts for it. A
-// *FullError says that there is no room.
+// Create creates a temporary file with an expected size of need bytes, and evicts tables to make
+// space. It returns a *FullError if there is not enough space.
 func (d *Dir) Create(need int64) (*Temp, error) {
 	t := &Temp{dir: d}
 	if err := d.reserve(t, max(0, need)); err != nil {
@@ -48,7 +47,7 @@ func (d *Dir) Create(need int64) (*Temp, error) {
 	return t, nil
 }
 
-// create makes a temporary file and locks it.
+// create creates a temporary file and locks it.
 func (d *Dir) create() (files.File, error) {
 	for range createAttempts {
 		path := d.tempPath(rand.Uint64())
@@ -63,13 +62,13 @@ func (d *Dir) create() (files.File, error) {
 		if mine {
 			return f, nil
 		}
-		_ = f.Close() // whoever came first removes it
+		_ = f.Close() // the server that locked it removes it
 	}
 	return nil, fmt.Errorf("make a file of the cache: others removed %d of them", createAttempts)
 }
 
-// lock locks a file just made. It gives false if sweep, here or in another server, came first and
-// has locked or even removed it.
+// lock locks a new file. It returns false if sweep, in any server, has already locked or removed
+// the file.
 func (d *Dir) lock(f files.File) (bool, error) {
 	if mine, err := f.Lock(); err != nil || !mine {
 		return false, err
@@ -85,8 +84,8 @@ func (d *Dir) lock(f files.File) (bool, error) {
 	return err == nil && os.SameFile(info, named), err
 }
 
-// Reserve says that the file will grow to so many bytes, and evicts for them. A *FullError says
-// that there is no room; the file may still have what was reserved before.
+// Reserve announces that the file will grow to the given size, and evicts tables to make space. It
+// returns a *FullError if there is not enough space. Earlier reservations stay valid.
 func (t *Temp) Reserve(bytes int64) error {
 	t.dir.mu.Lock()
 	ended, reserved := t.ended, t.reserved
@@ -100,7 +99,7 @@ func (t *Temp) Reserve(bytes int64) error {
 	return t.dir.reserve(t, bytes)
 }
 
-// WriteAt writes, and reserves what is beyond the reservation.
+// WriteAt writes p at off. It first reserves what exceeds the reservation.
 func (t *Temp) WriteAt(p []byte, off int64) (int, error) {
 	if err := t.Reserve(off + int64(len(p))); err != nil {
 		return 0, err
@@ -112,7 +111,7 @@ func (t *Temp) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Truncate sets the file's length, and reserves what is beyond the reservation.
+// Truncate sets the length of the file. It first reserves what exceeds the reservation.
 func (t *Temp) Truncate(size int64) error {
 	if err := t.Reserve(size); err != nil {
 		return err
@@ -126,13 +125,13 @@ func (t *Temp) Truncate(size int64) error {
 	return nil
 }
 
-// Commit makes the file the table of a key, on the disk for good, and gives it as Get does, to be
-// released. t's own writing ends.
+// Commit makes the file the table of a key and syncs it. It returns the table as Get does; the
+// caller releases it. Writes to t end.
 //
-// If another server has written the table meanwhile, that file is given and ours is removed. After
-// an error ours is gone too, and the folder is as it was, as far as the disk allows: what cannot be
-// removed is either a whole table or removed by a later Open.
-func (t *Temp) Commit(k Key) (*Held, error) {
+// If another server has written the table in the meantime, Commit returns that file and removes its
+// own. After an error the new file is removed and the folder is unchanged, as far as the disk
+// allows. A file that cannot be removed is either a complete table or removed by a later Open.
+func (t *Temp) Commit(k Key) (*TableFile, error) {
 	if !t.end() {
 		return nil, &fs.PathError{Op: "commit", Path: t.Name(), Err: fs.ErrClosed}
 	}
@@ -145,7 +144,8 @@ func (t *Temp) Commit(k Key) (*Held, error) {
 			t.dir.log.Warn().Err(err).Msg("a file of a table that was already there stays")
 		}
 	}
-	err = t.dir.fs.SyncDir(t.dir.path) // for theirs too: they may not have come to it
+	// also for another server's file, whose name may not be synced yet
+	err = t.dir.fs.SyncDir(t.dir.path)
 	if err == nil {
 		return h, nil
 	}
@@ -155,10 +155,10 @@ func (t *Temp) Commit(k Key) (*Held, error) {
 	return nil, errors.Join(fmt.Errorf("commit a table: %w", err), h.Close())
 }
 
-// rename syncs the file and gives it the name of a table, unless there is one of this name: then it
-// gives that one. In between another server may have renamed its own. Then ours replaces an equal
-// one.
-func (t *Temp) rename(k Key) (h *Held, mine bool, err error) {
+// rename syncs the file and renames it to the name of a table. If a table of this name exists, it
+// opens that one instead. Another server may rename its file between the two steps. Its file is
+// then replaced by an equal one.
+func (t *Temp) rename(k Key) (h *TableFile, mine bool, err error) {
 	if err := t.Sync(); err != nil {
 		return nil, false, err
 	}
@@ -175,13 +175,13 @@ func (t *Temp) rename(k Key) (h *Held, mine bool, err error) {
 	if err := d.fs.Rename(t.Name(), d.tablePath(k)); err != nil {
 		return nil, false, err
 	}
-	d.pin(k) // nothing is going while room is held
+	d.pin(k) // never false while room is locked
 	d.use(k, info)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.temps, t)
 	d.count.commits++
-	return &Held{File: t.File, dir: d, key: k, path: d.tablePath(k)}, true, nil
+	return &TableFile{File: t.File, dir: d, key: k, path: d.tablePath(k)}, true, nil
 }
 
 // Abort removes the file. After Commit or Abort it does nothing.
@@ -195,7 +195,7 @@ func (t *Temp) Abort() error {
 // Close is Abort.
 func (t *Temp) Close() error { return t.Abort() }
 
-// end reports whether it is the first to end the writing.
+// end reports whether it is the first call that ends the writing.
 func (t *Temp) end() bool {
 	t.dir.mu.Lock()
 	defer t.dir.mu.Unlock()
@@ -210,11 +210,11 @@ func (t *Temp) drop() error {
 	return err
 }
 
-// discard removes a temporary file. It keeps the lock until the name is gone.
+// discard removes a temporary file. The lock is released after the name is gone.
 func (d *Dir) discard(f files.File) error {
 	err := d.fs.Remove(f.Name())
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // somebody removed the folder
+		err = nil // the folder was removed
 	}
 	return errors.Join(err, f.Close())
 }

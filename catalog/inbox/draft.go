@@ -98,8 +98,8 @@ func (d *Draft) named(f *os.File) bool {
 	if err != nil {
 		return false
 	}
-	there, err := d.dir.Lstat(d.temp)
-	return err == nil && os.SameFile(mine, there)
+	current, err := d.dir.Lstat(d.temp)
+	return err == nil && os.SameFile(mine, current)
 }
 
 // Write appends the rows of a record.

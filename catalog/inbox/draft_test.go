@@ -20,7 +20,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// open returns an inbox over a writable root.
+// open returns an inbox in a writable root.
 func open(t *testing.T, root tree.Root) *Inbox {
 	t.Helper()
 	files, err := tree.Open(t.Context(), tree.Config{
@@ -66,7 +66,7 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestDraftOnAFullDisk says that the disk is full, and leaves nothing.
+// TestDraftOnAFullDisk expects an error about the full disk and no remaining file.
 func TestDraftOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, tree.Root{Dir: dir})
@@ -95,8 +95,8 @@ func TestDraftOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestDraftsOfACrash removes what a crash has left, when the folder is opened next, and leaves
-// alone what another server is writing.
+// TestDraftsOfACrash opens a folder after a crash. Files of the crash are removed; files that
+// another server is writing remain.
 func TestDraftsOfACrash(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, tree.Root{Dir: dir})
@@ -128,7 +128,7 @@ func TestDraftsOfACrash(t *testing.T) {
 	if got := strings.Join(namesIn(t, dir), " "); got != ".other a.arrow b.txt" {
 		t.Errorf("files %s", got)
 	}
-	// Another server does not see what this one has open, but the folder does.
+	// Another server does not list the open draft of this one, but the folder contains it.
 	second, err := other.Draft("a", Create, rec.Schema())
 	if err == nil {
 		_, err = second.Commit(t.Context())

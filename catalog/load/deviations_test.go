@@ -10,7 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// TestLogDeviations warns of deviations and skipped rows, and stays silent without them.
+// TestLogDeviations expects a warning about deviations and skipped rows, and no warning without
+// them.
 func TestLogDeviations(t *testing.T) {
 	var out bytes.Buffer
 	log := zerolog.New(&out)

@@ -19,7 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// textColumn is a column of texts; nil is null.
+// textColumn returns a column of texts; nil is null.
 func textColumn(name string, values []*string) geoarrow.Column {
 	c := geoarrow.Column{Name: name, Type: arrow.BinaryTypes.String, Offsets: []int32{0}}
 	valid := make([]byte, (len(values)+7)/8)
@@ -38,7 +38,7 @@ func textColumn(name string, values []*string) geoarrow.Column {
 	return c
 }
 
-// numberColumn is a column of a fixed width; nil is null.
+// numberColumn returns a column of a fixed width; nil is null.
 func numberColumn[T geoarrow.Fixed](name string, t arrow.DataType, values []*T) geoarrow.Column {
 	texts := make([]*string, len(values))
 	numbers := make([]T, len(values))
@@ -66,7 +66,8 @@ func pointColumn(valid []bool) *geoarrow.Geometry {
 	}
 }
 
-// randomValues gives n random values of a list, and null where the list is empty or by chance.
+// randomValues returns n random values of a pool. A value is null at random, or if the pool is
+// empty.
 func randomValues[T any](r *rand.Rand, n int, pool ...T) []*T {
 	out := make([]*T, n)
 	for i := range out {
@@ -77,21 +78,21 @@ func randomValues[T any](r *rand.Rand, n int, pool ...T) []*T {
 	return out
 }
 
-// wantStats is the plain way: all values of a column, sorted.
+// wantStats computes the statistics from all values of a column, sorted.
 func wantStats[T cmp.Ordered](name, typ string, all []*T, text func(T) string) store.ColumnStats {
 	s := store.ColumnStats{Name: name, Type: typ}
-	var there []T
+	var values []T
 	for _, v := range all {
 		switch {
 		case v == nil:
 			s.Nulls++
-		case *v == *v: // no NaN
-			there = append(there, *v)
+		case *v == *v: // not NaN
+			values = append(values, *v)
 		}
 	}
-	slices.Sort(there)
-	if len(there) > 0 {
-		low, high := text(there[0]), text(there[len(there)-1])
+	slices.Sort(values)
+	if len(values) > 0 {
+		low, high := text(values[0]), text(values[len(values)-1])
 		if len(low) <= 256 {
 			s.Min = &low
 		}
@@ -102,7 +103,7 @@ func wantStats[T cmp.Ordered](name, typ string, all []*T, text func(T) string) s
 	return s
 }
 
-// showStats writes statistics with the texts instead of their addresses.
+// showStats formats statistics with the texts instead of their addresses.
 func showStats(stats []store.ColumnStats) string {
 	var b strings.Builder
 	for _, s := range stats {
@@ -170,7 +171,7 @@ func TestColumnStatsOfRandomTables(t *testing.T) {
 	}
 }
 
-// inBatches is a table of the rows, so many a batch.
+// inBatches returns a table of the rows, with the given number of rows in each batch.
 func inBatches(whole *geoarrow.Columns, rows int) *readers.Table {
 	t := &readers.Table{Batches: []*geoarrow.Columns{whole.Slice(0, min(rows, whole.Rows))}}
 	for from := rows; from < whole.Rows; from += rows {
@@ -179,8 +180,8 @@ func inBatches(whole *geoarrow.Columns, rows int) *readers.Table {
 	return t
 }
 
-// checkedTable has 8 batches of a row, of which broken ones can't be read, and notes which were
-// asked for.
+// checkedTable returns a table with 8 batches of one row, and records which of them are checked. If
+// broken is set, they cannot be read.
 func checkedTable(check func(i int) error, broken bool) (t *readers.Table, asked func() []int) {
 	one := int64(1)
 	t = inBatches(&geoarrow.Columns{Rows: 8, Attributes: []geoarrow.Column{
@@ -211,7 +212,8 @@ func TestColumnStatsAsksBeforeItReads(t *testing.T) {
 			t.Errorf("%d workers: asked for %v, %v", workers, asked(), err)
 		}
 
-		table, _ = checkedTable(func(int) error { return readers.ErrDamaged }, true) // a panic if it were read
+		// reading it would panic
+		table, _ = checkedTable(func(int) error { return readers.ErrDamaged }, true)
 		if _, err := columnStats(t.Context(), table, workers); !errors.Is(err, readers.ErrDamaged) {
 			t.Errorf("%d workers: damaged: %v", workers, err)
 		}

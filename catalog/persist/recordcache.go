@@ -14,7 +14,7 @@ import (
 const (
 	// maxRecords is the number of records kept in memory: up to a few hundred KB each.
 	maxRecords = 32
-	// partShare bounds what is read of a file in place of the whole: one of so many parts of it.
+	// partShare bounds reading a part of a file instead of all of it: at most 1/partShare.
 	partShare = 4
 )
 
@@ -83,7 +83,7 @@ func (r *recordCache) forget(name string) {
 	r.list = slices.DeleteFunc(r.list, func(x *Record) bool { return x.Name == name })
 }
 
-// Lends reports whether so many bytes of the job's file may be read in place of all of them. Once
+// Lends reports whether the given bytes of the job's file may be read instead of all of it. Once
 // the parts add up to the size of the file, the file is parsed instead, so that reading parts never
 // costs more than twice a parse.
 func (a *Archive) Lends(j job.Job, bytes int64) bool {

@@ -32,7 +32,7 @@ func TestRecent(t *testing.T) {
 	for i := range maxRecords {
 		r.keep(recordOf(strconv.Itoa(i), 1), r.begin())
 	}
-	if !has("0", 1) { // and is the last one that was asked for, from now on
+	if !has("0", 1) { // this also makes it the most recently used
 		t.Error("the first of as many as there is room for is gone")
 	}
 	r.keep(recordOf("more", 1), r.begin())
@@ -62,8 +62,8 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentColumns: what is known of some columns is told of these and fewer, beside what is known
-// of others.
+// TestRecentColumns expects that the statistics of some columns are also found for fewer of them.
+// Statistics of other columns are kept in addition.
 func TestRecentColumns(t *testing.T) {
 	r := newRecordCache()
 	r.keep(recordOf("0", 1, "a", "b"), r.begin())

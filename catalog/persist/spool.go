@@ -55,11 +55,11 @@ func (s *Spool) Keep(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 		s.noFile = s.begin(2 * (s.bytes + bytes))
 	}
 	if s.file != nil {
-		there, err := s.file.Append(c)
+		view, err := s.file.Append(c)
 		if err != nil {
 			return nil, s.error(err)
 		}
-		return there, nil
+		return view, nil
 	}
 	if s.bytes += bytes; s.bytes > s.max {
 		return nil, s.tooLarge()
@@ -76,7 +76,7 @@ func (s *Spool) begin(need int64) error {
 	return err
 }
 
-// Reserve implements readers.Keeper: it makes sure that the file can grow by so many bytes.
+// Reserve implements readers.Keeper: it makes sure that the file can grow by the given bytes.
 func (s *Spool) Reserve(bytes int64) error {
 	if s.file == nil {
 		return nil

@@ -11,13 +11,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestTableWithoutCache: a table that has no place but memory may be larger than the budget, as its
-// file makes it, and not as large as a few bytes make it.
+// TestTableWithoutCache reads a table that can only be kept in memory. It may exceed the budget if
+// its file is proportionally large, but not if its file has only a few bytes.
 func TestTableWithoutCache(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
 		memory, file, memos int64
-		most                int64
+		limit               int64
 	}{
 		{"a small file", 1, 100, 0, 64 << 20},
 		{"a larger budget", 100 << 20, 100, 0, 100 << 20},
@@ -39,7 +39,7 @@ func TestTableWithoutCache(t *testing.T) {
 			defer src.Close()
 			s := InMemory(readers.Limits{}).NewSpool("a.dbf", tt.memory, src)
 			defer s.Close()
-			chunk := geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{{Values: make([]byte, tt.most/4)}}}
+			chunk := geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{{Values: make([]byte, tt.limit/4)}}}
 			for i := range 4 {
 				if kept, err := s.Keep(&chunk); err != nil || kept != &chunk {
 					t.Fatalf("chunk %d of %d bytes: %v, want it as it is", i, chunk.Bytes(), err)
@@ -47,8 +47,8 @@ func TestTableWithoutCache(t *testing.T) {
 			}
 			_, err = s.Keep(&geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{{Values: []byte{0}}}})
 			if limit := (*readers.LimitError)(nil); !errors.As(err, &limit) || limit.Flag != "--memory" ||
-				limit.Limit != tt.most {
-				t.Errorf("a byte more: %v, want the limit %d of --memory", err, tt.most)
+				limit.Limit != tt.limit {
+				t.Errorf("a byte more: %v, want the limit %d of --memory", err, tt.limit)
 			}
 		})
 	}

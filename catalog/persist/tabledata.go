@@ -16,9 +16,9 @@ type Data struct {
 	temp *cachedir.Temp  // the file's place in the cache, until it is committed
 	base *Data           // a table with which it shares slices; may be nil
 
-	mu       sync.Mutex     // guards what follows: a save sets it while others read the table
-	held     *cachedir.Held // the file's place in the cache
-	cacheKey cachedir.Key   // of held
+	mu       sync.Mutex          // guards what follows: a save sets it while others read the table
+	held     *cachedir.TableFile // the file's place in the cache
+	cacheKey cachedir.Key        // of held
 }
 
 // NewData returns a table in memory.

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// TestBatchBoxes keeps boxes that JSON has no numbers for.
+// TestBatchBoxes stores boxes with values that JSON has no numbers for.
 func TestBatchBoxes(t *testing.T) {
 	whole := &geoarrow.Columns{Rows: 30, Attributes: []geoarrow.Column{
 		numberColumn("n", arrow.PrimitiveTypes.Int32, make([]*int32, 30)),

@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// Builder builds trees, one after the other, and keeps its memory for the next: 16 bytes for each
-// item of the largest. The zero value is ready for use. It is for one goroutine.
+// Builder builds trees, one at a time, and reuses its memory: 16 bytes for each item of the largest
+// tree. The zero value is ready for use. A Builder is for one goroutine.
 type Builder struct {
 	keys, spare []uint64
 }
 
-// Build gives the tree of boxes, where boxes[i] is that of row rows[i], in new memory. Rows are
-// ascending. It panics if a box has a NaN or a min beyond its max, or if there are not as many
-// boxes as rows.
+// Build returns a tree in new memory. boxes[i] is the box of row rows[i], and rows are ascending.
+// It panics if a box has a NaN or a min greater than its max, or if boxes and rows differ in
+// length.
 func Build(boxes [][4]float64, rows []int32) []byte {
 	return new(Builder).Append(nil, boxes, rows)
 }
 
-// Append appends what Build gives, Size(len(rows)) bytes, to dst. Equal input gives equal bytes.
+// Append appends the tree of Build, with Size(len(rows)) bytes, to dst. Equal input gives equal
+// bytes.
 func (b *Builder) Append(dst []byte, boxes [][4]float64, rows []int32) []byte {
 	if len(boxes) != len(rows) {
 		panic("rtree: boxes and rows differ in number")
@@ -42,7 +43,7 @@ func (b *Builder) Append(dst []byte, boxes [][4]float64, rows []int32) []byte {
 	return dst
 }
 
-// bound writes the items above a level, from item up on.
+// bound writes the boxes of the items above a level, starting at item up.
 func bound(tree []byte, children level, up int) {
 	for c := children.first; c < children.end; {
 		first := c
@@ -59,8 +60,8 @@ func bound(tree []byte, children level, up int) {
 	}
 }
 
-// sorted gives a key for each box, in the order of the leaves. The index of the box makes all keys
-// different.
+// sorted returns a key for each box, in the order of the leaves. The index of the box makes all
+// keys different.
 //
 //	63            32 31            0
 //	┌───────────────┬───────────────┐
@@ -73,7 +74,8 @@ func (b *Builder) sorted(boxes [][4]float64) []uint64 {
 	for i, box := range boxes {
 		b.keys[i] = uint64(^e.place(box))<<32 | uint64(i)
 	}
-	if bits.Len(uint(n)) <= radixBits-1 { // clearing and adding up the counts would cost more
+	// below this size, clearing and summing the counts would cost more
+	if bits.Len(uint(n)) <= radixBits-1 {
 		slices.Sort(b.keys)
 		return b.keys
 	}
@@ -85,10 +87,10 @@ func (b *Builder) sorted(boxes [][4]float64) []uint64 {
 	return b.keys
 }
 
-const radixBits = 11 // three passes for 32 bits, with counts that fit in the first cache
+const radixBits = 11 // three passes for 32 bits; the counts fit in the L1 cache
 
-// scatter puts keys into out, ordered by radixBits bits from shift up. Equal ones keep their order:
-// a pass of a radix sort.
+// scatter puts keys into out, ordered by radixBits bits from bit shift on. Equal keys keep their
+// order. It is one pass of a radix sort.
 func scatter(out, keys []uint64, shift int) {
 	var at [1 << radixBits]uint32
 	for _, k := range keys {

@@ -1,10 +1,10 @@
-// Package rtree says which rows of a record batch have a bounding box that meets a given box: a
-// packed Hilbert R-tree, laid out as the index of FlatGeobuf 3. It is built once from all boxes, is
-// never changed, and is searched in the bytes as they lie in the file.
+// Package rtree finds the rows of a record batch whose bounding box meets a given box. It is a
+// packed Hilbert R-tree with the layout of the index of FlatGeobuf 3. The tree is built once from
+// all boxes and never changes. Searches read its bytes directly from the file.
 //
-// The items stand in levels, the root first and the rows' own boxes last. An item of an inner level
-// is the box around up to 16 consecutive items of the level below, its children. So every place is
-// known beforehand, and a tree of n items is its bytes and n:
+// The items are in levels: the root is first, and the boxes of the rows are last. An item of an
+// inner level is the box around up to 16 consecutive items of the next level, its children. All
+// offsets follow from n, the number of items, so a tree is n and its bytes:
 //
 //	item    0     root: the box of all rows           offset: 1, its first child
 //	item    1 …   up to 16 items                      offset: item of the first child, in the whole tree
@@ -16,16 +16,16 @@
 //	item    │ xmin   │ ymin   │ xmax   │ ymax   │ offset │   four float64 and a uint64, little-endian
 //	        └────────┴────────┴────────┴────────┴────────┘
 //
-// One row makes two items, no row none. The leaves stand in descending order along a Hilbert curve
-// through the centres of their boxes, so that the boxes of neighbours are close and those of inner
-// items small; rows of one place on the curve stand in ascending order. In FlatGeobuf the offset of
-// a leaf is a byte of the file instead. This is the only difference.
+// One row makes two items; no rows make no item. The leaves are in descending order along a Hilbert
+// curve through the centres of their boxes. Neighbours are therefore close, and the boxes of inner
+// items are small. Rows at the same place on the curve are in ascending order. The only difference
+// from FlatGeobuf is the offset of a leaf, which is a byte of the file there.
 //
-// A box is xmin, ymin, xmax, ymax, closed, with min <= max: it has no NaN, and may have infinities.
-// A row without a box is not in the tree. The package knows no reference system: a box does not go
-// round the antimeridian. It does not prove that a tree is what was built, which is for a checksum;
-// but whatever the bytes are, a search ends, stays in them, and gives rows of the batch or an
-// error.
+// A box is xmin, ymin, xmax, ymax. It is closed, with min <= max; it has no NaN and may have
+// infinities. A row without a box is not in the tree. The package knows no reference system, so a
+// box does not cross the antimeridian. It does not verify that the bytes are a tree, which a
+// checksum does. For any bytes, a search ends, stays inside them, and returns rows of the batch or
+// an error.
 package rtree
 
 import (
@@ -40,17 +40,17 @@ const (
 	maxLevels = 9  // of MaxInt32 items
 )
 
-// Size is the size in bytes of a tree of so many items, which are the rows with a box; at most
-// MaxInt32.
+// Size returns the size in bytes of a tree with n items, one for each row that has a box. n is at
+// most MaxInt32.
 func Size(items int) int {
 	s := shapeOf(items)
 	return s.items() * itemBytes
 }
 
-// shape tells where the levels of a tree lie.
+// shape has the places of a tree's levels.
 type shape struct {
-	levels [maxLevels]level // from the leaves up
-	height int              // how many there are: 0 of an empty tree
+	levels [maxLevels]level // the leaves first
+	height int              // number of levels; 0 for an empty tree
 }
 
 // level is a range of the tree's items.
@@ -62,7 +62,7 @@ func shapeOf(items int) (s shape) {
 	}
 	total := 0
 	for n := items; ; n = (n + nodeItems - 1) / nodeItems {
-		s.levels[s.height].end = n // a count for now
+		s.levels[s.height].end = n // a count at first
 		s.height++
 		total += n
 		if n == 1 && s.height > 1 {
@@ -77,19 +77,19 @@ func shapeOf(items int) (s shape) {
 	return s
 }
 
-// items is how many items all levels have.
+// items returns the number of items of all levels.
 func (s *shape) items() int { return s.levels[0].end }
 
-// Tree is a tree in bytes that belong to somebody else. It is valid as long as they are, and safe
-// for use by several goroutines.
+// Tree is a tree in bytes that it does not own. It is valid as long as they are, and safe for
+// concurrent use.
 type Tree struct {
 	b     []byte
 	rows  int
 	shape shape
 }
 
-// Open gives the tree of so many items in b, over a batch of so many rows. It looks at no byte,
-// only at the sizes: b is Size(items) long, items at most rows, and rows at most MaxInt32.
+// Open returns the tree of n items in b, for a batch with the given number of rows. It checks only
+// sizes and reads no byte: b is Size(n) long, n is at most rows, and rows at most MaxInt32.
 func Open(b []byte, items, rows int) (Tree, error) {
 	if items < 0 || items > rows || rows > math.MaxInt32 {
 		return Tree{}, fmt.Errorf("r-tree: %d items of %d rows", items, rows)
@@ -100,7 +100,7 @@ func Open(b []byte, items, rows int) (Tree, error) {
 	return Tree{b: b, rows: rows, shape: shapeOf(items)}, nil
 }
 
-// Bounds is the box around all boxes; ok is false if there is none.
+// Bounds returns the box around all boxes. ok is false for an empty tree.
 func (t *Tree) Bounds() (box [4]float64, ok bool) {
 	if len(t.b) == 0 {
 		return box, false

@@ -14,14 +14,16 @@ import (
 var inf = math.Inf(1)
 
 func TestLayoutOfOneRow(t *testing.T) {
-	const item = "000000000000f03f" + "0000000000000040" + "0000000000000840" + "0000000000001040" // 1, 2, 3, 4
+	// 1, 2, 3, 4
+	const item = "000000000000f03f" + "0000000000000040" + "0000000000000840" + "0000000000001040"
 	const want = item + "0100000000000000" + item + "0700000000000000"
 	if got := hex.EncodeToString(Build([][4]float64{{1, 2, 3, 4}}, []int32{7})); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// TestLayoutOfThreeLevels has 4 x 4 points and one of them twice. Along the curve they are
+// TestLayoutOfThreeLevels has a grid of 4 x 4 points, one of them twice. Their order along the
+// curve is
 //
 //	y 3   5  6  9 10
 //	  2   4  7  8 11
@@ -57,8 +59,8 @@ func TestLayoutOfThreeLevels(t *testing.T) {
 	}
 }
 
-// TestLayoutAsGDAL builds the index of a FlatGeobuf file again. testdata/gdal.index is that of 300
-// random rectangles which GDAL 3.12.4 wrote (SPATIAL_INDEX=YES).
+// TestLayoutAsGDAL rebuilds the index of a FlatGeobuf file. testdata/gdal.index has the index of
+// 300 random rectangles, written by GDAL 3.12.4 with SPATIAL_INDEX=YES.
 func TestLayoutAsGDAL(t *testing.T) {
 	want, err := os.ReadFile("testdata/gdal.index")
 	if err != nil {
@@ -84,7 +86,8 @@ func TestLayoutAsGDAL(t *testing.T) {
 	}
 }
 
-// TestHilbert compares with the usual way, which turns the rest of the square at each step.
+// TestHilbert compares with the common algorithm, which rotates the rest of the square at each
+// step.
 func TestHilbert(t *testing.T) {
 	usual := func(x, y uint32) (place uint32) {
 		for s := uint32(1 << 15); s > 0; s /= 2 {
@@ -194,7 +197,7 @@ func TestSize(t *testing.T) {
 
 func point(x, y float64) [4]float64 { return [4]float64{x, y, x, y} }
 
-// random gives n boxes of random rows.
+// random returns n boxes of random rows.
 func random(r *rand.Rand, n int) ([][4]float64, []int32) {
 	boxes, rows := make([][4]float64, n), make([]int32, n)
 	row := int32(0)
@@ -207,7 +210,7 @@ func random(r *rand.Rand, n int) ([][4]float64, []int32) {
 	return boxes, rows
 }
 
-// scan is what Search shall find.
+// scan returns the expected result of Search.
 func scan(boxes [][4]float64, rows []int32, q [4]float64) []int32 {
 	if !(q[0] <= q[2] && q[1] <= q[3]) {
 		return nil

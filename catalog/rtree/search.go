@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Search appends the rows whose box meets box to rows, in ascending order. The memory behind rows
-// is scratch up to its capacity. Of two boxes that touch, each meets the other; a box with a NaN or
-// a min beyond its max meets none. read is how many bytes of the tree were looked at.
+// Search appends the rows whose box meets box to rows, in ascending order. It uses the free
+// capacity of rows as scratch memory. Boxes that touch meet. A box with a NaN or a min greater than
+// its max meets no box. read is the number of bytes of the tree that were read.
 //
-// An error says that the tree is not as it was built. Then rows come back as they were.
+// An error says that the tree is damaged. rows is then returned unchanged.
 func (t *Tree) Search(box [4]float64, rows []int32) (found []int32, read int64, err error) {
 	if len(t.b) == 0 || !(box[0] <= box[2] && box[1] <= box[3]) {
 		return rows, 0, nil
 	}
 	found = rows
 	visited := 0
-	// A walk along the leaves that goes up where a node ends and down where a box meets: no stack,
-	// and every level is read forwards.
+	// The walk follows the leaves. It goes up where a node ends, and down where a box meets. It
+	// needs no stack and reads every level in order.
 	top := t.shape.height - 1
 	for l, i := top, 0; l <= top; {
 		if l == 0 {
@@ -51,8 +51,8 @@ func (t *Tree) Search(box [4]float64, rows []int32) (found []int32, read int64, 
 	return found, read, nil
 }
 
-// next is the item after item i of level l: its neighbour in the same node, or the one after its
-// parent. Behind the root it is above all levels.
+// next returns the item after item i of level l: its neighbour in the same node, or the item after
+// its parent. After the root it returns a level above all levels.
 func (t *Tree) next(l, i int) (int, int) {
 	i++
 	for {
@@ -89,7 +89,7 @@ func meets(it item, box *[4]float64) bool {
 	return it.float(0) <= box[2] && it.float(2) >= box[0] && it.float(1) <= box[3] && it.float(3) >= box[1]
 }
 
-// order sorts rows[from:], which are below limit, and says whether they are all different.
+// order sorts rows[from:], which are less than limit, and reports whether they are all different.
 func order(rows []int32, from, limit int) (sorted []int32, unique bool) {
 	if found := rows[from:]; len(found) < limit/256 {
 		slices.Sort(found)
@@ -100,7 +100,7 @@ func order(rows []int32, from, limit int) (sorted []int32, unique bool) {
 		}
 		return rows, true
 	}
-	// Many: a bit for each row of the batch, behind the rows in the same memory.
+	// For many rows, set a bit for each row of the batch, after the rows in the same memory.
 	words := (limit + 31) / 32
 	rows = slices.Grow(rows, words)
 	found, set := rows[from:], rows[len(rows):len(rows)+words]

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// kinds of boxes: what box i of n is.
+// kinds returns, for each kind of boxes, box i of n.
 var kinds = []struct {
 	name string
 	box  func(r *rand.Rand, i, n int) [4]float64
@@ -101,7 +101,7 @@ func checkBounds(t *testing.T, tree Tree, boxes [][4]float64) {
 	}
 }
 
-// queries gives boxes of all sizes, and some that just touch a box or just miss it.
+// queries returns boxes of all sizes. Some just touch a box and some just miss it.
 func queries(r *rand.Rand, boxes [][4]float64) [][4]float64 {
 	q := [][4]float64{
 		{-inf, -inf, inf, inf},
@@ -111,7 +111,7 @@ func queries(r *rand.Rand, boxes [][4]float64) [][4]float64 {
 		{200, 200, 300, 300},
 		{0, 0, 100, 100},
 		{0, 40, 100, 41},
-		{0.5, 0.5, 0.25, 1}, // no box
+		{0.5, 0.5, 0.25, 1}, // an invalid box
 		{math.NaN(), 0, 1, 1},
 		{0, 0, 1, math.NaN()},
 	}
@@ -129,8 +129,8 @@ func queries(r *rand.Rand, boxes [][4]float64) [][4]float64 {
 	return q
 }
 
-// TestSearchReadsLittle: of a grid of 256 x 256 points, a point is found in one node of each level,
-// and where the nodes touch in some more.
+// TestSearchReadsLittle searches a grid of 256 x 256 points. The search for a point reads one node
+// of each level, and a few more where nodes touch.
 func TestSearchReadsLittle(t *testing.T) {
 	var boxes [][4]float64
 	var rows []int32
@@ -237,8 +237,8 @@ func TestSearchRefuses(t *testing.T) {
 	})
 }
 
-// FuzzSearch has trees of any bytes: what is found is in the batch, ascending, and comes after a
-// walk over no more than the tree.
+// FuzzSearch searches trees of arbitrary bytes. The rows found are ascending and in the batch, and
+// the search reads no more than the tree.
 func FuzzSearch(f *testing.F) {
 	for _, n := range []int{0, 1, 17, 257} {
 		boxes, rows := random(rand.New(rand.NewPCG(8, 9)), n)

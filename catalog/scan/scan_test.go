@@ -19,16 +19,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// row is what the test knows of a row.
+// row is the test's own form of a row.
 type row struct {
 	number int32
 	text   string // "" is null
 	line   [][2]float64
-	null   bool // geometry
+	null   bool // the geometry is null
 }
 
-// rowsOf makes n rows: every 5th without text, every 6th without geometry, every 11th with an empty
-// one.
+// rowsOf returns n rows. Every 5th has no text, every 6th no geometry, every 11th an empty
+// geometry.
 func rowsOf(n int) []row {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([]row, n)
@@ -46,7 +46,8 @@ func rowsOf(n int) []row {
 	return rows
 }
 
-// tableOf makes the table of the rows with batches of size rows: columns number, text, geometry.
+// tableOf returns the table of the rows with batches of size rows. The columns are number, text and
+// geometry.
 func tableOf(rows []row, size int) *readers.Table {
 	t := &readers.Table{Format: "fake", CRS: geoarrow.CRS84, Rows: int64(len(rows)), Starts: []int64{0}}
 	for chunk := range slices.Chunk(rows, size) {
@@ -95,7 +96,7 @@ func setValid(valid *[]byte, nulls *int, n, i int, ok bool) {
 	}
 }
 
-// filter is the slow, obvious answer: each selected row as its cells' text, joined.
+// filter selects rows in a simple and slow way. Each row is the text of its cells, joined.
 func filter(rows []row, sel Selection) []string {
 	var out []string
 	for i, r := range rows {
@@ -144,7 +145,7 @@ func cell(r row, column string) string {
 	return fmt.Sprint(r.line)
 }
 
-// scanned reads the scan to its end and gives its rows like filter, and checks each record.
+// scanned reads the scan to its end, checks each record and returns the rows like filter.
 func scanned(t *testing.T, s *Scan) []string {
 	t.Helper()
 	var out []string
@@ -219,7 +220,7 @@ func TestScanAgainstFilter(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := filter(rows, sel)
-		if i%2 == 0 { // Next does not depend on it
+		if i%2 == 0 { // the result of Next does not depend on it
 			if n, err := s.Rows(t.Context()); n != int64(len(want)) || err != nil {
 				t.Errorf("%s: Rows gives %d, %v, want %d", show(sel), n, err, len(want))
 			}
@@ -250,7 +251,7 @@ func show(s Selection) string {
 func TestScanTouchesNothingElse(t *testing.T) {
 	rows := rowsOf(50)
 	table := tableOf(rows, 10)
-	table.Batches[1], table.Batches[4] = nil, nil // reading them panics
+	table.Batches[1], table.Batches[4] = nil, nil // reading them would panic
 	s, err := New(table, Selection{Rows: &[2]int64{20, 40}, BBox: &[4]float64{-1000, -1000, 1000, 1000}})
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +270,8 @@ func TestScanTouchesNothingElse(t *testing.T) {
 }
 
 func TestScanSharesWholeBatches(t *testing.T) {
-	rows := slices.DeleteFunc(rowsOf(50), func(r row) bool { return len(r.line) == 0 }) // a bbox matches all others
+	// a box matches all other rows
+	rows := slices.DeleteFunc(rowsOf(50), func(r row) bool { return len(r.line) == 0 })
 	table := tableOf(rows, 10)
 	for name, sel := range map[string]Selection{
 		"all": {}, "rows": {Rows: &[2]int64{10, 20}},
@@ -318,7 +320,7 @@ func TestScanErrors(t *testing.T) {
 	}
 }
 
-// tableWithout gives the table without geometry.
+// tableWithout returns the table without geometry.
 func tableWithout(t *readers.Table) *readers.Table {
 	for _, b := range t.Batches {
 		b.Geometry = nil

@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// Beside a database at <path> lie, while it is open or after a crash, files of SQLite, and always
-// one of ours:
+// Next to a database at <path> there are files of SQLite while it is open or after a crash, and
+// always a lock file of this package:
 //
-//	<path>-wal      what was written lately
-//	<path>-shm      where that is, shared by the processes
-//	<path>-journal  before there is a -wal: how to undo what is written
+//	<path>-wal      recent writes
+//	<path>-shm      the index of -wal, shared by the processes
+//	<path>-journal  how to undo a write, as long as there is no -wal
 //	<path>.lock     locked by the process that opens the database or sets it aside
-//	<path>.broken-<n>, and its -wal, -shm, -journal: what was set aside last, the n-th time
+//	<path>.broken-<n> and its -wal, -shm, -journal: the database that was set aside last, the n-th time
 
-// sidecars gives what SQLite adds to the name of a database.
+// sidecars returns the suffixes that SQLite adds to the name of a database.
 func sidecars() []string { return []string{"-wal", "-shm", "-journal"} }
 
 func removeSidecars(path string) error {
@@ -32,8 +32,8 @@ func removeSidecars(path string) error {
 	return nil
 }
 
-// lock waits until no other process, and no other store of this one, opens or sets aside the
-// database at path. A crash ends it.
+// lock waits until no other process or store is opening the database at path or setting it aside. A
+// crash releases the lock.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -51,9 +51,9 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// setAside renames the database at path and what belongs to it, gives its new name, and removes
-// what was set aside before. The caller holds the lock. The database goes first: if this is where
-// it ends, the next one to open the path makes a new file and removes what is left.
+// setAside renames the database at path and its sidecars, and returns the new name. It removes what
+// was set aside earlier. The caller holds the lock. The database is renamed first: after a crash,
+// the next process that opens the path creates a new file and removes the remaining sidecars.
 func setAside(path string) (string, error) {
 	older, last, err := broken(path)
 	if err != nil {
@@ -78,8 +78,7 @@ func setAside(path string) (string, error) {
 
 func brokenName(path string, n int) string { return fmt.Sprintf("%s.broken-%d", path, n) }
 
-// broken finds all files that were set aside from path, and the largest number among them, 0 if
-// there is none.
+// broken returns all files that were set aside from path, and the largest number among them, or 0.
 func broken(path string) (names []string, last int, err error) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
@@ -96,7 +95,7 @@ func broken(path string) (names []string, last int, err error) {
 		}
 		n, err := strconv.Atoi(rest)
 		if err != nil || n < 1 {
-			continue // named by somebody else
+			continue // not named by setAside
 		}
 		names = append(names, filepath.Join(dir, e.Name()))
 		last = max(last, n)

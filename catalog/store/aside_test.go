@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// whole is a closed database of some records, all of whose bytes are in the one file.
+// whole returns a closed database with records, as the bytes of its one file.
 func whole(t *testing.T, records int) []byte {
 	t.Helper()
 	path := fresh(t)
@@ -57,8 +57,8 @@ func alter(t *testing.T, path, statements string) {
 	}
 }
 
-// beside lists the files that were set aside from path.
-func beside(t *testing.T, path string) []string {
+// brokenFiles lists the files that were set aside from path.
+func brokenFiles(t *testing.T, path string) []string {
 	t.Helper()
 	names, _, err := broken(path)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestUnusableFilesAreSetAside(t *testing.T) {
 				t.Errorf("%d records", len(got))
 			}
 			works(t, s)
-			if aside := beside(t, path); !slices.Contains(aside, ".broken-1") ||
+			if aside := brokenFiles(t, path); !slices.Contains(aside, ".broken-1") ||
 				!bytes.Equal(read(t, path+".broken-1"), was) {
 				t.Errorf("set aside %q, not the file as it was", aside)
 			}
@@ -144,7 +144,7 @@ func TestUnusableFilesAreSetAside(t *testing.T) {
 
 func TestOneIsKeptAside(t *testing.T) {
 	path := fresh(t)
-	write(t, path+".broken-x", nil) // of somebody else
+	write(t, path+".broken-x", nil) // not named by setAside
 	for n := 1; n <= 3; n++ {
 		write(t, path, []byte("no database"))
 		s, _ := open(t, path)
@@ -152,7 +152,7 @@ func TestOneIsKeptAside(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := beside(t, path), []string{fmt.Sprintf(".broken-%d", n)}; !slices.Equal(got, want) {
+		if got, want := brokenFiles(t, path), []string{fmt.Sprintf(".broken-%d", n)}; !slices.Equal(got, want) {
 			t.Errorf("set aside %q, want %q", got, want)
 		}
 	}
@@ -161,7 +161,8 @@ func TestOneIsKeptAside(t *testing.T) {
 	}
 }
 
-// The files of a removed database are not taken for the new one's.
+// TestLogOfARemovedDatabase expects that the files of a removed database are not used for the new
+// one.
 func TestLogOfARemovedDatabase(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)
@@ -179,7 +180,8 @@ func TestLogOfARemovedDatabase(t *testing.T) {
 	works(t, s)
 }
 
-// A flipped bit never makes another record: each is as it was or absent, and the store works.
+// TestFlippedBits expects that a flipped bit never changes a record: each is unchanged or missing,
+// and the store works.
 func TestFlippedBits(t *testing.T) {
 	const records = 20
 	good := whole(t, records)
@@ -199,7 +201,7 @@ func TestFlippedBits(t *testing.T) {
 		for _, r := range got {
 			intact(t, r)
 		}
-		switch aside := len(beside(t, path)) > 0; {
+		switch aside := len(brokenFiles(t, path)) > 0; {
 		case aside:
 			setAside++
 		case len(got) == records:
@@ -216,7 +218,7 @@ func TestFlippedBits(t *testing.T) {
 	if testing.Short() {
 		header, stride = 3, 1999
 	}
-	flip(20, 3) // asks for checksums of pages
+	flip(20, 3) // the header then asks for checksums of pages
 	for at := 0; at < 100; at += header {
 		flip(at, at%8)
 	}
@@ -226,7 +228,7 @@ func TestFlippedBits(t *testing.T) {
 	t.Logf("%d set aside, %d with all records, %d with fewer", setAside, same, fewer)
 }
 
-// A log that a crash left, with a bit flipped, is replayed as far as it is good.
+// TestFlippedBitsOfTheLog flips a bit in the log of a crash. The valid part of the log is replayed.
 func TestFlippedBitsOfTheLog(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)
@@ -257,9 +259,9 @@ func TestFlippedBitsOfTheLog(t *testing.T) {
 	}
 }
 
-// Damage that comes while the store is open.
+// TestDamageAtRunTime damages the database while the store is open.
 func TestDamageAtRunTime(t *testing.T) {
-	const records = 400 // more bytes than a connection keeps in memory
+	const records = 400 // more bytes than a connection caches
 	good := whole(t, records)
 	for _, tt := range []struct {
 		name string
@@ -306,7 +308,7 @@ func TestDamageAtRunTime(t *testing.T) {
 			}
 			tt.use(t, s)
 			works(t, s)
-			if aside := beside(t, path); !slices.Contains(aside, ".broken-1") ||
+			if aside := brokenFiles(t, path); !slices.Contains(aside, ".broken-1") ||
 				strings.Count(log.String(), `"level":"warn"`) != 1 {
 				t.Errorf("set aside %q, log %s", aside, log)
 			}
@@ -314,7 +316,7 @@ func TestDamageAtRunTime(t *testing.T) {
 	}
 }
 
-// Another process set the database aside, or somebody removed it.
+// TestMovedDatabase removes the database, or sets it aside as another process does.
 func TestMovedDatabase(t *testing.T) {
 	path := fresh(t)
 	a, _ := open(t, path)
@@ -325,7 +327,7 @@ func TestMovedDatabase(t *testing.T) {
 	}
 	works(t, a)
 	aside := []string{".broken-1", ".broken-1-shm", ".broken-1-wal"}
-	if got := beside(t, path); !slices.Equal(got, aside) {
+	if got := brokenFiles(t, path); !slices.Equal(got, aside) {
 		t.Errorf("set aside %q, want %q", got, aside)
 	}
 	put(t, a, sample("new", 1))
@@ -377,8 +379,8 @@ func TestRowsThatDoNotDecode(t *testing.T) {
 				t.Errorf("%d records, want a and c", len(got))
 			}
 			var rows int
-			// A row without a name has no place in a listing: it is never asked for, and Prune need
-			// not know it.
+			// A row without a name is in no listing and no call returns it, so Prune need not find
+			// it.
 			if err := s.db.write.QueryRow(`SELECT count(*) FROM record WHERE name <> ''`).Scan(&rows); err != nil ||
 				rows != 2 {
 				t.Errorf("%d rows, %v, want 2", rows, err)

@@ -8,7 +8,7 @@ import (
 
 const benchRecords = 100_000
 
-// filled is a store of 100,000 records of about 2 KB.
+// filled returns a store of 100,000 records of about 2 KB.
 func filled(b *testing.B) *SQLite {
 	s, _ := open(b, fresh(b))
 	for i := range benchRecords {

@@ -16,15 +16,15 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// childVar holds "<job> <path>" in the processes that these tests start.
+// childVar has "<job> <path>" in the processes that these tests start.
 const childVar = "VIBEFLIGHT_STORE_TEST_CHILD"
 
-// child does a job on the store at a path and says a line after each step. It gives its exit
-// status.
+// child executes a job on the store at a path and prints a line after each step. It returns the
+// exit status.
 //
-//	loop   puts new versions of 50 records until it is killed, and deletes and prunes some
-//	count  puts ownRecords of its own
-//	full   puts larger and larger records to where no file may grow any more, then looks whether what was stored before is whole
+//	loop   puts new versions of 50 records until it is killed; deletes and prunes some of them
+//	count  puts ownRecords records of its own
+//	full   puts growing records until the file size limit, then checks the records stored earlier
 func child(job string) int {
 	what, path, _ := strings.Cut(job, " ")
 	if what == "full" {
@@ -81,8 +81,7 @@ func count(s *SQLite) error {
 
 const fullBytes = 1 << 20
 
-// noFileAbove lets no file of this process grow above a size: writes give an error, as on a full
-// disk.
+// noFileAbove limits the file size of this process. Larger writes fail, as on a full disk.
 func noFileAbove(size uint64) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
@@ -120,7 +119,7 @@ func full(s *SQLite) error {
 	return nil
 }
 
-// start starts a child. What it says is read from the reader.
+// start starts a child and returns a reader of its output.
 func start(t *testing.T, what, path string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -143,18 +142,18 @@ func TestKilledWriter(t *testing.T) {
 	}
 	path := fresh(t)
 	for round := range rounds {
-		cmd, said := start(t, "loop", path)
-		// Round 0 is killed as soon as it has begun, the others after up to some thousand writes:
-		// in a write, a checkpoint, a prune.
+		cmd, output := start(t, "loop", path)
+		// Round 0 is killed right after its start, the others after up to some thousand writes: in
+		// a write, a checkpoint or a prune.
 		for range rand.IntN(1+min(round*50, 3000)) + 1 {
-			if !said.Scan() {
+			if !output.Scan() {
 				t.Fatal("the writer ended by itself")
 			}
 		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		for said.Scan() { // until its last word
+		for output.Scan() { // reads to the end of its output
 		}
 		if err := cmd.Wait(); err == nil {
 			t.Fatal("the writer ended by itself")
@@ -167,7 +166,7 @@ func TestKilledWriter(t *testing.T) {
 		if log.String() != "" || len(got) == 0 {
 			t.Errorf("round %d: %d records, log %s", round, len(got), log)
 		}
-		if round%2 == 0 { // every other round leaves the log of one kill to the next
+		if round%2 == 0 { // every other round leaves the log for the next round
 			works(t, s)
 			if err := s.Delete(t.Context(), sample("works", 0).Key); err != nil {
 				t.Error(err)
@@ -179,7 +178,8 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// Killed while it makes the database: once a file of it is there, in the order in which they come.
+// TestKilledWhileItBegins kills the process while it creates the database, after each of its files
+// appears.
 func TestKilledWhileItBegins(t *testing.T) {
 	rounds := 10
 	if testing.Short() {
@@ -188,7 +188,7 @@ func TestKilledWhileItBegins(t *testing.T) {
 	for range rounds {
 		for _, suffix := range []string{".lock", "", "-wal", "-shm"} {
 			path := fresh(t)
-			cmd, said := start(t, "loop", path)
+			cmd, output := start(t, "loop", path)
 			for {
 				if _, err := os.Stat(path + suffix); err == nil {
 					break
@@ -197,7 +197,7 @@ func TestKilledWhileItBegins(t *testing.T) {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			for said.Scan() { // until its last word
+			for output.Scan() { // reads to the end of its output
 			}
 			if err := cmd.Wait(); err == nil {
 				t.Fatal("the writer ended by itself")
@@ -215,23 +215,23 @@ func TestKilledWhileItBegins(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	cmd, said := start(t, "full", fresh(t))
+	cmd, output := start(t, "full", fresh(t))
 	var last string
-	for said.Scan() {
-		last = said.Text()
+	for output.Scan() {
+		last = output.Text()
 	}
 	if err := cmd.Wait(); err != nil || !strings.HasPrefix(last, "full after") {
 		t.Errorf("%v: %s", err, last)
 	}
 }
 
-// Two stores of this process and one of another write at once; none loses a record, none sees half
-// of one.
+// TestWritersAtOnce writes from two stores of this process and one of another. No record is lost or
+// incomplete.
 func TestWritersAtOnce(t *testing.T) {
 	path := fresh(t)
 	a, logA := open(t, path)
 	b, logB := open(t, path)
-	cmd, said := start(t, "count", path)
+	cmd, output := start(t, "count", path)
 	each := 300
 	if testing.Short() {
 		each = 50
@@ -254,7 +254,7 @@ func TestWritersAtOnce(t *testing.T) {
 			}
 		})
 	}
-	for said.Scan() { // lest it wait for a reader
+	for output.Scan() { // otherwise it would wait for a reader
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the other process: %v", err)

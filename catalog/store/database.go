@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	busyTimeout = 5 * time.Second // how long a writer waits for one of another process
-	// of one text or blob: what a damaged length can make us allocate, and the largest that Put
-	// takes
+	busyTimeout = 5 * time.Second // how long a writer waits for another process
+	// maxValueBytes is the maximum size of a text or blob. It limits what Put accepts, and what a
+	// damaged length can make us allocate.
 	maxValueBytes = 64 << 20
-	readers       = 2 // connections for Get, All and Prune, each some MiB of memory
+	readers       = 2 // connections for Get, All and Prune, each with some MiB of memory
 )
 
-// database is one open database file, of the current version.
+// database is an open database file of the current version.
 //
-// Writes go through a connection of their own, so that they queue here and not in SQLite's busy
-// handler, and so that a Get does not wait for the fsync of a checkpoint.
+// Writes use their own connection. They queue here and not in SQLite's busy handler, and a Get does
+// not wait for the fsync of a checkpoint.
 type database struct {
 	path  string
 	file  fs.FileInfo // of the file when it was opened
@@ -35,11 +35,11 @@ type database struct {
 	read  *sql.DB
 }
 
-// errUnusable is the cause of the error when a file is no database of ours: damaged, another
-// program's, of a newer version.
+// errUnusable is wrapped by errors for files that are damaged, of another program, or of a newer
+// version.
 var errUnusable = errors.New("not a usable store")
 
-// damaged says whether an error means that the file does not hold what was written to it.
+// damaged reports whether an error means that the file does not contain what was written to it.
 func damaged(err error) bool {
 	for _, code := range []error{
 		errUnusable, sqlite3.CORRUPT, sqlite3.NOTADB, sqlite3.IOERR_DATA,
@@ -52,8 +52,8 @@ func damaged(err error) bool {
 	return false
 }
 
-// openDatabase opens the database at path, makes it if there is none, and brings it to the version
-// of the steps. The caller holds the lock.
+// openDatabase opens the database at path, creates it if necessary, and migrates it with the steps.
+// The caller holds the lock.
 func openDatabase(ctx context.Context, path string, steps []string) (*database, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -76,19 +76,19 @@ func openDatabase(ctx context.Context, path string, steps []string) (*database, 
 	return d, nil
 }
 
-// fileMode keeps what is known of files as private as they may be.
+// fileMode keeps what is known about files as private as the files may be.
 const fileMode = 0o600
 
-// touch makes the file if there is none, and looks at it. A file that we could not write gives an
-// error here; SQLite would open it for reading.
+// touch creates the file if necessary, and checks it. It returns an error for a file that cannot be
+// written, which SQLite would open for reading.
 //
 //	0                     16    20         21
 //	| SQLite format 3 \0  | …   | reserved | …
 //
-// A database of ours reserves no bytes of its pages. One with 8 has SQLite's checksums of pages,
-// which would tell a flipped bit, but with which the driver panics in v0.35.6 (the code of v0.36.0
-// reads the same), when a connection checkpoints what another one wrote: vfsUnfetch calls a mapper
-// that is nil. So rows have checksums of their own, and such a file is not even opened.
+// Our databases reserve no bytes of their pages. With 8 reserved bytes SQLite stores checksums of
+// pages, which detect a flipped bit. But the driver v0.35.6 (and the code of v0.36.0) then panics
+// when a connection checkpoints the writes of another one: vfsUnfetch calls a nil mapper. So rows
+// have their own checksums, and such a file is not opened.
 func touch(path string) (fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -103,8 +103,8 @@ func touch(path string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
 	if info.Size() == 0 {
-		// What lies beside belonged to a file that was removed. Its log must not be replayed into
-		// this one.
+		// The sidecars belong to a file that was removed. Its log must not be replayed into this
+		// one.
 		return info, removeSidecars(path)
 	}
 	var reserved [1]byte
@@ -117,11 +117,12 @@ func touch(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// connect gives connections to the database at path. None is opened yet.
-func connect(path string, most int, pragmas string) (*sql.DB, error) {
+// connect returns a pool of at most n connections to the database at path. It opens none of them
+// yet.
+func connect(path string, n int, pragmas string) (*sql.DB, error) {
 	name := url.URL{
 		Scheme: "file", Path: path,
-		// modeof: the log is as private as the database
+		// modeof makes the log as private as the database.
 		RawQuery: url.Values{"modeof": {path}, "_txlock": {"immediate"}}.Encode(),
 	}
 	db, err := driver.Open(name.String(), func(c *sqlite3.Conn) error {
@@ -134,42 +135,42 @@ func connect(path string, most int, pragmas string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(most)
-	db.SetMaxIdleConns(most)
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
 	return db, nil
 }
 
-// prepare looks whether the file is ours, of a version that we know and whole, and brings it to the
-// current one.
+// prepare checks that the file is a complete database of ours in a known version, and migrates it
+// to the current version.
 func (d *database) prepare(ctx context.Context, steps []string) error {
 	version, err := d.version(ctx, len(steps))
 	if err != nil {
-		return refused(err)
+		return rejected(err)
 	}
 	if err := d.check(ctx); err != nil {
 		return err
 	}
 	if err := migrate(ctx, d.write, version, steps); err != nil {
-		return refused(err)
+		return rejected(err)
 	}
 	if _, err := d.write.ExecContext(ctx, `SELECT id, sum, `+columns+` FROM record LIMIT 0`); err != nil {
-		return refused(err)
+		return rejected(err)
 	}
 	var mode string
 	if err := d.write.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
-		return refused(err)
+		return rejected(err)
 	}
 	if mode != "wal" {
 		return fmt.Errorf("the file system lets SQLite keep no write-ahead log, journal mode is %s", mode)
 	}
-	// A header may forbid to write. Nothing tells but a write; this one changes nothing, and so
-	// costs no place.
+	// A header may forbid writing, which only a write detects. This statement changes nothing, and
+	// so needs no space on the disk.
 	_, err = d.write.ExecContext(ctx, `DELETE FROM record WHERE id IS NULL`)
-	return refused(err)
+	return rejected(err)
 }
 
-// version gives how many steps lead to the database as it is: 0 for an empty one. One that no first
-// steps of known ones lead to gives an error.
+// version returns how many of the known steps were applied to the database: 0 if it is empty. It
+// returns an error for any other database.
 func (d *database) version(ctx context.Context, known int) (int, error) {
 	var owner, version, tables int
 	err := d.write.QueryRowContext(ctx, `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
@@ -187,9 +188,9 @@ func (d *database) version(ctx context.Context, known int) (int, error) {
 	return version, nil
 }
 
-// refused says of an error that the database, as it was found, does not take a statement of ours,
-// if that is so. Read-only is one whose header says so, since the file was opened for writing.
-func refused(err error) error {
+// rejected wraps errUnusable around an error if the database, as it was found, does not accept our
+// statement. The file was opened for writing, so READONLY means that its header forbids writing.
+func rejected(err error) error {
 	for _, code := range []error{sqlite3.ERROR, sqlite3.CONSTRAINT, sqlite3.READONLY} {
 		if errors.Is(err, code) {
 			return fmt.Errorf("%w: %w", errUnusable, err)
@@ -198,8 +199,8 @@ func refused(err error) error {
 	return err
 }
 
-// check reads the whole database and looks whether its pages fit each other. Whether a row has the
-// values that were put is seen when it is read.
+// check reads the whole database and checks that its pages are consistent. The values of a row are
+// checked when it is read.
 func (d *database) check(ctx context.Context) error {
 	var verdict string
 	if err := d.write.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
@@ -211,8 +212,8 @@ func (d *database) check(ctx context.Context) error {
 	return nil
 }
 
-// moved says whether another file, or none, is now at the path: another process set ours aside, or
-// somebody cleaned up.
+// moved reports whether the path no longer names the open file: another process set it aside, or it
+// was removed.
 func (d *database) moved() bool {
 	info, err := os.Stat(d.path)
 	if err != nil {
@@ -221,6 +222,6 @@ func (d *database) moved() bool {
 	return !os.SameFile(info, d.file)
 }
 
-// close waits for what is under way. The last one to close a database that did not move writes its
-// log into it.
+// close waits for the calls in progress. The last connection to a database that was not moved
+// checkpoints its log.
 func (d *database) close() error { return errors.Join(d.read.Close(), d.write.Close()) }

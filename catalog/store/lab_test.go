@@ -19,7 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestMain runs the test binary as one of the processes of children, if it was started as one.
+// TestMain runs the test binary as a child process if childVar is set.
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childVar); job != "" {
 		os.Exit(child(job))
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lines is a log that may be read while others write it.
+// lines is a log that can be read while it is written.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -47,7 +47,7 @@ func (l *lines) String() string {
 
 func fresh(t testing.TB) string { return filepath.Join(t.TempDir(), "catalog.db") }
 
-// open opens a store whose log it gives too, and closes it when the test ends.
+// open opens a store and returns it with its log. It closes the store at the end of the test.
 func open(t testing.TB, path string) (*SQLite, *lines) {
 	t.Helper()
 	log := &lines{}
@@ -91,7 +91,7 @@ func wantSame(t testing.TB, got, want Record) {
 	}
 }
 
-// bits is the record with its box as integers, since a NaN does not equal itself.
+// bits returns the record with its box as integers, because a NaN does not equal itself.
 func bits(r Record) any {
 	var box []uint64
 	if r.BBox != nil {
@@ -106,8 +106,8 @@ func bits(r Record) any {
 	}{r, box}
 }
 
-// sample is a record all of whose fields follow from the name and a version, so that one made of
-// two of them shows.
+// sample returns a record whose fields all follow from the name and a version. A mixture of two
+// records is therefore detected.
 func sample(name string, version int) Record {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", name, version))
 	n := binary.LittleEndian.Uint64(sum[:])
@@ -129,7 +129,7 @@ func sample(name string, version int) Record {
 	}
 }
 
-// intact says whether a record is a sample, as a whole.
+// intact checks that a record is a complete sample.
 func intact(t testing.TB, r Record) {
 	t.Helper()
 	want := sample(r.Name, r.FormatVersion)

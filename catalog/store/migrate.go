@@ -6,19 +6,18 @@ import (
 	"fmt"
 )
 
-// applicationID is in the file's header, so that file(1) and we know whose database it is: "vflt".
+// applicationID identifies our databases in the header of the file, for us and for file(1): "vflt".
 const applicationID = 0x76666c74
 
-// migrations gives the steps from an empty database to the one of this version. Step i leads from
-// version i to i+1, which SQLite keeps as user_version. Steps that were released do not change: a
-// new version is a new step at the end, and a new file in testdata. A step adds columns that may be
-// NULL and indexes; where a stored value would have to change, it deletes the rows, whose checksums
-// would not fit.
+// migrations returns the steps from an empty database to the current version. Step i leads from
+// version i to i+1, which SQLite stores as user_version. Released steps do not change: a new
+// version adds a step and a file in testdata. A step adds indexes and columns that may be NULL. If
+// stored values have to change, it deletes the rows, because their checksums would no longer match.
 func migrations() []string {
 	return []string{
-		// Nothing in a row is of one byte order or word size: a database may be copied to another
-		// host. Times are nanoseconds, of parsed_at since the epoch. device and inode are uint64 of
-		// the same bits.
+		// Rows do not depend on byte order or word size, so a database can be copied to another
+		// host. Times are in nanoseconds; parsed_at is since the epoch. device and inode are the
+		// bits of a uint64.
 		`CREATE TABLE record (
 			id             INTEGER PRIMARY KEY,
 			name           TEXT NOT NULL,
@@ -54,7 +53,7 @@ func migrations() []string {
 	}
 }
 
-// migrate applies the steps that a database of a version lacks, each in a transaction of its own.
+// migrate applies the missing steps to a database of a version, each in its own transaction.
 func migrate(ctx context.Context, db *sql.DB, version int, steps []string) error {
 	for ; version < len(steps); version++ {
 		if err := step(ctx, db, version+1, steps[version]); err != nil {
@@ -69,7 +68,7 @@ func step(ctx context.Context, db *sql.DB, to int, statements string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	for _, s := range []string{
 		statements,
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),

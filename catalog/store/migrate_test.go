@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/v<n>.db of the current version, if there is none")
 
-// Every version that was released still opens. testdata/v<n>.db was written by the code of version
-// n with -update: three samples.
+// TestOlderVersions opens a database of every released version. testdata/v<n>.db has three samples,
+// written by the code of version n with -update.
 func TestOlderVersions(t *testing.T) {
 	for version := 1; version <= len(migrations()); version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-// Steps after the released ones, as the next versions will have them.
+// TestMigrations adds steps after the released ones, as later versions will do.
 func TestMigrations(t *testing.T) {
 	now := migrations()
 	then := append(slices.Clone(now), `ALTER TABLE record ADD COLUMN note TEXT`, `UPDATE record SET note = name || '!'`)
@@ -68,15 +68,15 @@ func TestMigrations(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if aside := beside(t, path); len(aside) != 0 {
+			if aside := brokenFiles(t, path); len(aside) != 0 {
 				t.Errorf("set aside %q", aside)
 			}
 		})
 	}
 }
 
-// A step that does not go through changes nothing, not even half of it. Here it sets aside the old
-// and cannot make a new database either.
+// TestMigrationThatDoesNotGoThrough expects that a failing step changes nothing. Here the old
+// database is set aside, and a new one cannot be created either.
 func TestMigrationThatDoesNotGoThrough(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A page is what a listing reads at once. It ends its transaction after each, so that the log does
-// not grow behind a slow reader.
+// A page is what a listing reads at once, in one transaction. The log therefore does not grow
+// during a slow listing.
 const (
 	pageRows  = 256
-	pageBytes = 4 << 20 // ends a page after the row that passes it
+	pageBytes = 4 << 20 // the page ends after the row that exceeds it
 )
 
-// Get gives the record of a key.
+// Get returns the record of a key.
 func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
 	if err := checkName(key.Name); err != nil {
 		return Record{}, false, err
@@ -29,7 +29,7 @@ func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
 	return page.records[0], true, nil
 }
 
-// Newest gives the records of the files that were parsed last.
+// Newest returns the records of the files that were parsed last.
 func (s *SQLite) Newest(ctx context.Context, n int) ([]Record, error) {
 	var page page
 	err := s.do(func(d *database) (err error) {
@@ -67,8 +67,8 @@ func (s *SQLite) Delete(ctx context.Context, key Key) error {
 	})
 }
 
-// All calls yield for each record. Where the database is found damaged on the way, the listing goes
-// on in the empty one: it ends.
+// All calls yield for each record. If the database turns out to be damaged, the listing continues
+// in the new, empty one, and so ends.
 func (s *SQLite) All(ctx context.Context, yield func(Record) error) error {
 	return s.list(ctx, yield, `TRUE`)
 }
@@ -86,9 +86,9 @@ func (s *SQLite) Layered(ctx context.Context, yield func(Record) error) error {
 	return s.list(ctx, yield, `layers IS NOT NULL`)
 }
 
-// list calls yield for each record of which a condition holds, with its arguments.
+// list calls yield for each record that satisfies a condition with arguments.
 func (s *SQLite) list(ctx context.Context, yield func(Record) error, condition string, args ...any) error {
-	after, options := "", []byte{} // before all keys
+	after, options := "", []byte{} // less than all keys
 	for {
 		var page page
 		err := s.do(func(d *database) (err error) {
@@ -111,7 +111,7 @@ func (s *SQLite) list(ctx context.Context, yield func(Record) error, condition s
 	}
 }
 
-// Prune removes the records of names that keep does not want.
+// Prune removes the records of the names for which keep returns false.
 func (s *SQLite) Prune(ctx context.Context, keep func(name string) bool) (int, error) {
 	removed, after := 0, ""
 	for {
@@ -147,11 +147,12 @@ func (s *SQLite) Prune(ctx context.Context, keep func(name string) bool) (int, e
 
 type page struct {
 	records []Record
-	last    Key  // of the last row, decoded or not
-	end     bool // no row follows
+	last    Key  // of the last row, even if it was not decoded
+	end     bool // this is the last page
 }
 
-// page reads rows, of which where holds with its arguments, and deletes those that do not decode.
+// page reads the next rows that satisfy where with its arguments. It deletes rows that do not
+// decode.
 func (s *SQLite) page(ctx context.Context, d *database, where string, args ...any) (page, error) {
 	var p page
 	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`,
@@ -166,7 +167,7 @@ func (s *SQLite) page(ctx context.Context, d *database, where string, args ...an
 		var w row
 		err := rows.Scan(w.targets()...)
 		if ctx.Err() != nil {
-			return page{}, ctx.Err() // Scan gives an error then that says nothing of the row
+			return page{}, ctx.Err() // the error of Scan is then not about the row
 		}
 		n++
 		size += w.bytes()
@@ -189,8 +190,8 @@ func (s *SQLite) page(ctx context.Context, d *database, where string, args ...an
 	return p, d.deleteRows(ctx, bad)
 }
 
-// deleteRows deletes rows that were read. One that another process made good meanwhile goes too:
-// that costs a parse.
+// deleteRows deletes rows that were read. It may also delete a row that another process has
+// replaced in the meantime, which costs a parse.
 func (d *database) deleteRows(ctx context.Context, ids []int64) error {
 	for _, id := range ids {
 		if _, err := d.write.ExecContext(ctx, `DELETE FROM record WHERE id = ?`, id); err != nil {
@@ -200,7 +201,7 @@ func (d *database) deleteRows(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// names gives the first names that follow after, in order.
+// names returns the first names after the given one, in order.
 func (d *database) names(ctx context.Context, after string) ([]string, error) {
 	rows, err := d.read.QueryContext(ctx, `SELECT DISTINCT name FROM record WHERE name > ? ORDER BY name LIMIT ?`,
 		after, pageRows)
@@ -219,13 +220,13 @@ func (d *database) names(ctx context.Context, after string) ([]string, error) {
 	return names, rows.Err()
 }
 
-// drop removes all records of the names in one transaction, and gives how many.
+// drop removes all records of the names in one transaction, and returns their number.
 func (d *database) drop(ctx context.Context, names []string) (int, error) {
 	tx, err := d.write.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	removed := 0
 	for _, name := range names {
 		result, err := tx.ExecContext(ctx, `DELETE FROM record WHERE name = ?`, name)

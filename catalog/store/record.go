@@ -13,52 +13,54 @@ import (
 // DigestBytes is the length of the digest of a file's content.
 const DigestBytes = 32
 
-// Key names one way to read one file.
+// Key identifies one way to read one file.
 type Key struct {
 	Name    string   // in the catalog; not empty
 	Options [32]byte // digest of the format's options
 }
 
-// Record is what is known of one file, read in one way. Slices and texts that are empty read back
-// as nil or "".
+// Record is what is known about one file, read in one way. Empty slices and texts read back as nil
+// or "".
 type Record struct {
 	Key
 	Identity source.Identity // of the file when it was parsed
-	Content  []byte          // digest of the content, DigestBytes long; nil while unknown
+	Content  []byte          // digest of the content, DigestBytes long; nil if unknown
 
-	Format        string // the format's name
-	FormatVersion int    // of its parser
+	Format        string // name of the format
+	FormatVersion int    // version of its parser
 	OptionsJSON   string // the options as canonical JSON, for people; the key has their digest
 
-	Schema        []byte      // an Arrow IPC schema message; nil after an error
-	Rows          int64       // of the table
-	TableBytes    int64       // size of the parsed table
-	BBox          *[4]float64 // xmin ymin xmax ymax, bit for bit what was put; nil if there is none
-	GeometryTypes []string    // "Polygon", "Point Z", …
-	CRS           string      // JSON as the caller gave it
+	Schema     []byte // an Arrow IPC schema message; nil after an error
+	Rows       int64  // of the table
+	TableBytes int64  // size of the parsed table
+	// xmin ymin xmax ymax, with exactly the bits that were put; nil if there is no box
+	BBox          *[4]float64
+	GeometryTypes []string // "Polygon", "Point Z", …
+	CRS           string   // JSON, as the caller gave it
 	Columns       []ColumnStats
 
-	Engine    string        // that parsed it: "cpu" or "cuda"
-	ParseTime time.Duration // how long that took
-	ParsedAt  time.Time     // when; zero while unknown, else of the years 1678 to 2261; reads back in UTC
-	LastError string        // "" if the last parse went well
-	Blocks    []byte        // digests of the content's blocks, for files that grow; opaque here
-	Layers    []string      // of the file, in order; nil for a format without layers
-	// what all batches of the table have in common, so that they can be given while the file is
-	// parsed; opaque here
+	Engine    string        // that parsed the file: "cpu" or "cuda"
+	ParseTime time.Duration // duration of the parse
+	// time of the parse, in the years 1678 to 2261; zero if unknown; reads back in UTC
+	ParsedAt  time.Time
+	LastError string   // "" if the last parse succeeded
+	Blocks    []byte   // digests of the content's blocks, for growing files; opaque here
+	Layers    []string // of the file, in order; nil for a format without layers
+	// Shape is what all batches of the table have in common, so that they can be returned while the
+	// file is parsed. It is opaque here.
 	Shape []byte
 }
 
-// ColumnStats is what is known of the values of one column.
+// ColumnStats is what is known about the values of one column.
 type ColumnStats struct {
 	Name  string  `json:"name"`
-	Type  string  `json:"type"` // as Arrow spells it
+	Type  string  `json:"type"` // as Arrow writes it
 	Nulls int64   `json:"nulls"`
-	Min   *string `json:"min,omitempty"` // as text; nil if there is none
+	Min   *string `json:"min,omitempty"` // as text; nil if unknown
 	Max   *string `json:"max,omitempty"`
 }
 
-// checkName says why a name cannot be of a record, if so.
+// checkName returns an error for a name that a record cannot have.
 func checkName(name string) error {
 	if name == "" {
 		return errors.New("the name of a record is empty")
@@ -66,7 +68,7 @@ func checkName(name string) error {
 	return checkText("name", name)
 }
 
-// check says why a record cannot be stored, if so.
+// check returns an error for a record that cannot be stored.
 func (r *Record) check() error {
 	if err := checkName(r.Name); err != nil {
 		return err
@@ -118,7 +120,7 @@ func (c *ColumnStats) check() error {
 		if s == nil {
 			continue
 		}
-		// JSON spells a NUL as \u0000, and data has them: here they pass.
+		// Data may contain NUL, which JSON writes as \u0000. So it is allowed here.
 		if !utf8.ValidString(*s) {
 			return fmt.Errorf("column %q: not UTF-8: %q", c.Name, *s)
 		}

@@ -14,14 +14,14 @@ import (
 	"unicode/utf8"
 )
 
-// The columns of a row in the order of values and targets. A new one comes last and is NULL in
-// older rows, so that their checksums hold.
+// The columns of a row, in the order of values and targets. A new column is added at the end. It is
+// NULL in older rows, so their checksums stay valid.
 const columns = `name, options,
 	size, mtime, ctime, device, inode, content,
 	format, format_version, rows, table_bytes, bbox, engine, parse_time, parsed_at,
 	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers`
 
-// upsert takes the values and their checksum.
+// upsert has the values and their checksum as parameters.
 const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?, ?)
 	ON CONFLICT (name, options) DO UPDATE SET
 	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, device = excluded.device, inode = excluded.inode,
@@ -31,7 +31,7 @@ const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?
 	last_error = excluded.last_error, "schema" = excluded."schema", columns = excluded.columns, blocks = excluded.blocks,
 	shape = excluded.shape, siblings = excluded.siblings, layers = excluded.layers, sum = excluded.sum`
 
-// values gives what is stored of a checked record, each a string, []byte, int64 or nil.
+// values returns the values to store for a checked record. Each is a string, []byte, int64 or nil.
 func (r *Record) values() ([]any, error) {
 	types, err := json.Marshal(r.GeometryTypes)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Record) values() ([]any, error) {
 	}, nil
 }
 
-// blob is NULL for no bytes.
+// blob returns b, or NULL if b is empty.
 func blob(b []byte) any {
 	if len(b) == 0 {
 		return nil
@@ -78,13 +78,13 @@ func blob(b []byte) any {
 
 const sumBytes = 16
 
-// checksum tells a row that was put from one with a flipped bit, or with the values of two: the
-// first bytes of SHA-256 of each value that is not nil, as
+// checksum detects rows with a flipped bit or with mixed values. It is the first bytes of the
+// SHA-256 of all values that are not nil, as
 //
 //	0         4         12
 //	| column  | length  | bytes, or an int64 in place of the length |
 //
-// with integers little-endian.
+// with little-endian integers.
 func checksum(values []any) []byte {
 	h := sha256.New()
 	var head [12]byte
@@ -98,7 +98,7 @@ func checksum(values []any) []byte {
 		case string:
 			binary.LittleEndian.PutUint64(head[4:], uint64(len(v)))
 			h.Write(head[:])
-			_, _ = io.WriteString(h, v) // a hash takes all
+			_, _ = io.WriteString(h, v) // a hash never returns an error
 		case []byte:
 			binary.LittleEndian.PutUint64(head[4:], uint64(len(v)))
 			h.Write(head[:])
@@ -110,7 +110,7 @@ func checksum(values []any) []byte {
 	return h.Sum(nil)[:sumBytes]
 }
 
-// row is a row as the database has it, which may be anything.
+// row is a row as read from the database. It may have any content.
 type row struct {
 	id            int64
 	sum           []byte
@@ -125,7 +125,7 @@ type row struct {
 	record        Record
 }
 
-// targets are what id, sum and columns are scanned into.
+// targets returns the destinations of Scan for id, sum and columns.
 func (w *row) targets() []any {
 	r := &w.record
 	return []any{
@@ -137,21 +137,22 @@ func (w *row) targets() []any {
 	}
 }
 
-// key is where a listing goes on after the row, whether it decodes or not.
+// key returns the key where a listing continues after the row. It does not matter whether the row
+// decodes.
 func (w *row) key() Key {
 	k := Key{Name: string(w.name)}
 	copy(k.Options[:], w.options)
 	return k
 }
 
-// bytes is about what the row takes in memory.
+// bytes returns approximately how much memory the row takes.
 func (w *row) bytes() int {
 	r := &w.record
 	return len(w.name) + len(w.layers) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) +
 		len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
 }
 
-// decode gives the record of a scanned row, or says why it is none.
+// decode returns the record of a scanned row, or an error if the row is invalid.
 func (w *row) decode() (Record, error) {
 	r := w.record
 	if len(w.options) != len(r.Options) {
@@ -195,7 +196,8 @@ func (w *row) decode() (Record, error) {
 	return r, nil
 }
 
-// decodeJSON decodes what json.Marshal gave. The package would take invalid UTF-8 for U+FFFD.
+// decodeJSON decodes the result of json.Marshal. It checks UTF-8, because json would replace
+// invalid bytes by U+FFFD.
 func decodeJSON(text []byte, v any) error {
 	if !utf8.Valid(text) {
 		return errors.New("not UTF-8")

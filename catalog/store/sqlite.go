@@ -9,29 +9,29 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// SQLite is a store in one SQLite database. Several processes of one host may have it open; not of
-// several, since a network's file system shares no memory.
+// SQLite is a store in one SQLite database. Several processes of one host may open it. Processes of
+// several hosts may not, because network file systems have no shared memory.
 //
-// The database is a cache of what can be learned again, so it is never repaired. One that turns out
-// to be damaged, whenever that is, is set aside as <path>.broken-<n>, the one before it is removed,
-// and an empty one takes its place, with a warning in the log. So it goes with a database of
-// another application or of a newer version. A row that does not decode is deleted, with a warning
-// too.
+// The database is a cache of what can be learned again, so it is never repaired. A database that
+// turns out to be damaged is set aside as <path>.broken-<n>, at any time, and an empty one replaces
+// it, with a warning in the log. The database that was set aside earlier is removed. The same
+// applies to a database of another application or of a newer version. A row that does not decode is
+// deleted, with a warning too.
 type SQLite struct {
 	path  string
 	steps []string
 	log   zerolog.Logger
 
-	mu     sync.RWMutex // held for reading by each use of db
-	db     *database    // nil after Close, and while the last try to open one gave an error
+	mu     sync.RWMutex // locked for reading by each use of db
+	db     *database    // nil after Close, and after a failed attempt to open it
 	closed bool
 }
 
 var _ Store = (*SQLite)(nil)
 
-// OpenSQLite opens the store at path in a folder that exists. It reads the whole database once, to
-// know that it is whole. The error says that there is no store to be had there, on a full or
-// read-only disk for instance. The caller closes it.
+// OpenSQLite opens the store at path in an existing folder. It reads the whole database once, to
+// check it. It returns an error if no store is possible there, for example on a full or read-only
+// disk. The caller closes the store.
 func OpenSQLite(path string, log zerolog.Logger) (*SQLite, error) {
 	return openSQLite(path, log, migrations())
 }
@@ -44,7 +44,7 @@ func openSQLite(path string, log zerolog.Logger, steps []string) (*SQLite, error
 	return s, nil
 }
 
-// Close ends the store. What is under way ends first.
+// Close closes the store after the calls in progress.
 func (s *SQLite) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,11 +56,11 @@ func (s *SQLite) Close() error {
 	return s.wrap(db.close())
 }
 
-// errMoved says that the open database is not the one at the path.
+// errMoved says that the open database is no longer the one at the path.
 var errMoved = errors.New("another file took the place of the database")
 
-// do runs op on the open database, and once more on a new one if the database has moved or op finds
-// it damaged.
+// do runs op on the open database. If the database has moved or op finds it damaged, do runs op
+// once more on a new one.
 func (s *SQLite) do(op func(*database) error) error {
 	db, err := s.attempt(op)
 	if !errors.Is(err, errMoved) && !damaged(err) {
@@ -85,8 +85,8 @@ func (s *SQLite) attempt(op func(*database) error) (*database, error) {
 	return s.db, op(s.db)
 }
 
-// replace opens the database at the path in place of old, which gave an error. It does nothing if
-// another goroutine did it.
+// replace opens the database at the path in place of old, which returned an error. It does nothing
+// if another goroutine has already replaced it.
 func (s *SQLite) replace(old *database, cause error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,8 +104,8 @@ func (s *SQLite) replace(old *database, cause error) error {
 				return err
 			}
 		}
-		// Closed after it was renamed, SQLite leaves alone what is beside it, which may be
-		// another's by now.
+		// It is closed after it was renamed, so SQLite leaves the sidecars alone. They may already
+		// belong to another database.
 		if err := old.close(); err != nil {
 			s.log.Warn().Err(err).Msg("closed the store's former database")
 		}
@@ -115,10 +115,11 @@ func (s *SQLite) replace(old *database, cause error) error {
 	return err
 }
 
-// open opens the database at the path. What lies there and is not usable is set aside. The lock is
-// held.
+// open opens the database at the path. It sets aside a file that is not usable. The caller holds
+// s.mu.
 func (s *SQLite) open() (*database, error) {
-	ctx := context.Background() // a database half made is of no use to whoever comes next
+	// the database must be created completely, even if the caller's context ends
+	ctx := context.Background()
 	db, err := openDatabase(ctx, s.path, s.steps)
 	if !damaged(err) {
 		return db, s.wrap(err)

@@ -1,12 +1,12 @@
-// Package store knows what the catalog learned of each file, across restarts: which version of the
-// file was parsed, how, and what came out.
+// Package store keeps what the catalog knows about each file across restarts: which version of the
+// file was parsed, how, and with which result.
 //
-// It is a memory, not the truth: a record that is absent costs a parse and nothing else. So
-// whatever is damaged, of another program or of a newer version is set aside and forgotten, never
-// repaired. What a record says is for the caller to compare with the file as it is now.
+// A store is only a cache: a missing record costs a parse and nothing else. A store that is
+// damaged, of another program or of a newer version is set aside and never repaired. The caller
+// compares a record with the current file.
 //
-// Texts are UTF-8, and without NUL but in the statistics of columns. Others are refused: they have
-// no place in JSON, or in other databases.
+// Texts are UTF-8. Only the statistics of columns may contain NUL. Other texts are rejected,
+// because JSON and other databases cannot hold them.
 package store
 
 import (
@@ -14,44 +14,44 @@ import (
 	"errors"
 )
 
-// ErrClosed is what a closed store answers.
+// ErrClosed is the error of calls on a closed store.
 var ErrClosed = errors.New("the store is closed")
 
-// Store keeps records by key. It is safe for use by several goroutines, and by several processes on
-// one host. Errors of an invalid name or record are told before anything is read or written; a
-// canceled context leaves what was there.
+// Store keeps records by key. It is safe for concurrent use, also by several processes of one host.
+// A call returns an error for an invalid name or record before it reads or writes. A canceled call
+// changes nothing.
 type Store interface {
-	// Get gives the record of a key, and false if there is none. The caller owns it.
+	// Get returns the record of a key, or false. The caller owns the record.
 	Get(ctx context.Context, key Key) (Record, bool, error)
 
-	// Put stores a record in place of the one of its key. It is stored whole or not at all, and a
-	// crash of the process does not undo it; one of the machine may. After an error the older
-	// record is there.
+	// Put stores a record and replaces the one with its key. It stores the whole record or nothing.
+	// The record survives a crash of the process, but maybe not one of the machine. After an error
+	// the older record is still stored.
 	Put(ctx context.Context, r Record) error
 
-	// Delete removes the record of a key. It is no error if there is none.
+	// Delete removes the record of a key. A missing record is not an error.
 	Delete(ctx context.Context, key Key) error
 
-	// All calls yield for each record in order of name, then of options, and stops at its first
-	// error, which it gives. Names are ordered by their bytes. yield may use the store: no lock is
-	// held. A record that is put or deleted meanwhile may be seen or not.
+	// All calls yield for each record in order of name, then of options. It stops at the first
+	// error of yield and returns it. Names are ordered by their bytes. yield may use the store,
+	// because no lock is held. Records that are put or deleted during the call may be missing.
 	All(ctx context.Context, yield func(Record) error) error
 
-	// Of is All of the records of a name.
+	// Of is All for the records of one name.
 	Of(ctx context.Context, name string, yield func(Record) error) error
 
-	// Newest gives the records of the files that were parsed last, n at most, fewer where they are
-	// very large. The last one is first, and the caller owns them.
+	// Newest returns at most n records of the files that were parsed last, latest first. It returns
+	// fewer if they are very large. The caller owns them.
 	Newest(ctx context.Context, n int) ([]Record, error)
 
-	// Layered is All of the records that have layers.
+	// Layered is All for the records that have layers.
 	Layered(ctx context.Context, yield func(Record) error) error
 
-	// Prune removes all records of each name that keep says false of, and gives how many it
-	// removed, also with an error. keep is asked once for a name and may use the store.
+	// Prune removes all records of each name for which keep returns false. It returns how many it
+	// removed, also with an error. keep is called once for each name and may use the store.
 	Prune(ctx context.Context, keep func(name string) bool) (int, error)
 
-	// Close ends the store after the calls under way. Calls that come later give ErrClosed, Close
+	// Close closes the store after the calls in progress. Later calls return ErrClosed, but Close
 	// does not.
 	Close() error
 }

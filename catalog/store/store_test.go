@@ -66,7 +66,8 @@ func TestRecordsComeBack(t *testing.T) {
 	}
 }
 
-// The shape came with version 2; samples, which the databases of all versions hold, have none.
+// TestShape stores a shape, which exists since version 2. Samples have none, because databases of
+// all versions contain them.
 func TestShape(t *testing.T) {
 	s, _ := open(t, fresh(t))
 	r := sample("a", 1)
@@ -79,7 +80,7 @@ func TestShape(t *testing.T) {
 	wantSame(t, got[0], r)
 }
 
-// The siblings and the layers came with version 3.
+// TestSiblingsAndLayers stores siblings and layers, which exist since version 3.
 func TestSiblingsAndLayers(t *testing.T) {
 	s, _ := open(t, fresh(t))
 	plain, layered := sample("a", 1), sample("b", 1)
@@ -206,7 +207,7 @@ func TestReplaceDeletePrune(t *testing.T) {
 	want = []string{"a 1", "c 1"}
 	check()
 	for range 2 {
-		// c has other options
+		// c has other options.
 		if err := errors.Join(s.Delete(ctx, Key{Name: "c"}), s.Delete(ctx, sample("a", 0).Key)); err != nil {
 			t.Error(err)
 		}
@@ -224,7 +225,7 @@ func TestRecordsOfAName(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "b#", "B"} {
 		for i := range n {
 			r := sample(name, i)
-			r.Options = [32]byte{byte(i >> 8), byte(i)} // of zeros alone too
+			r.Options = [32]byte{byte(i >> 8), byte(i)} // also zeros only
 			put(t, s, r)
 		}
 	}
@@ -255,7 +256,7 @@ func TestNewest(t *testing.T) {
 	for i, day := range []int{3, 1, 4, 0, 2} {
 		r := sample(string(rune('a'+day)), i)
 		if r.ParsedAt = at.AddDate(0, 0, day); day == 0 {
-			r.ParsedAt = time.Time{} // it is not known when
+			r.ParsedAt = time.Time{} // time unknown
 		}
 		put(t, s, r)
 	}
@@ -271,7 +272,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// Listings longer than a page, by rows and by bytes, while the listener writes.
+// TestPages reads listings longer than a page, by rows and by bytes, and writes during the listing.
 func TestPages(t *testing.T) {
 	for _, tt := range []struct {
 		name              string
@@ -381,7 +382,7 @@ func TestCanceledAndClosed(t *testing.T) {
 	}
 }
 
-// What the promises of speed and of privacy rest on.
+// TestSettings checks the settings that speed and privacy depend on.
 func TestSettings(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// countdown is a context that ends after it was asked for its error a number of times.
+// countdown is a context that ends after n calls of Err.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -22,8 +22,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestFinishEndsWithItsContext ends the context at each place at which Finish asks for it: there
-// are several for each batch, those that Append wrote among them, and nothing is written after it.
+// TestFinishEndsWithItsContext ends the context at each call of Err in Finish. There are several
+// calls for each batch, also for batches that Append wrote. Nothing is written afterwards.
 func TestFinishEndsWithItsContext(t *testing.T) {
 	for _, appended := range []bool{false, true} {
 		asked := int64(0)
@@ -34,11 +34,11 @@ func TestFinishEndsWithItsContext(t *testing.T) {
 			if appended {
 				final.Batches = nil
 				for _, b := range table.Batches {
-					there, err := w.Append(b)
+					view, err := w.Append(b)
 					if err != nil {
 						t.Fatal(err)
 					}
-					final.Batches = append(final.Batches, there)
+					final.Batches = append(final.Batches, view)
 				}
 			}
 			ctx := &countdown{Context: t.Context()}
@@ -55,17 +55,17 @@ func TestFinishEndsWithItsContext(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		least := int64(2) // a check of the batch, and its index
+		calls := int64(2) // a check of the batch, and its index
 		if !appended {
-			least++ // and the batch itself
+			calls++ // and the batch itself
 		}
-		if n := int64(len(small(t).Batches)); asked <= least*n {
+		if n := int64(len(small(t).Batches)); asked <= calls*n {
 			t.Errorf("appended: %v: the context was asked for %d times over %d batches", appended, asked-1, n)
 		}
 	}
 }
 
-// TestMeasureEndsWithItsContext looks at no geometry of a context that has ended.
+// TestMeasureEndsWithItsContext expects that no geometry is read after the context has ended.
 func TestMeasureEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// check refuses a table that its file would not give back as it is.
+// check returns an error for a table that would not read back unchanged from its file.
 func check(ctx context.Context, t *readers.Table) error {
 	if len(t.Batches) == 0 {
 		return errors.New("no batch: nothing carries the types")
@@ -63,7 +63,7 @@ func sameColumns(a, b *geoarrow.Columns) bool {
 	return true
 }
 
-// texts are all texts of a table that stand in Arrow's schema or in the description, which are
+// texts returns all texts of a table that are in Arrow's schema or in the description. Both are
 // UTF-8.
 func texts(t *readers.Table) []string {
 	all := append([]string{t.Format, t.Engine}, t.GeometryTypes...)

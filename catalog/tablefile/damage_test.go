@@ -19,7 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// small is a table whose file is a few kilobytes.
+// small returns a table whose file has a few kilobytes.
 func small(t testing.TB) *readers.Table {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -35,8 +35,8 @@ func small(t testing.TB) *readers.Table {
 	return table
 }
 
-// survives opens a file that may be damaged. It gives the error of any step, after making sure that
-// it is the right one, or compares the table.
+// survives opens a file that may be damaged. It returns the error of any step, if that is an
+// expected one, and else compares the table.
 func survives(t testing.TB, f files.File, want *readers.Table) error {
 	t.Helper()
 	err := func() error {
@@ -91,8 +91,8 @@ func TestEveryFlip(t *testing.T) {
 	noMappings(t)
 }
 
-// guards says of each byte of a file whether it has to be as it was: all but the head, the end of
-// the stream and what lies between the regions.
+// guards returns, for each byte of a file, whether a sum protects it. The head, the end of the
+// stream and the gaps between regions are unprotected.
 func guards(t testing.TB, f files.File) []bool {
 	t.Helper()
 	all := make([]bool, len(content(t, f)))
@@ -160,7 +160,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// sealed gives the bytes of a file with another description, and sums that are right.
+// sealed returns the bytes of a file with another description and correct sums.
 func sealed(t testing.TB, whole, text []byte) []byte {
 	t.Helper()
 	end, err := parseTail(whole[len(whole)-tailBytes:], int64(len(whole)))
@@ -171,7 +171,7 @@ func sealed(t testing.TB, whole, text []byte) []byte {
 	return slices.Concat(whole[:end.footer.offset], text, end.bytes())
 }
 
-// FuzzOpen reads anything, as a file and as the description in a file whose sums are right.
+// FuzzOpen reads arbitrary bytes, as a file and as the description in a file with correct sums.
 func FuzzOpen(f *testing.F) {
 	file := create(f)
 	writeTable(f, file, small(f))
@@ -213,7 +213,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// hostile are descriptions with one number that is not the file's.
+// hostile returns descriptions with one wrong number.
 func hostile(t testing.TB, text []byte) (all [][]byte) {
 	for _, change := range []func(*description){
 		func(d *description) { d.Batches.Offset[1] = 1 << 62 },
@@ -273,20 +273,20 @@ func TestHostileDescriptions(t *testing.T) {
 	noMappings(t)
 }
 
-// brittle fails at the n-th operation of a writer, from 0.
-type brittle struct {
+// failingFile fails at operation n of a writer, counted from 0.
+type failingFile struct {
 	files.File
 	left int
 }
 
 var errBrittle = &fs.PathError{Op: "write", Path: "table", Err: syscall.ENOSPC}
 
-func (b *brittle) fails() bool {
+func (b *failingFile) fails() bool {
 	b.left--
 	return b.left < 0
 }
 
-func (b *brittle) WriteAt(p []byte, at int64) (int, error) {
+func (b *failingFile) WriteAt(p []byte, at int64) (int, error) {
 	if b.fails() {
 		n, _ := b.File.WriteAt(p[:len(p)/2], at)
 		return n, errBrittle
@@ -294,7 +294,7 @@ func (b *brittle) WriteAt(p []byte, at int64) (int, error) {
 	return b.File.WriteAt(p, at)
 }
 
-func (b *brittle) Map(from, to int64) ([]byte, error) {
+func (b *failingFile) Map(from, to int64) ([]byte, error) {
 	if b.fails() {
 		return nil, errBrittle
 	}
@@ -304,7 +304,7 @@ func (b *brittle) Map(from, to int64) ([]byte, error) {
 func TestEveryErrorOfTheFile(t *testing.T) {
 	table := randomTable(t, rand.New(rand.NewPCG(7, 7)), mixes()[4], 20, 4)
 	for n := 0; ; n++ {
-		f := &brittle{create(t), n}
+		f := &failingFile{create(t), n}
 		w := NewWriter(f)
 		final := *table
 		final.Batches = nil
@@ -349,14 +349,13 @@ func TestEveryErrorOfTheFile(t *testing.T) {
 	}
 }
 
-// unreadable fails to read, with an error of the system or as a file does that is shorter than it
-// says.
-type unreadable struct {
+// unreadableFile fails to read, with an error of the system or as if it were truncated.
+type unreadableFile struct {
 	files.File
 	err error
 }
 
-func (u unreadable) ReadAt([]byte, int64) (int, error) { return 0, u.err }
+func (u unreadableFile) ReadAt([]byte, int64) (int, error) { return 0, u.err }
 
 func TestReadErrors(t *testing.T) {
 	f := create(t)
@@ -369,7 +368,7 @@ func TestReadErrors(t *testing.T) {
 		{"the system's", syscall.EIO, false},
 		{"shorter", io.EOF, true},
 	} {
-		if _, err := Open(unreadable{f, c.err}); err == nil || errors.Is(err, readers.ErrDamaged) != c.damage ||
+		if _, err := Open(unreadableFile{f, c.err}); err == nil || errors.Is(err, readers.ErrDamaged) != c.damage ||
 			!strings.HasPrefix(err.Error(), f.Name()) {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -14,12 +14,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// descriptionKey is the key of the footer's custom metadata under which the description stands.
+// descriptionKey is the key of the description in the custom metadata of the footer.
 const descriptionKey = "vibeflight"
 
-// description is all of a table but the slices of its batches, as it stands in the file. What
-// belongs to one batch stands in series, a number for each batch, so that a thousand batches of
-// many columns are still short. Another field, another version of the layout.
+// description is a table as JSON in its file, without the slices of its batches. A property of
+// batches is a series with a number for each batch, so that the description of a thousand batches
+// of many columns stays short. A new field needs a new version of the layout.
 type description struct {
 	Format        string               `json:"format"`
 	Engine        string               `json:"engine"`
@@ -42,22 +42,23 @@ type description struct {
 	Geometry      *geometryDescription `json:"geometry"`
 }
 
-// bits is a float64 as its bits in hex, since JSON has no infinities, no NaN and no -0 to rely on.
+// bits is a float64 as its bits in hexadecimal, because JSON has no infinities, no NaN and no
+// reliable -0.
 type bits float64
 
-// MarshalText gives 16 hex digits.
+// MarshalText returns 16 hexadecimal digits.
 func (b bits) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "%016x", math.Float64bits(float64(b))), nil
 }
 
-// UnmarshalText reads what MarshalText gave.
+// UnmarshalText parses the result of MarshalText.
 func (b *bits) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 16, 64)
 	*b = bits(math.Float64frombits(n))
 	return err
 }
 
-// series is a number for each batch; nil where all are 0.
+// series has a number for each batch. It is nil if all are 0.
 type series []int64
 
 func (s series) at(i int) int64 {
@@ -77,7 +78,7 @@ func (s *series) set(i, n int, v int64) {
 	}
 }
 
-// batchSeries says where the messages and the indices of the batches lie.
+// batchSeries has the places of the messages and the indices of the batches.
 type batchSeries struct {
 	Rows       series `json:"rows"`
 	Offset     series `json:"offset"`
@@ -89,13 +90,13 @@ type batchSeries struct {
 	TreeSum    series `json:"index_crc32c,omitempty"`
 }
 
-// columnDescription is one attribute column.
+// columnDescription describes one attribute column.
 type columnDescription struct {
 	Name     string        `json:"name"`
-	ID       *string       `json:"id,omitempty"` // its name before renaming, if the table says it
+	ID       *string       `json:"id,omitempty"` // the name before renaming, if the table has it
 	Role     geoarrow.Role `json:"role,omitempty"`
 	Type     string        `json:"type"`
-	Declared string        `json:"declared,omitempty"` // of Facts
+	Declared string        `json:"declared,omitempty"` // from Facts
 	JSON     bool          `json:"json,omitempty"`
 	Mixed    bool          `json:"mixed,omitempty"`
 	Nulls    series        `json:"nulls,omitempty"`
@@ -104,7 +105,7 @@ type columnDescription struct {
 	Elements series        `json:"elements,omitempty"`
 	Bytes    series        `json:"text_bytes,omitempty"`
 	Empty    series        `json:"null_elements,omitempty"`
-	Kinds    series        `json:"kinds,omitempty"` // and the following ones: Facts
+	Kinds    series        `json:"kinds,omitempty"` // this and the following fields are from Facts
 	Digits   series        `json:"digits,omitempty"`
 	Zones    series        `json:"zones,omitempty"`
 	Offset   series        `json:"offset,omitempty"`
@@ -112,19 +113,19 @@ type columnDescription struct {
 	MaxSec   series        `json:"max_sec,omitempty"`
 }
 
-// geometryDescription is the geometry column.
+// geometryDescription describes the geometry column.
 type geometryDescription struct {
 	Kind      geoarrow.Kind `json:"kind"`
 	Dim       geoarrow.Dim  `json:"dim"`
 	Nulls     series        `json:"nulls,omitempty"`
-	Kinds     series        `json:"kinds,omitempty"` // 1: the batch has Kinds
+	Kinds     series        `json:"kinds,omitempty"` // 1 if the batch has Kinds
 	Parts     series        `json:"parts,omitempty"`
 	Rings     series        `json:"rings,omitempty"`
 	Positions series        `json:"positions,omitempty"`
 	Bytes     series        `json:"wkb_bytes,omitempty"`
 }
 
-// describe describes a table that check has passed. indices is nil for a table without geometry.
+// describe describes a table that check accepted. indices is nil for a table without geometry.
 func describe(t *readers.Table, messages []message, indices []index) *description {
 	d := &description{
 		Format: t.Format, Engine: t.Engine, CRS: t.CRS, Rows: t.Rows, Bytes: t.Bytes, Starts: t.Starts,
@@ -165,12 +166,12 @@ func describe(t *readers.Table, messages []message, indices []index) *descriptio
 	return d
 }
 
-// describeColumns takes what all batches share from one of them.
+// describeColumns describes what all batches have in common, from one of them.
 func (d *description) describeColumns(c *geoarrow.Columns) {
 	d.Columns = make([]columnDescription, len(c.Attributes))
 	for k := range d.Columns {
 		a := &c.Attributes[k]
-		name, _ := geoarrow.TypeName(a.Type) // check asked
+		name, _ := geoarrow.TypeName(a.Type) // check verified the type
 		d.Columns[k] = columnDescription{
 			Name: a.Name, Role: a.Role, Type: name, Declared: a.Facts.Declared,
 			JSON: a.JSON, Mixed: a.Mixed,
@@ -223,7 +224,7 @@ func (d *description) encode() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// table gives the table without its batches.
+// table returns the table without its batches.
 func (d *description) table() *readers.Table {
 	t := &readers.Table{
 		Format: d.Format, Engine: d.Engine, CRS: d.CRS, Rows: d.Rows, Bytes: d.Bytes, Starts: d.Starts,
@@ -254,7 +255,7 @@ func fromBits(b [4]bits) readers.Box {
 	return readers.Box{float64(b[0]), float64(b[1]), float64(b[2]), float64(b[3])}
 }
 
-// batch gives batch i without its slices, and their counts. types are those of the columns.
+// batch returns batch i without its slices, and their counts. types are the types of its columns.
 func (d *description) batch(i int, types []arrow.DataType) (*geoarrow.Columns, counts) {
 	c := &geoarrow.Columns{Rows: int(d.Batches.Rows.at(i)), Attributes: make([]geoarrow.Column, len(d.Columns))}
 	k := counts{columns: make([]columnCounts, len(d.Columns))}

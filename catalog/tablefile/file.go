@@ -16,11 +16,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// File is a mapped table. It is safe for use by several goroutines.
+// File is a mapped table. It is safe for concurrent use.
 //
-// The slices of its table are views of the mapping, which the garbage collector does not see:
-// whoever reads them holds a reference (Retain) and, since a *File that nothing points to is
-// unmapped too, the *File or its *readers.Table.
+// The slices of its table are views of the mapping, which the garbage collector does not see. Code
+// that reads them holds a reference (Retain). It also keeps the *File or its *readers.Table
+// reachable, because an unreachable *File is unmapped.
 type File struct {
 	name    string
 	table   *readers.Table
@@ -28,23 +28,23 @@ type File struct {
 	cleanup runtime.Cleanup
 	refs    atomic.Int64
 	read    atomic.Int64
-	bodies  []region // messages, one a batch
-	trees   []region // indices, one a batch; of 0 bytes if it has no box
-	items   []int    // of each index
+	bodies  []region // messages, one for each batch
+	trees   []region // indices, one for each batch; 0 bytes for a batch without a box
+	items   []int    // number of items of each index
 }
 
-// region is a part of the file with a sum of its own.
+// region is a part of the file that has its own sum.
 type region struct {
 	extent
 	sum  uint32
-	mu   sync.Mutex // of who computes the sum
+	mu   sync.Mutex // held while the sum is computed
 	good atomic.Bool
 }
 
-// Open maps a finished file and reads its footer: time and memory go with the number of batches and
-// columns, and no message is touched. The caller owns the first reference, and may close f. The
-// error wraps readers.ErrDamaged if f does not end as a file of ours does, is of another version of
-// the layout, or has a footer whose sum is wrong.
+// Open maps a finished file and reads its footer. It reads no message; its time and memory depend
+// only on the numbers of batches and columns. The caller owns the first reference and may close f.
+// The error wraps readers.ErrDamaged if f does not end like a table file, has another version of
+// the layout, or has a footer with a wrong sum.
 func Open(f files.File) (*File, error) {
 	text, size, err := readDescription(f)
 	if err != nil {
@@ -72,11 +72,12 @@ func Open(f files.File) (*File, error) {
 		file.table.Search = file.search
 	}
 	file.refs.Store(1)
-	file.cleanup = runtime.AddCleanup(file, func(m mapping) { _ = m.end() }, m) // there is nobody to tell
+	// nobody can handle the error
+	file.cleanup = runtime.AddCleanup(file, func(m mapping) { _ = m.end() }, m)
 	return file, nil
 }
 
-// addBatches gives the table its batches.
+// addBatches adds the batches to the table.
 func (f *File) addBatches(d *description, types []arrow.DataType) error {
 	b := &d.Batches
 	n := len(b.Offset)
@@ -105,13 +106,13 @@ func (f *File) addBatches(d *description, types []arrow.DataType) error {
 
 func (f *File) at(e extent) []byte { return f.mapped.part(e.offset, e.offset+e.length) }
 
-// Table is the table, the same one each time. Its Check and Search are set; Search is nil without a
-// geometry. It is valid until the last Release.
+// Table returns the table, the same one on each call. Its Check and Search are set, but Search is
+// nil without a geometry. It is valid until the last Release.
 func (f *File) Table() *readers.Table { return f.table }
 
-// BytesChecked is how many bytes were read beside the footer: those of a message when Check
-// verifies it, those of an index when Search verifies it, and the items that each search visits.
-// What others read of the batches they know themselves.
+// BytesChecked returns how many bytes were read in addition to the footer: messages that Check
+// verified, indices that Search verified, and items that searches visited. It does not count what
+// other code reads of the batches.
 func (f *File) BytesChecked() int64 { return f.read.Load() }
 
 // Retain adds a reference.
@@ -121,19 +122,19 @@ func (f *File) Retain() {
 	}
 }
 
-// Release gives a reference back. The last one ends the mapping.
+// Release drops a reference. The last call ends the mapping.
 func (f *File) Release() {
 	switch n := f.refs.Add(-1); {
 	case n < 0:
 		panic("tablefile: more Releases than references")
 	case n == 0:
 		f.cleanup.Stop()
-		_ = f.mapped.end() // munmap fails for arguments that are no mapping alone
+		_ = f.mapped.end() // munmap only fails for invalid arguments
 	}
 	runtime.KeepAlive(f)
 }
 
-// check is Table.Check.
+// check implements Table.Check.
 func (f *File) check(i int) error {
 	if err := f.verify(&f.bodies[i]); err != nil {
 		return damaged(f.name, fmt.Errorf("batch %d: %w", i, err))
@@ -141,7 +142,7 @@ func (f *File) check(i int) error {
 	return nil
 }
 
-// search is Table.Search.
+// search implements Table.Search.
 func (f *File) search(i int, box [4]float64) ([]int32, error) {
 	if f.items[i] == 0 {
 		return nil, nil
@@ -164,8 +165,8 @@ func (f *File) search(i int, box [4]float64) ([]int32, error) {
 	return rows, nil
 }
 
-// matchesAll reports whether each row of batch i has a box, and all of them lie in the box asked
-// for: then the index has nothing to tell.
+// matchesAll reports whether every row of batch i has a box and all these boxes are inside the
+// given box. The index is then not needed.
 func (f *File) matchesAll(i int, box [4]float64) bool {
 	t := f.table
 	if f.items[i] < t.Batches[i].Rows || len(t.Boxes) != len(t.Batches) {
@@ -187,7 +188,7 @@ func (f *File) searchTree(i int, box [4]float64) ([]int32, error) {
 
 var errSum = errors.New("the sum of its bytes is wrong")
 
-// verify reads a region once, all of it. Who comes meanwhile waits.
+// verify verifies the sum of a region once. Concurrent calls wait.
 func (f *File) verify(r *region) error {
 	if r.good.Load() {
 		return nil

@@ -24,7 +24,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// create gives an empty file that goes with the test.
+// create returns an empty file that is removed after the test.
 func create(t testing.TB) files.File {
 	t.Helper()
 	f, err := files.OS{}.Create(filepath.Join(t.TempDir(), "table.arrow"))
@@ -89,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// writers are the ways to write a table.
+// writers has the ways to write a table.
 var writers = map[string]func(testing.TB, files.File, *readers.Table){
 	"at the end": writeTable,
 	"appended": func(t testing.TB, f files.File, table *readers.Table) {
@@ -114,7 +114,7 @@ var writers = map[string]func(testing.TB, files.File, *readers.Table){
 		for i, b := range final.Batches {
 			switch {
 			case len(b.Attributes) == 0:
-			case i%3 == 0: // its types were narrower: the file holds what nobody points to
+			case i%3 == 0: // its types were narrower, so Finish writes it again and nothing refers to the first message
 				narrow := clone(table.Batches[i])
 				narrow.Attributes = narrow.Attributes[1:]
 				appendAll(t, w, []*geoarrow.Columns{narrow})
@@ -149,7 +149,7 @@ func appendAll(t testing.TB, w *Writer, batches []*geoarrow.Columns) []*geoarrow
 	return mapped
 }
 
-// checkTable asks for the table that was written, by every way to read it.
+// checkTable compares a table with the written one, in every way of reading it.
 func checkTable(t testing.TB, file *File, want *readers.Table) {
 	t.Helper()
 	got := file.Table()
@@ -185,7 +185,7 @@ func checkTable(t testing.TB, file *File, want *readers.Table) {
 
 var queries = [][4]float64{{-100, -100, 100, 100}, {0, 0, 50, 50}, {3, 3, 3, 3}, {1000, 1000, 1001, 1001}}
 
-// scan looks at every row.
+// scan checks every row.
 func scan(g *geoarrow.Geometry, box [4]float64) (rows []int32) {
 	for i := range g.Rows {
 		xmin, ymin, xmax, ymax, ok := g.Bounds(i)
@@ -196,7 +196,7 @@ func scan(g *geoarrow.Geometry, box [4]float64) (rows []int32) {
 	return rows
 }
 
-// checkArrow reads with Arrow's own code what a person would see.
+// checkArrow reads the file with Arrow's own code.
 func checkArrow(t testing.TB, f files.File, want *readers.Table) {
 	t.Helper()
 	text := content(t, f)
@@ -241,7 +241,7 @@ func content(t testing.TB, f files.File) []byte {
 	return text
 }
 
-// block is a message as the description has it.
+// block is the place of a message in the description.
 type block struct{ Offset, Metadata, Body int64 }
 
 func blocks(t testing.TB, f files.File) (all []block) {
@@ -322,7 +322,8 @@ func TestCheckReadsOnce(t *testing.T) {
 	group.Wait()
 	want := int64(0)
 	for i := range file.bodies {
-		want += file.bodies[i].length + file.trees[i].length + 8*40 // the root, once for each search
+		// Each search also reads the root.
+		want += file.bodies[i].length + file.trees[i].length + 8*40
 	}
 	if n := file.BytesChecked(); n != want {
 		t.Errorf("%d bytes were read, want %d", n, want)
@@ -385,8 +386,8 @@ func mustPanic(t *testing.T, f func()) {
 	f()
 }
 
-// TestLayoutKnowsFields fails when a table gets a field that its file does not keep, or one under
-// another name: then version and description change.
+// TestLayoutKnowsFields fails if a table gets a new or renamed field that its file does not store.
+// The version and the description must then change.
 func TestLayoutKnowsFields(t *testing.T) {
 	for _, c := range []struct {
 		of   any
@@ -394,7 +395,8 @@ func TestLayoutKnowsFields(t *testing.T) {
 	}{
 		{readers.Table{}, "Format Engine CRS Batches Starts Spans IDs Facts Rows Bytes Check Search Boxes BBox " +
 			"GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
-		{readers.Span{}, "From To Row Inside Text State CRS"}, // CRS is not written: Again has it from the Shape
+		// CRS is not written: Again has it from the Shape.
+		{readers.Span{}, "From To Row Inside Text State CRS"},
 		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings " +
 			"ShortRings ShortLines Foreign Appendable"},
 		{readers.Skipped{}, "Count First"},

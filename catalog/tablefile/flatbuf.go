@@ -8,8 +8,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Numbers of format/Message.fbs, format/Schema.fbs and format/File.fbs of Arrow's columnar format
-// 1.5. Arrow's own code for them can't be imported. A slot is the place of a field in its table.
+// Numbers from format/Message.fbs, format/Schema.fbs and format/File.fbs of Arrow's columnar format
+// 1.5. Arrow's own code for them cannot be imported. A slot is the place of a field in its table.
 const (
 	metadataV5        = 4
 	headerRecordBatch = 3
@@ -32,22 +32,24 @@ const (
 	precisionHalf   = 0
 	precisionSingle = 1
 	precisionDouble = 2
-	decimalBitWidth = 128 // the default of Decimal.bitWidth
-	dateMillisecond = 1   // the default of Date.unit; days are 0
+	decimalBitWidth = 128 // default of Decimal.bitWidth
+	dateMillisecond = 1   // default of Date.unit; days are 0
 	timeBitWidth    = 32
 
 	intervalYearMonth    = 0
 	intervalDayTime      = 1
 	intervalMonthDayNano = 2
 
-	blockBytes = 24 // of a Block: offset, int64; metaDataLength, int32, and 4 bytes; bodyLength, int64
-	pairBytes  = 16 // of a FieldNode and of a Buffer: two int64
+	// size of a Block: offset, int64; metaDataLength, int32, and 4 bytes of padding; bodyLength,
+	// int64
+	blockBytes = 24
+	pairBytes  = 16 // size of a FieldNode and of a Buffer: two int64
 )
 
-// extent is where something lies: bytes [offset, offset+length).
+// extent is the range of bytes [offset, offset+length).
 type extent struct{ offset, length int64 }
 
-// recordBatch is the metadata of a message, framed as an IPC stream asks for:
+// recordBatch returns the metadata of a message, framed as in an IPC stream:
 //
 //	ff ff ff ff | length, int32 | Message { RecordBatch } | zeros up to a multiple of 64
 func recordBatch(rows int64, nodes []node, buffers []extent, body int64) []byte {
@@ -90,7 +92,7 @@ func pair(b *flatbuffers.Builder, first, second int64) {
 	b.PrependInt64(first)
 }
 
-// footer is the Footer of a file with the messages, and where in it the description stands.
+// footer returns the Footer of a file with the messages, and the place of the description in it.
 func footer(schema *arrow.Schema, messages []message, description []byte) (text []byte, at extent, err error) {
 	b := flatbuffers.NewBuilder(4096 + len(description) + blockBytes*len(messages))
 	value := b.CreateByteString(description)
@@ -120,11 +122,11 @@ func footer(schema *arrow.Schema, messages []message, description []byte) (text 
 	b.PrependUOffsetTSlot(4, metadata, 0)
 	b.Finish(b.EndObject())
 	text = b.FinishedBytes()
-	// A builder counts from the end. A string begins with its length.
+	// A builder counts from the end. A string starts with its length.
 	return text, extent{int64(len(text)) - int64(value) + 4, int64(len(description))}, nil
 }
 
-// pairs is a custom_metadata.
+// pairs writes a custom_metadata.
 func pairs(b *flatbuffers.Builder, keys []string, values []flatbuffers.UOffsetT) flatbuffers.UOffsetT {
 	tables := make([]flatbuffers.UOffsetT, len(keys))
 	for i, k := range keys {
@@ -191,13 +193,13 @@ func fieldOf(b *flatbuffers.Builder, f arrow.Field) (flatbuffers.UOffsetT, error
 	return b.EndObject(), nil
 }
 
-// typeTable is the union Type of a field: the number of its member, and the member.
+// typeTable writes the union Type of a field, and returns the number of its member and the member.
 func typeTable(b *flatbuffers.Builder, t arrow.DataType) (byte, flatbuffers.UOffsetT, error) {
 	kind, zone := byte(0), flatbuffers.UOffsetT(0)
 	if ts, ok := t.(*arrow.TimestampType); ok && ts.TimeZone != "" {
 		zone = b.CreateString(ts.TimeZone)
 	}
-	b.StartObject(3) // no type has more fields
+	b.StartObject(3) // the maximum number of fields of a type
 	switch t := t.(type) {
 	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type:
 		kind = typeInt
@@ -243,8 +245,8 @@ func typeTable(b *flatbuffers.Builder, t arrow.DataType) (byte, flatbuffers.UOff
 	return kind, table, nil
 }
 
-// temporalTable writes the fields of a date, a time or a span of time, and gives the number of its
-// type: 0 for anything else.
+// temporalTable writes the fields of a date, a time or a duration, and returns the number of its
+// type. It returns 0 for any other type.
 func temporalTable(b *flatbuffers.Builder, t arrow.DataType, zone flatbuffers.UOffsetT) byte {
 	switch t := t.(type) {
 	case *arrow.Date32Type:

@@ -7,15 +7,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// index is where the spatial index of one batch lies, how many rows it has, and its CRC-32C. A
-// batch without a box has none: items is 0.
+// index is the place of the spatial index of one batch, its number of rows, and its CRC-32C. For a
+// batch without a box, items is 0.
 type index struct {
 	offset int64
 	items  int
 	sum    uint32
 }
 
-// writeIndices writes the spatial index of each batch. A table without geometry has none at all.
+// writeIndices writes the spatial index of each batch. It returns nil for a table without geometry.
 func (w *Writer) writeIndices(ctx context.Context, t *readers.Table) ([]index, error) {
 	if t.Batches[0].Geometry == nil {
 		return nil, nil

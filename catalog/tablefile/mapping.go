@@ -7,12 +7,12 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// live counts the mappings that are not ended.
-var live atomic.Int64
+// openMappings counts the current mappings.
+var openMappings atomic.Int64
 
-// Mappings is how many mappings of table files this process has: of writers that were not closed
-// and of files that were not released. A test that held none is right to find 0.
-func Mappings() int64 { return live.Load() }
+// Mappings returns how many mappings of table files this process has, for writers that are not
+// closed and files that are not released. A test that has released everything can expect 0.
+func Mappings() int64 { return openMappings.Load() }
 
 // mapping is a mapped part of a file.
 type mapping struct {
@@ -25,7 +25,7 @@ func newMapping(f files.File, from, to int64) (mapping, error) {
 	if err != nil {
 		return mapping{}, err
 	}
-	live.Add(1)
+	openMappings.Add(1)
 	return mapping{from, b}, nil
 }
 
@@ -38,23 +38,24 @@ func (m mapping) part(from, to int64) []byte {
 }
 
 func (m mapping) end() error {
-	live.Add(-1)
+	openMappings.Add(-1)
 	displace(m)
 	return files.Unmap(m.bytes)
 }
 
-// windowBytes is how much is mapped at once of a file that grows: batches of some rows share a
-// mapping, of which a process may have 65,530 (vm.max_map_count). It costs addresses, no memory;
-// what lies behind the end of the file is there once the file has grown.
+// windowBytes is the size of one mapping of a growing file. A mapping has several batches, because
+// a process may have only 65,530 of them (vm.max_map_count). It uses address space and no memory.
+// Pages after the end of the file become accessible when the file has grown.
 const windowBytes = 64 << 20
 
-// windows are the mappings of a file that grows.
+// windows are the mappings of a growing file.
 type windows struct {
 	file files.File
 	all  []mapping
 }
 
-// view gives bytes [from, to) of the file, which have been written, until close.
+// view returns bytes [from, to) of the file, which were already written. They are valid until
+// close.
 func (w *windows) view(from, to int64) ([]byte, error) {
 	if n := len(w.all); n > 0 && w.all[n-1].holds(from, to) {
 		return w.all[n-1].part(from, to), nil

@@ -10,13 +10,13 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// Origin names a table file, so that another process can map it too.
+// Origin identifies a table file, so that another process can map it too.
 type Origin struct {
 	Name       string
 	Dev, Inode uint64
 }
 
-// mapped are the finished files that this process maps, by address.
+// mapped has the finished files that this process maps, ordered by address.
 var mapped struct {
 	mu sync.RWMutex
 	of []span
@@ -29,7 +29,7 @@ type span struct {
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// Locate gives the table file that a buffer lies in, and its offset there.
+// Locate returns the table file that contains a buffer, and the buffer's offset in it.
 func Locate(buffer []byte) (o Origin, at int64, ok bool) {
 	if len(buffer) == 0 {
 		return o, 0, false
@@ -47,7 +47,7 @@ func Locate(buffer []byte) (o Origin, at int64, ok bool) {
 	return mapped.of[i].origin, int64(from - mapped.of[i].from), true
 }
 
-// place makes the mapping of a whole file known to Locate.
+// place registers the mapping of a whole file for Locate.
 func place(f files.File, m mapping) {
 	info, err := f.Stat()
 	if err != nil || len(m.bytes) == 0 {
@@ -65,7 +65,7 @@ func place(f files.File, m mapping) {
 	mapped.of = slices.Insert(mapped.of, i, p)
 }
 
-// displace makes Locate forget a mapping, which is about to end.
+// displace removes a mapping that is about to end from the register of Locate.
 func displace(m mapping) {
 	if len(m.bytes) == 0 {
 		return

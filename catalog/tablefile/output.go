@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	alignment   = 64 // of messages, buffers and indices: what Arrow recommends, a cache line
+	alignment   = 64 // of messages, buffers and indices: Arrow's recommendation, a cache line
 	bufferBytes = 1 << 20
-	directBytes = 64 << 10 // a slice from here on is written from where it is
+	directBytes = 64 << 10 // slices of at least this size are written without buffering
 )
 
 func aligned(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// output appends to a file. Small pieces are gathered. The first error is kept, and nothing is
-// written after it.
+// output appends to a file, and collects small pieces in a buffer. It keeps the first error and
+// writes nothing after it.
 type output struct {
 	file    files.File
 	flushed int64 // bytes that are in the file
 	buffer  []byte
-	sum     uint32 // CRC-32C of what was written since begin
+	sum     uint32 // CRC-32C of the bytes written since begin
 	err     error
 }
 
-// at is where the next byte goes.
+// at returns the offset of the next byte.
 func (o *output) at() int64 { return o.flushed + int64(len(o.buffer)) }
 
-// begin pads to where a message or an index may begin, and gives that place.
+// begin pads to the next offset where a message or an index may begin, and returns that offset.
 func (o *output) begin() int64 {
 	o.pad()
 	o.sum = 0
@@ -53,7 +53,7 @@ func (o *output) pad() {
 	o.write(zeros[:aligned(o.at())-o.at()])
 }
 
-// flush writes what was gathered.
+// flush writes the buffer to the file.
 func (o *output) flush() {
 	o.put(o.buffer)
 	o.buffer = o.buffer[:0]

@@ -16,9 +16,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// everyType are all types that a column may have.
+// everyType returns all types that a column may have.
 func everyType() []arrow.DataType {
-	all := []arrow.DataType{ // of text formats: some tests take them by their numbers
+	all := []arrow.DataType{ // of text formats: some tests refer to them by index
 		arrow.FixedWidthTypes.Boolean,
 		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64,
 		arrow.PrimitiveTypes.Float64,
@@ -40,7 +40,7 @@ func everyType() []arrow.DataType {
 			all = append(all, geoarrow.ListOf(t, nullable))
 		}
 	}
-	return append(all, // of formats that declare any type
+	return append(all, // of formats that declare types
 		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint8,
 		arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
 		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.BinaryTypes.Binary,
@@ -57,7 +57,7 @@ func everyType() []arrow.DataType {
 	)
 }
 
-// randomColumn gives n values; nulls is the share of them that are null.
+// randomColumn returns n values, of which the share nulls is null.
 func randomColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) geoarrow.Column {
 	c := geoarrow.Column{Type: t}
 	valid := make([]byte, (n+7)/8)
@@ -90,11 +90,11 @@ func randomColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) geoarrow
 			}
 			c.Offsets = append(c.Offsets, end)
 		}
-		none := 0.
+		share := 0.
 		if t.ElemField().Nullable {
-			none = nulls
+			share = nulls
 		}
-		child := randomColumn(r, t.Elem(), int(c.Offsets[n]), none)
+		child := randomColumn(r, t.Elem(), int(c.Offsets[n]), share)
 		c.Child = &child
 	case *arrow.BooleanType:
 		c.Values = make([]byte, (n+7)/8)
@@ -124,7 +124,7 @@ func randomColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) geoarrow
 	return c
 }
 
-// mix is what a random geometry column is made of.
+// mix configures a random geometry column.
 type mix struct {
 	kinds []geoarrow.Kind
 	dims  []geoarrow.Dim
@@ -164,7 +164,7 @@ func (m mix) geometry(t testing.TB, r *rand.Rand, n int, nulls float64) *geoarro
 	return g
 }
 
-// feed gives the builder one geometry, as a parser would.
+// feed adds one geometry to the builder, as a parser does.
 func feed(b *geoarrow.GeometryBuilder, r *rand.Rand, k geoarrow.Kind, d geoarrow.Dim) {
 	positions := func(n int) {
 		for range n {
@@ -202,8 +202,8 @@ func feed(b *geoarrow.GeometryBuilder, r *rand.Rand, k geoarrow.Kind, d geoarrow
 	b.End(k)
 }
 
-// randomTable gives a canonical table of rows rows in batches of size rows, with a column of each
-// type.
+// randomTable returns a canonical table with the given number of rows in batches of size rows, and
+// a column of each type.
 func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Table {
 	t.Helper()
 	all := &geoarrow.Columns{Rows: rows, Geometry: m.geometry(t, r, rows, 0.2)}

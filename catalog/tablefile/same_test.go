@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// same compares two tables, every field of them, floats by their bits; a slice of no elements is as
-// good as nil. It says where they differ.
+// same compares all fields of two tables. It compares floats by their bits, and treats empty slices
+// as nil. The error says where the tables differ.
 func same(got, want *readers.Table) error {
 	g, w := *got, *want
 	g.Check, g.Search, w.Check, w.Search = nil, nil, nil, nil

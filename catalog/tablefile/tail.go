@@ -11,20 +11,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// tail is how the file ends. It stands right behind the footer.
+// tail is the end of the file. It follows the footer directly.
 //
-//	 0  "vibeflt" 0    what wrote the file
+//	 0  "vibeflt" 0    the program that wrote the file
 //	 8  uint32         version of the layout
 //	12  uint32         CRC-32C of the footer
-//	16  uint64         where the footer starts
-//	24  uint32         where in the footer the description stands
+//	16  uint64         offset of the footer
+//	24  uint32         offset of the description in the footer
 //	28  uint32         length of the description
 //	32  uint32         CRC-32C of bytes 0 to 32
-//	36  int32          length of footer and tail up to here, as Arrow counts it
+//	36  int32          length of the footer and of the tail up to here, as Arrow counts it
 //	40  "ARROW1"
 //	46
 //
-// Mark and version stay where they are in every layout to come, counted from the end.
+// In every future layout, the first two fields keep their places, counted from the end.
 type tail struct {
 	version     uint32
 	sum         uint32
@@ -39,12 +39,12 @@ const (
 	arrowMark     = "ARROW1"
 	layoutVersion = 2
 
-	// maxFooterBytes keeps the footer well below 2 GiB, what a flatbuffer and Arrow's length can
-	// hold.
+	// maxFooterBytes keeps the footer well below 2 GiB, the limit of a flatbuffer and of Arrow's
+	// length.
 	maxFooterBytes = 1 << 30
 )
 
-// sumOf is the CRC-32C of b: its polynomial is the one that processors have an instruction for.
+// sumOf returns the CRC-32C of b. Processors have an instruction for this polynomial.
 func sumOf(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func (t tail) bytes() []byte {
@@ -60,7 +60,8 @@ func (t tail) bytes() []byte {
 	return append(b, arrowMark...)
 }
 
-// parseTail reads the tail of a file of size bytes. Whatever it gives lies within the file.
+// parseTail parses the tail of a file of size bytes. Every extent that it returns is inside the
+// file.
 func parseTail(b []byte, size int64) (tail, error) {
 	if string(b[:8]) != tailMark || string(b[40:]) != arrowMark {
 		return tail{}, errors.New("it does not end as a table's file does")
@@ -83,12 +84,13 @@ func parseTail(b []byte, size int64) (tail, error) {
 	return t, nil
 }
 
-// within reports whether e lies in [0, size).
+// within reports whether e is inside [0, size).
 func within(e extent, size int64) bool {
 	return e.offset >= 0 && e.length >= 0 && e.offset <= size && e.length <= size-e.offset
 }
 
-// readDescription reads tail and footer of a file, and gives the description and the file's size.
+// readDescription reads tail and footer of a file, and returns the description and the size of the
+// file.
 func readDescription(f files.File) (text []byte, size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -116,8 +118,8 @@ func readDescription(f files.File) (text []byte, size int64, err error) {
 	return all[t.description.offset:][:t.description.length], size, nil
 }
 
-// readAt fills b. A file that ends before is damaged; any other error is the system's, and says
-// nothing about what was written.
+// readAt fills b. A file that is too short is damaged. Any other error comes from the system and
+// says nothing about the content.
 func readAt(f files.File, b []byte, at int64) error {
 	n, err := f.ReadAt(b, at)
 	switch {
@@ -129,7 +131,7 @@ func readAt(f files.File, b []byte, at int64) error {
 	return fmt.Errorf("%s: %w", f.Name(), err)
 }
 
-// damaged says of which file what is wrong.
+// damaged adds the file's name and readers.ErrDamaged to an error.
 func damaged(name string, what error) error {
 	return fmt.Errorf("%s: %w: %w", name, readers.ErrDamaged, what)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// validate checks all numbers of a description against the size of the file, and gives the columns'
-// types. What lies in the file then bounds what the batches take in memory: each message has 16
-// bytes or more for each column.
+// validate checks all numbers of a description against the size of the file, and returns the types
+// of the columns. The size of the file then bounds the memory of the batches: each message has at
+// least 16 bytes for each column.
 func (d *description) validate(size int64) ([]arrow.DataType, error) {
 	types := make([]arrow.DataType, len(d.Columns))
 	for i := range d.Columns {
@@ -55,7 +55,7 @@ func (d *description) validate(size int64) ([]arrow.DataType, error) {
 	return types, nil
 }
 
-// series are all series of a description.
+// series returns all series of a description.
 func (d *description) series() []series {
 	b := &d.Batches
 	all := []series{b.Rows, b.Offset, b.Metadata, b.Body, b.Sum, b.TreeOffset, b.TreeItems, b.TreeSum}

@@ -10,51 +10,51 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// walk goes through the slices of a batch in the order in which its message holds them: Arrow's
-// order of buffers, then Kinds. What a column has and how long it is follows from types, rows,
-// nulls and counts alone, so that one walk writes batches and another one gives them back.
+// walk visits the slices of a batch in the order of its message: Arrow's order of buffers, then
+// Kinds. The slices and their lengths follow from types, rows, nulls and counts alone. So the same
+// walk writes batches and reads them.
 type walk struct {
-	// step gets a slice and how many bytes it has to have, and gives the slice that the batch shall
-	// have from now on.
-	step  func(have []byte, bytes int64) ([]byte, error)
-	nodes []node // Arrow's arrays, from the outside in
-	steps int
-	shown int // of the steps, those that are Arrow's buffers
-	err   error
+	// step gets a slice and its required length in bytes. It returns the new slice of the batch.
+	step    func(have []byte, bytes int64) ([]byte, error)
+	nodes   []node // Arrow's arrays, outermost first
+	steps   int
+	buffers int // number of steps that are Arrow buffers
+	err     error
 }
 
 // node is the FieldNode of one array.
 type node struct{ length, nulls int64 }
 
-// counts are the lengths of a batch's slices that do not follow from its rows.
+// counts are the lengths of slices of a batch that do not follow from its number of rows.
 type counts struct {
 	columns  []columnCounts
 	geometry geometryCounts
 }
 
-type columnCounts struct{ elements, bytes int64 } // of a list; of the texts of a column or of its list's elements
+// elements of a list, and bytes of the texts of a column or its list elements
+type columnCounts struct{ elements, bytes int64 }
 
 type geometryCounts struct {
 	kinds                          bool
 	parts, rings, positions, bytes int64
 }
 
-// maxBytes bounds what one slice may have: with it no sum of a walk overflows.
+// maxBytes is the maximum size of a slice. It keeps the sums of a walk from overflowing.
 const maxBytes = 1 << 48
 
 var errChild = errors.New("a list whose elements are more than their values")
 
-// fail ends the walk, unless something did before.
+// fail ends the walk. Only the first error counts.
 func (w *walk) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// element is what the slices of a batch consist of.
+// element is an element of the slices of a batch.
 type element interface{ ~byte | ~int32 | ~float64 }
 
-// visit goes to the next slice, which has n elements.
+// visit visits the next slice, which has n elements.
 func visit[T element](w *walk, p *[]T, n int64) {
 	if w.err != nil {
 		return
@@ -77,7 +77,7 @@ func visit[T element](w *walk, p *[]T, n int64) {
 	}
 }
 
-// batch walks all of c, whose slices, not those of its lists' children, are replaced in place.
+// batch visits all slices of c and replaces them in place. It copies the children of lists first.
 func (w *walk) batch(c *geoarrow.Columns, k counts) error {
 	for i := range c.Attributes {
 		w.column(&c.Attributes[i], int64(c.Rows), k.columns[i])
@@ -85,7 +85,7 @@ func (w *walk) batch(c *geoarrow.Columns, k counts) error {
 			return fmt.Errorf("column %q: %w", c.Attributes[i].Name, w.err)
 		}
 	}
-	w.shown = w.steps
+	w.buffers = w.steps
 	if c.Geometry == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (w *walk) column(c *geoarrow.Column, n int64, k columnCounts) {
 			w.fail(errChild)
 			return
 		}
-		child := *c.Child // of somebody else
+		child := *c.Child // a copy, because the child is shared
 		w.column(&child, k.elements, columnCounts{bytes: k.bytes})
 		c.Child = &child
 	case *arrow.BooleanType:
@@ -119,7 +119,7 @@ func (w *walk) column(c *geoarrow.Column, n int64, k columnCounts) {
 	}
 }
 
-// bare reports whether a list's child is type, nulls and slices alone: the file keeps no more of
+// bare reports whether a list's child has only a type, nulls and slices. The file stores no more of
 // it.
 func bare(c *geoarrow.Column) bool {
 	return c.Name == "" && c.Role == 0 && !c.JSON && !c.Mixed && c.Facts == geoarrow.Facts{} &&
@@ -161,13 +161,13 @@ func (w *walk) geometry(g *geoarrow.Geometry, k geometryCounts) {
 	default:
 		w.fail(fmt.Errorf("no place for geometries of kind %d", g.Kind))
 	}
-	w.shown = w.steps
+	w.buffers = w.steps
 	if k.kinds {
 		visit(w, &g.Kinds, n)
 	}
 }
 
-// lists walks nested lists of positions, the outermost of which may hold nulls.
+// lists visits nested lists of positions. Only the outermost list may have nulls.
 func (w *walk) lists(g *geoarrow.Geometry, k geometryCounts, levels ...level) {
 	var none []byte
 	nulls, valid := g.Nulls, &g.Valid
@@ -195,7 +195,7 @@ func (w *walk) positions(g *geoarrow.Geometry, n int64, nulls int, valid *[]byte
 	}
 }
 
-// measure gives the counts of a batch.
+// measure returns the counts of a batch.
 func measure(c *geoarrow.Columns) counts {
 	k := counts{columns: make([]columnCounts, len(c.Attributes))}
 	for i := range c.Attributes {
@@ -227,7 +227,7 @@ func measureColumn(c *geoarrow.Column) columnCounts {
 	return columnCounts{}
 }
 
-// lists is how many lists the offsets bound.
+// lists returns the number of lists that the offsets define.
 func lists(offsets []int32) int64 { return max(0, int64(len(offsets))-1) }
 
 // clone copies what a walk replaces.

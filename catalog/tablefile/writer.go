@@ -11,25 +11,25 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Writer writes the file of one table. Batches come one by one, with the types that their own rows
-// allow; at the end Finish says which batches the table has. After an error of the file every
-// method but Close gives that error. It is for one goroutine.
+// Writer writes the file of one table. Batches arrive one by one, with the types that their own
+// rows allow. At the end Finish gets the batches of the table. After an error of the file, every
+// method but Close returns that error. A Writer is for one goroutine.
 type Writer struct {
 	out      output
 	views    windows
-	appended map[*geoarrow.Columns]placed
+	appended map[*geoarrow.Columns]appendedBatch
 	finished bool
 }
 
-// message is where one batch lies in the file, and the CRC-32C of these bytes: those of the
-// metadata, then those of the body.
+// message is the place of one batch in the file, and the CRC-32C of its metadata followed by its
+// body.
 type message struct {
 	offset, metadata, body int64
 	sum                    uint32
 }
 
-// placed is a message of Append and its body in memory.
-type placed struct {
+// appendedBatch is a message that Append wrote, and its body in memory.
+type appendedBatch struct {
 	message
 	body []byte
 }
@@ -43,23 +43,24 @@ var (
 	errMoved    = errors.New("it is not where it was written")
 )
 
-// NewWriter begins the file of a table in f, which is empty and stays the caller's.
+// NewWriter begins the file of a table in f, which is empty. The caller still closes f.
 func NewWriter(f files.File) *Writer {
 	w := &Writer{
 		out:      output{file: f, buffer: make([]byte, 0, bufferBytes)},
 		views:    windows{file: f},
-		appended: map[*geoarrow.Columns]placed{},
+		appended: map[*geoarrow.Columns]appendedBatch{},
 	}
 	w.out.write([]byte(arrowMark))
 	w.out.pad()
 	return w
 }
 
-// Bytes is the length of the file so far.
+// Bytes returns the current length of the file.
 func (w *Writer) Bytes() int64 { return w.out.at() }
 
-// Append writes a batch and gives it back as views of the file's mapping, valid until Close: the
-// caller may forget c. It refuses slices that are not as geoarrow.Columns promises.
+// Append writes a batch and returns it as views of the file's mapping, valid until Close. The
+// caller need not keep c. Append returns an error if the slices do not match the rules of
+// geoarrow.Columns.
 func (w *Writer) Append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 	if w.finished {
 		return nil, w.error(errFinished)
@@ -78,15 +79,15 @@ func (w *Writer) Append(c *geoarrow.Columns) (*geoarrow.Columns, error) {
 	if err := walk.batch(mapped, measure(c)); err != nil {
 		return nil, w.error(err)
 	}
-	w.appended[mapped] = placed{m, body}
+	w.appended[mapped] = appendedBatch{m, body}
 	return mapped, nil
 }
 
-// Finish completes the file of t: the batches, a spatial index of each, the footer. It does not
-// sync. A batch that is one of Append's, slice by slice, stays where it is, every other one is
-// written now. All batches have the columns of the first one, of its types; more is not asked of t,
-// and everything in it but Check and Search is kept. After that the file is immutable. It ends with
-// the error of ctx soon after that ends.
+// Finish completes the file of t with its batches, a spatial index for each, and the footer. It
+// does not sync. A batch that Append returned, with the same slices, stays where it is; every other
+// batch is written now. All batches must have the same columns and types. Everything in t except
+// Check and Search is stored. The file is immutable afterwards. If ctx ends, Finish returns its
+// error soon after.
 func (w *Writer) Finish(ctx context.Context, t *readers.Table) error {
 	if w.finished {
 		return w.error(errFinished)
@@ -97,7 +98,7 @@ func (w *Writer) Finish(ctx context.Context, t *readers.Table) error {
 	}
 	messages := make([]message, len(t.Batches))
 	for i, b := range t.Batches {
-		if m, there := w.appended[b]; there && m.holds(b) {
+		if m, ok := w.appended[b]; ok && m.holds(b) {
 			messages[i] = m.message
 			delete(w.appended, b)
 			continue
@@ -130,7 +131,7 @@ func (w *Writer) Finish(ctx context.Context, t *readers.Table) error {
 	return nil
 }
 
-// Close ends the mappings that Append's batches view. It does not close the file.
+// Close ends the mappings of the batches that Append returned. It does not close the file.
 func (w *Writer) Close() error {
 	w.appended = nil
 	if err := w.views.close(); err != nil {
@@ -141,7 +142,7 @@ func (w *Writer) Close() error {
 
 func (w *Writer) error(err error) error { return fmt.Errorf("%s: %w", w.out.file.Name(), err) }
 
-// write writes one batch as one message, and all of it is in the file then.
+// write writes one batch as one message and flushes it to the file.
 func (w *Writer) write(c *geoarrow.Columns) (message, error) {
 	if c.Rows < 0 || c.Geometry != nil && c.Geometry.Rows != c.Rows {
 		return message{}, w.error(errLength)
@@ -155,7 +156,7 @@ func (w *Writer) write(c *geoarrow.Columns) (message, error) {
 		return message{}, w.error(errExtra)
 	}
 	o := &w.out
-	metadata := recordBatch(int64(c.Rows), walk.nodes, gather.extents[:walk.shown], aligned(gather.end))
+	metadata := recordBatch(int64(c.Rows), walk.nodes, gather.extents[:walk.buffers], aligned(gather.end))
 	m := message{offset: o.begin(), metadata: int64(len(metadata)), body: aligned(gather.end)}
 	o.write(metadata)
 	for _, b := range gather.slices {
@@ -170,8 +171,8 @@ func (w *Writer) write(c *geoarrow.Columns) (message, error) {
 	return m, nil
 }
 
-// holds reports whether the slices of a batch are still those that Append gave.
-func (p placed) holds(c *geoarrow.Columns) bool {
+// holds reports whether a batch still has the slices that Append returned.
+func (p appendedBatch) holds(c *geoarrow.Columns) bool {
 	carver := carver{body: p.body}
 	walk := walk{step: func(have []byte, n int64) ([]byte, error) {
 		b, err := carver.step(nil, n)
@@ -183,12 +184,12 @@ func (p placed) holds(c *geoarrow.Columns) bool {
 	return walk.batch(clone(c), measure(c)) == nil && aligned(carver.at) == p.message.body
 }
 
-// gatherer is the walk that writes: it collects slices, and where in the body they go.
+// gatherer is the step of a walk that writes: it collects slices and their places in the body.
 type gatherer struct {
 	slices  [][]byte
 	extents []extent
-	end     int64 // of the last one
-	bytes   int64 // of all slices
+	end     int64 // of the last slice
+	bytes   int64 // size of all slices
 }
 
 func (g *gatherer) step(have []byte, n int64) ([]byte, error) {
@@ -201,7 +202,7 @@ func (g *gatherer) step(have []byte, n int64) ([]byte, error) {
 	return have, nil
 }
 
-// carver is the walk that reads: it gives the slices of a body.
+// carver is the step of a walk that reads: it returns the slices of a body.
 type carver struct {
 	body []byte
 	at   int64

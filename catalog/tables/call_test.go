@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestProgressOfPacked: a file that is unpacked is half read when all of it is, and nothing of its
-// content yet.
+// TestProgressOfPacked expects that a file counts as half read when all of it is unpacked and none
+// of its content is parsed.
 func TestProgressOfPacked(t *testing.T) {
 	folder := t.TempDir()
 	open := func(name string, bytes int) *source.File {
@@ -40,7 +40,8 @@ func TestProgressOfPacked(t *testing.T) {
 	read(content, 500, 1)
 }
 
-// batches.
+// TestLiveKeeps expects that a partialTable keeps the first batches that have space and the latest
+// ones.
 func TestLiveKeeps(t *testing.T) {
 	batch := func() *geoarrow.Columns {
 		return &geoarrow.Columns{Attributes: []geoarrow.Column{{Values: make([]byte, 10)}}}
@@ -56,7 +57,7 @@ func TestLiveKeeps(t *testing.T) {
 	}
 	for i, b := range put {
 		want := b
-		if i == 3 || i == 4 { // three have room, and four are the last ones
+		if i == 3 || i == 4 { // the first three have space, and the latest four are kept
 			want = nil
 		}
 		if got, err := l.batch(t.Context(), i); got != want || err != nil {
@@ -66,7 +67,7 @@ func TestLiveKeeps(t *testing.T) {
 	l.end()
 	for i := range put {
 		if got, err := l.batch(t.Context(), i); got != nil || err != nil {
-			t.Errorf("batch %d behind the end: %p, %v, want none", i, got, err)
+			t.Errorf("batch %d after the end: %p, %v, want none", i, got, err)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestParseRoot(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
 		want     Root
-		err      string // part of it
+		err      string // a part of it
 	}{
 		{"folder", dir, Root{"", dir}, ""},
 		{"alias", "a-1_B.c=" + dir, Root{"a-1_B.c", dir}, ""},

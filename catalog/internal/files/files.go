@@ -1,5 +1,5 @@
-// Package files is what the cache asks of a file system, so that a test can have any of it fail, or
-// be the last thing that happens before a crash. It knows nothing of what is in a file.
+// Package files is the file system that the cache uses. Tests can replace it, to make any operation
+// fail or to crash after it. The package knows nothing about the contents of files.
 package files
 
 import (
@@ -11,20 +11,21 @@ import (
 	"unsafe"
 )
 
-// FS is a file system. Names are paths of the operating system. It is safe for use by several
-// goroutines.
+// FS is a file system. Names are paths of the operating system. It is safe for concurrent use.
 type FS interface {
 	MkdirAll(name string) error
-	Create(name string) (File, error) // for reading and writing; there must be none of this name
-	// for reading; follows no link and waits for no pipe, so what is opened may be no regular file
+	Create(name string) (File, error) // for reading and writing; the name must not exist
+	// Open opens a file for reading. It follows no link and does not wait for a pipe. The file may
+	// be irregular.
 	Open(name string) (File, error)
-	Rename(from, to string) error // replaces what is called to
+	Rename(from, to string) error // replaces an existing file
 	Remove(name string) error     // never a folder
 	ReadDir(name string) ([]fs.DirEntry, error)
-	Stat(name string) (fs.FileInfo, error) // of a link itself
-	Touch(name string, at time.Time) error // sets the time of modification
-	SyncDir(name string) error             // makes names that were created, renamed or removed in a folder last
-	Free(name string) (int64, error)       // bytes that may still be written below a folder
+	Stat(name string) (fs.FileInfo, error) // does not follow links
+	Touch(name string, at time.Time) error // sets the modification time
+	// makes creations, renames and removals in a folder durable
+	SyncDir(name string) error
+	Free(name string) (int64, error) // bytes that can still be written below a folder
 }
 
 // File is an open file.
@@ -35,15 +36,15 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 	Truncate(size int64) error
 	Sync() error
-	// Map gives bytes [from, to) in memory, read-only; from is a multiple of the page size. They
-	// stay valid after Close, until Unmap.
+	// Map maps bytes [from, to), read-only; from is a multiple of the page size. The mapping stays
+	// valid after Close, until Unmap.
 	Map(from, to int64) ([]byte, error)
-	// Lock takes the file's lock for this open file, unless somebody has it: then it gives false.
+	// Lock locks the file for this open file. It returns false if another open file has the lock.
 	Lock() (bool, error)
 	Close() error
 }
 
-// Unmap ends a mapping that Map gave.
+// Unmap ends a mapping of Map.
 func Unmap(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -51,17 +52,17 @@ func Unmap(b []byte) error {
 	return os.NewSyscallError("munmap", syscall.Munmap(b))
 }
 
-// madvPopulateRead is MADV_POPULATE_READ of Linux's madvise(2), from Linux 5.14 on.
+// madvPopulateRead is MADV_POPULATE_READ of Linux's madvise(2), since Linux 5.14.
 const madvPopulateRead = 22
 
-// Populate maps in the pages of a part of a mapping that is about to be read as a whole: one call
-// is quicker than a fault for every few pages. Where the kernel does not know the call, they come
-// one by one.
+// Populate loads the pages of a part of a mapping that will be read completely. One call is faster
+// than a page fault for every few pages. If the kernel does not support the call, the pages are
+// loaded by faults.
 func Populate(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	// madvise wants whole pages, and they are ours
+	// madvise needs complete pages. The whole page belongs to the mapping.
 	before := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(os.Getpagesize()-1))
 	_ = syscall.Madvise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), -before)), before+len(b)),
 		madvPopulateRead)
@@ -71,30 +72,30 @@ func Populate(b []byte) {
 type OS struct{}
 
 const (
-	dirMode  = 0o700 // what is parsed is as private as the files it came from
+	dirMode  = 0o700 // parsed tables are as private as their files
 	fileMode = 0o600
 )
 
-// MkdirAll makes a folder, and those above it, for its owner alone.
+// MkdirAll creates a folder and its parents, accessible only to their owner.
 func (OS) MkdirAll(name string) error { return os.MkdirAll(name, dirMode) }
 
-// Create makes a file, for its owner alone.
+// Create creates a file, accessible only to its owner.
 func (OS) Create(name string) (File, error) {
 	return wrap(os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode))
 }
 
-// Open opens what has the name.
+// Open opens a file.
 func (OS) Open(name string) (File, error) {
 	return wrap(os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0))
 }
 
-// Rename renames in one step.
+// Rename renames a file atomically.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
 // Remove removes a file or a link.
 func (OS) Remove(name string) error {
 	for {
-		switch err := syscall.Unlink(name); err { // os.Remove would go on to remove an empty folder
+		switch err := syscall.Unlink(name); err { // os.Remove would also remove an empty folder
 		case nil:
 			return nil
 		case syscall.EINTR:
@@ -107,10 +108,10 @@ func (OS) Remove(name string) error {
 // ReadDir lists a folder in order of name.
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
-// Stat describes what has the name.
+// Stat describes a file, without following a link.
 func (OS) Stat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
-// Touch sets the time of modification.
+// Touch sets the modification time.
 func (OS) Touch(name string, at time.Time) error { return os.Chtimes(name, time.Time{}, at) }
 
 // SyncDir syncs a folder.
@@ -123,13 +124,14 @@ func (OS) SyncDir(name string) error {
 	return d.Sync()
 }
 
-// Free gives what somebody who is not root may still write, in bytes.
+// Free returns how many bytes an ordinary user can still write.
 func (OS) Free(name string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(name, &st); err != nil {
 		return 0, &fs.PathError{Op: "statfs", Path: name, Err: err}
 	}
-	unit := st.Frsize // Bsize is the best size of a transfer, which network file systems set larger
+	// Bsize is the preferred transfer size, which is larger on network file systems
+	unit := st.Frsize
 	if unit == 0 {
 		unit = st.Bsize
 	}

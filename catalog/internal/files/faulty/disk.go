@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// sector is what a disk writes whole or not at all, in bytes.
+// sector is the unit, in bytes, that a disk writes completely or not at all.
 const sector = 512
 
-// node is a regular file, whatever its name is.
+// node is the content of a regular file, independent of its name.
 type node struct {
-	disk    []byte  // as last synced
-	pending []write // since then
+	disk    []byte  // at the last sync
+	pending []write // writes since the last sync
 }
 
-// write is WriteAt, or with nil data Truncate to off.
+// write is a call of WriteAt. If data is nil, it is a call of Truncate to off.
 type write struct {
 	off  int64
 	data []byte
@@ -30,7 +30,7 @@ func (n *node) write(p []byte, off int64) {
 
 func (n *node) truncate(size int64) { n.pending = append(n.pending, write{size, nil}) }
 
-// sync makes all writes last.
+// sync makes all pending writes durable.
 func (n *node) sync() {
 	for _, w := range n.pending {
 		n.disk = w.apply(n.disk, func() bool { return true })
@@ -38,21 +38,21 @@ func (n *node) sync() {
 	n.pending = nil
 }
 
-// survive gives what the file holds after a power loss.
+// survive returns what the file contains after a power loss.
 func (n *node) survive(random *rand.Rand) []byte {
 	b := slices.Clone(n.disk)
 	for _, w := range n.pending {
 		switch random.IntN(3) {
 		case 0: // kept
 			b = w.apply(b, func() bool { return true })
-		case 1: // torn, though the length may be as if it was not
+		case 1: // torn, though the length may be that of a complete write
 			b = w.apply(b, func() bool { return random.IntN(2) == 0 })
 		}
 	}
 	return b
 }
 
-// apply does the write, of those sectors that keep says.
+// apply performs the write, but only for sectors for which keep returns true.
 func (w write) apply(b []byte, keep func() bool) []byte {
 	if w.data == nil {
 		return resize(b, int(w.off))
@@ -72,7 +72,7 @@ func (w write) apply(b []byte, keep func() bool) []byte {
 	return b
 }
 
-// resize cuts b, or adds zeros.
+// resize truncates b or appends zeros.
 func resize(b []byte, size int) []byte {
 	if size <= len(b) {
 		return b[:size]
@@ -80,10 +80,10 @@ func resize(b []byte, size int) []byte {
 	return append(b, make([]byte, size-len(b))...)
 }
 
-// folder is the names of a folder.
+// folder has the names in a folder.
 type folder struct {
 	now, disk map[string]*node
-	pending   []func(names map[string]*node) // what was done to now and not yet to disk
+	pending   []func(names map[string]*node) // changes that are in now and not yet in disk
 }
 
 func (d *folder) change(do func(names map[string]*node)) {
@@ -91,12 +91,12 @@ func (d *folder) change(do func(names map[string]*node)) {
 	d.pending = append(d.pending, do)
 }
 
-// sync makes all names last.
+// sync makes all names durable.
 func (d *folder) sync() {
 	d.disk, d.pending = maps.Clone(d.now), nil
 }
 
-// folder gives the folder of a path. What lay there before it was first asked for is on the disk.
+// folder returns the folder of a path. Files that existed at its first use count as synced.
 func (f *FS) folder(path string) (*folder, error) {
 	path = filepath.Clean(path)
 	if d := f.folders[path]; d != nil {
@@ -136,8 +136,8 @@ func (f *FS) content(name string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(r, 0, info.Size()))
 }
 
-// Crash makes a folder of the operating system as the one at path may be found after a power loss
-// now. There may be several such losses: each time the dice are thrown anew.
+// Crash creates the folder to, in the operating system, with a possible state of the folder at path
+// after a power loss now. It can be called repeatedly: each call draws another state.
 func (f *FS) Crash(path, to string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,7 +152,8 @@ func (f *FS) Crash(path, to string) error {
 	for _, change := range d.pending[:f.random.IntN(len(d.pending)+1)] {
 		change(names)
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) { // in order, so that a seed gives one result
+	// sorted, so that a seed gives one result
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if err := os.WriteFile(filepath.Join(to, name), names[name].survive(f.random), 0o600); err != nil {
 			return err
 		}

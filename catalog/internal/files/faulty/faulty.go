@@ -1,18 +1,17 @@
-// Package faulty is a file system for tests that breaks as told: operations fail, and the power
-// goes.
+// Package faulty is a file system for tests. It makes chosen operations fail, and simulates a power
+// loss.
 //
-// It works on real files of another file system, so locks and mappings are real. Beside them it
-// keeps what a disk would have: what a file held when it was last synced, which names a folder had
-// when it was last synced, and what happened since. Crash decides what happened since as a power
-// loss may:
+// It works on real files of another file system, so locks and mappings are real. In addition it
+// records the state of a simulated disk: the contents of files and the names in folders at the last
+// sync, and all later changes. Crash decides at random which later changes survive:
 //
-//	writes to a file      each on its own: kept, lost, or torn, which is some sectors of it kept
-//	names of a folder     created, renamed, removed, in order: some first ones kept, the others lost
-//	a Sync that failed    as if the power had gone, for this file: a later Sync does not bring back what the first one lost
+//	writes to a file      each is kept, lost or torn (only some of its sectors are kept), independently
+//	names of a folder     created, renamed, removed, in order: the first n changes are kept, the others lost
+//	a Sync that failed    as after a power loss of this file: a later Sync does not bring back lost writes
 //
-// Folders themselves, and times of modification, are outside of it: the first last, the second are
-// those of the copy. Links and whatever else is no regular file do not survive. Sync and SyncDir
-// are not passed on, since the disk is the one drawn here, so tests are fast.
+// Folders and modification times are not simulated: folders are durable, and times are those of the
+// copy. Links and other irregular files do not survive. Sync and SyncDir do not reach the real
+// disk, so tests are fast.
 package faulty
 
 import (
@@ -23,13 +22,13 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// ErrCrashed is what every operation gives after the crash.
+// ErrCrashed is the error of every operation after the crash.
 var ErrCrashed = errors.New("the machine crashed")
 
 // Op is a set of kinds of operations.
 type Op uint32
 
-// The operations of files.FS and files.File; those that both have are one.
+// The operations of files.FS and files.File. Operations that both have share a constant.
 const (
 	MkdirAll Op = 1 << iota
 	Create
@@ -50,24 +49,25 @@ const (
 	Close
 
 	All = Close<<1 - 1
-	// what a disk that is full or read-only refuses
+	// Changes are the operations that fail on a full or read-only disk.
 	Changes = MkdirAll | Create | Rename | Remove | Touch | SyncDir | Write | Truncate | Sync
 )
 
 // Fault makes operations fail.
 type Fault struct {
-	Ops         Op
-	Nth         int     // which of those to come fails, the first is 1; 0: each one, with the probability
-	Probability float64 // 1: all
-	Err         error   // what they give, in a *fs.PathError
-	Short       bool    // a Write writes some of its bytes first
+	Ops Op
+	// the number of the matching operation that fails, from 1; 0: each one, with the probability
+	Nth         int
+	Probability float64 // 1: always
+	Err         error   // the error, inside a *fs.PathError
+	Short       bool    // a Write first writes some of its bytes
 }
 
-// FS is a files.FS that breaks.
+// FS is a files.FS with faults.
 type FS struct {
 	inner files.FS
 
-	mu      sync.Mutex // around each operation
+	mu      sync.Mutex // locked during each operation
 	random  *rand.Rand
 	steps   int
 	crashAt int // -1: never
@@ -75,7 +75,7 @@ type FS struct {
 	folders map[string]*folder
 }
 
-// New gives a file system on another one. All that is random follows from seed.
+// New returns a file system on top of another one. All random choices follow from seed.
 func New(inner files.FS, seed uint64) *FS {
 	return &FS{inner: inner, random: rand.New(rand.NewPCG(seed, 0)), crashAt: -1, folders: map[string]*folder{}}
 }
@@ -87,28 +87,28 @@ func (f *FS) Inject(fault Fault) {
 	f.faults = append(f.faults, fault)
 }
 
-// Heal ends all faults, but no crash.
+// Heal removes all faults. It does not undo a crash.
 func (f *FS) Heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = nil
 }
 
-// CrashAt lets operation n, counted from 0, and all after it fail with ErrCrashed.
+// CrashAt makes operation n, counted from 0, and all later ones fail with ErrCrashed.
 func (f *FS) CrashAt(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.crashAt = n
 }
 
-// Steps gives how many operations there were, for a sweep over all of them with CrashAt.
+// Steps returns the number of operations so far. A test can sweep over all of them with CrashAt.
 func (f *FS) Steps() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.steps
 }
 
-// step counts an operation and gives the fault it meets, if any. f.mu is held.
+// step counts an operation and returns its fault, if any. The caller holds f.mu.
 func (f *FS) step(op Op, name string) *Fault {
 	n := f.steps
 	f.steps++

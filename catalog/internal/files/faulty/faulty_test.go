@@ -49,7 +49,7 @@ func (l *lab) write(f files.File, text []byte, off int64) {
 	l.must(err)
 }
 
-// crash gives the contents of the files that a power loss leaves.
+// crash returns the contents of the files after a power loss.
 func (l *lab) crash() map[string][]byte {
 	l.t.Helper()
 	l.crashes++
@@ -66,7 +66,7 @@ func (l *lab) crash() map[string][]byte {
 	return left
 }
 
-const losses = 200 // enough for each outcome of a few dice
+const losses = 200 // enough for each outcome of a few random choices
 
 func TestWhatIsSyncedStays(t *testing.T) {
 	l := newLab(t, 1)
@@ -98,7 +98,7 @@ func TestUnsyncedWritesAreKeptLostOrTorn(t *testing.T) {
 		if len(got) != len(old) {
 			t.Fatalf("%d bytes are left, want %d", len(got), len(old))
 		}
-		// The write has 5 bytes of one sector, two whole ones, and 5 bytes of another.
+		// The write has 5 bytes of one sector, two complete sectors, and 5 bytes of another.
 		parts := []string{
 			string(got[sector-5 : sector]), string(got[sector : 2*sector]),
 			string(got[2*sector : 3*sector]), string(got[3*sector : 3*sector+5]),
@@ -192,7 +192,7 @@ func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fault Fault
-		want  string // of ten calls of Stat and Touch in turn, which fail
+		want  string // the failures among ten alternating calls of Stat and Touch
 	}{
 		{"none", Fault{Ops: Stat | Touch, Err: syscall.EIO}, ".........."},
 		{"all", Fault{Ops: All, Probability: 1, Err: syscall.EIO}, "xxxxxxxxxx"},

@@ -21,29 +21,29 @@ func pathError(op Op, name string, err error) error {
 	return &fs.PathError{Op: names[bits.TrailingZeros32(uint32(op))], Path: name, Err: err}
 }
 
-// do runs an operation, unless it meets a fault.
+// do runs an operation, unless a fault applies to it.
 func do[T any](f *FS, op Op, name string, run func() (T, error)) (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if fault := f.step(op, name); fault != nil {
-		var none T
-		return none, fault.Err
+		var zero T
+		return zero, fault.Err
 	}
 	return run()
 }
 
-// try is do for an operation that gives an error alone.
+// try is do for an operation that only returns an error.
 func try(f *FS, op Op, name string, run func() error) error {
 	_, err := do(f, op, name, func() (struct{}, error) { return struct{}{}, run() })
 	return err
 }
 
-// MkdirAll makes a folder, which lasts at once.
+// MkdirAll creates a folder, which is durable at once.
 func (f *FS) MkdirAll(name string) error {
 	return try(f, MkdirAll, name, func() error { return f.inner.MkdirAll(name) })
 }
 
-// Create makes a file, which lasts when its folder is synced.
+// Create creates a file, which is durable after a sync of its folder.
 func (f *FS) Create(name string) (files.File, error) {
 	return do(f, Create, name, func() (files.File, error) {
 		dir, err := f.folder(filepath.Dir(name))
@@ -73,13 +73,13 @@ func (f *FS) Open(name string) (files.File, error) {
 		}
 		n := dir.now[filepath.Base(name)]
 		if n == nil {
-			n = &node{} // no regular file
+			n = &node{} // not a regular file
 		}
 		return &file{File: opened, fs: f, node: n}, nil
 	})
 }
 
-// Rename renames a file inside its folder, which lasts when the folder is synced.
+// Rename renames a file inside its folder. The change is durable after a sync of the folder.
 func (f *FS) Rename(from, to string) error {
 	return try(f, Rename, from, func() error {
 		if filepath.Dir(from) != filepath.Dir(to) {
@@ -102,7 +102,7 @@ func (f *FS) Rename(from, to string) error {
 	})
 }
 
-// Remove removes a file, which lasts when its folder is synced.
+// Remove removes a file. The change is durable after a sync of its folder.
 func (f *FS) Remove(name string) error {
 	return try(f, Remove, name, func() error {
 		dir, err := f.folder(filepath.Dir(name))
@@ -127,12 +127,12 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	return do(f, Stat, name, func() (fs.FileInfo, error) { return f.inner.Stat(name) })
 }
 
-// Touch sets a time of modification.
+// Touch sets a modification time.
 func (f *FS) Touch(name string, at time.Time) error {
 	return try(f, Touch, name, func() error { return f.inner.Touch(name, at) })
 }
 
-// SyncDir makes the names of a folder last.
+// SyncDir makes the names in a folder durable.
 func (f *FS) SyncDir(name string) error {
 	return try(f, SyncDir, name, func() error {
 		dir, err := f.folder(name)
@@ -144,12 +144,12 @@ func (f *FS) SyncDir(name string) error {
 	})
 }
 
-// Free gives the free bytes of the disk.
+// Free returns the free bytes of the disk.
 func (f *FS) Free(name string) (int64, error) {
 	return do(f, Free, name, func() (int64, error) { return f.inner.Free(name) })
 }
 
-// file is an open file. Reading and its lock are those of the inner file.
+// file is an open file. It reads and locks the inner file.
 type file struct {
 	files.File
 	fs   *FS
@@ -209,7 +209,7 @@ func (f *file) Map(from, to int64) ([]byte, error) {
 
 func (f *file) Lock() (bool, error) { return do(f.fs, Lock, f.Name(), f.File.Lock) }
 
-// Close closes the file in any case: there is no second try.
+// Close closes the inner file even if a fault applies, because callers do not close twice.
 func (f *file) Close() error {
 	err := f.File.Close()
 	return errors.Join(try(f.fs, Close, f.Name(), func() error { return nil }), err)

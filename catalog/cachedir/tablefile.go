@@ -11,18 +11,19 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 )
 
-// touchInterval is how far the time of use on the disk may lag behind.
+// touchInterval is how old the time of use on the disk may be before it is updated.
 const touchInterval = time.Minute
 
-// errForeign says that something has the name of a table and is not one of ours. It is left alone.
+// errForeign is the error for a name of a table that is not a regular file. Such a file is left
+// alone.
 var errForeign = errors.New("not a regular file")
 
-// Held is a table's file that somebody uses, which keeps this Dir from evicting it. It is for
-// reading.
+// TableFile is an open file of a table, for reading. This Dir does not evict the file before it is
+// released.
 //
-// Another server may evict it nevertheless, and Drop removes it: then it stays readable, and its
-// bytes stay on the disk, until it is released.
-type Held struct {
+// Another server may still evict it, and Drop removes it. It then stays readable, and its bytes
+// stay on the disk, until it is released.
+type TableFile struct {
 	files.File
 	dir      *Dir
 	key      Key
@@ -30,14 +31,15 @@ type Held struct {
 	released atomic.Bool
 }
 
-// Name is the path of the file.
-func (h *Held) Name() string { return h.path }
+// Name returns the path of the file.
+func (h *TableFile) Name() string { return h.path }
 
-// Release ends the use and closes the file; mappings of it stay. More than once is as good as once.
-func (h *Held) Release() { _ = h.Close() } // what was only read is not lost by an error here
+// Release ends the use and closes the file. Its mappings stay valid. Calls after the first do
+// nothing.
+func (h *TableFile) Release() { _ = h.Close() } // an error after reading loses nothing
 
-// Close is Release.
-func (h *Held) Close() error {
+// Close is Release with the error of closing the file.
+func (h *TableFile) Close() error {
 	if h.released.Swap(true) {
 		return nil
 	}
@@ -45,9 +47,9 @@ func (h *Held) Close() error {
 	return h.File.Close()
 }
 
-// Get opens the file of a key, if there is one, and counts as a use. Something else of that name is
-// an error.
-func (d *Dir) Get(k Key) (*Held, bool, error) {
+// Get opens the file of a key, if there is one, and records the use. It returns an error if the
+// name is not that of a regular file.
+func (d *Dir) Get(k Key) (*TableFile, bool, error) {
 	d.mu.Lock()
 	closed := d.closed
 	d.mu.Unlock()
@@ -68,8 +70,8 @@ func (d *Dir) Get(k Key) (*Held, bool, error) {
 	return h, h != nil, nil
 }
 
-// hold opens the file of a key, or gives nil if there is none.
-func (d *Dir) hold(k Key) (*Held, error) {
+// hold opens the file of a key. It returns nil if there is no such file.
+func (d *Dir) hold(k Key) (*TableFile, error) {
 	if !d.pin(k) {
 		return nil, nil
 	}
@@ -84,10 +86,10 @@ func (d *Dir) hold(k Key) (*Held, error) {
 		return nil, err
 	}
 	d.use(k, info)
-	return &Held{File: f, dir: d, key: k, path: d.tablePath(k)}, nil
+	return &TableFile{File: f, dir: d, key: k, path: d.tablePath(k)}, nil
 }
 
-// openTable opens the file of a key and makes sure that it is a file.
+// openTable opens the file of a key and checks that it is a regular file.
 func (d *Dir) openTable(k Key) (files.File, fs.FileInfo, error) {
 	path := d.tablePath(k)
 	f, err := d.fs.Open(path)
@@ -108,8 +110,8 @@ func (d *Dir) openTable(k Key) (files.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// pin keeps whatever there is of a key from being evicted, before it is opened. It gives false if
-// it is being evicted already.
+// pin protects the key from eviction, before its file is opened. It returns false if an eviction of
+// the key has begun.
 func (d *Dir) pin(k Key) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +120,7 @@ func (d *Dir) pin(k Key) bool {
 		e = &entry{missing: true}
 		d.index[k] = e
 	}
-	if e.going {
+	if e.evicting {
 		return false
 	}
 	e.holds++
@@ -135,7 +137,7 @@ func (d *Dir) unpin(k Key) {
 	}
 }
 
-// use notes a use of a file as it was found, on the disk too if the time there is stale.
+// use records a use of a file, and updates its time on the disk if that is stale.
 func (d *Dir) use(k Key, info fs.FileInfo) {
 	d.mu.Lock()
 	e := d.index[k]
@@ -147,7 +149,7 @@ func (d *Dir) use(k Key, info fs.FileInfo) {
 	}
 }
 
-// Drop removes the table of a key, because it is damaged. Whoever holds it can still read it.
+// Drop removes a damaged table. Files that are open stay readable.
 func (d *Dir) Drop(k Key) error {
 	d.room.Lock()
 	defer d.room.Unlock()
