@@ -1,6 +1,6 @@
 // bytes.cuh: runs of bytes at any address, read and written eight at a time by aligned accesses. The first byte is the lowest of its word.
 #pragma once
-#include "vf.cuh"
+#include "core.cuh"
 
 constexpr u64 ONES = 0x0101010101010101ull, HIGHS = 0x8080808080808080ull;
 

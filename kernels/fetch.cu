@@ -2,7 +2,7 @@
 // copy would, and the driver is asked once for all of them.
 //
 // Piece i is bytes_i bytes at from_i, which go to to_i. Blocks take pieces in turns; those of a piece take its words in turns.
-#include "vf.cuh"
+#include "core.cuh"
 
 constexpr int PIECES = 8;
 constexpr int AHEAD = 4;  // words that a thread has on their way: all of its own, of a piece of up to 128 KiB

@@ -13,7 +13,7 @@
 //   row     | lane 0: 4 | lane 1: 4 | ...
 //
 // Sums are 64 bits wide. What is summed here are counts of bytes, of which there are less than 2^63, so that no sum overflows.
-#include "vf.cuh"
+#include "core.cuh"
 
 constexpr int ROW = 128, ROWS = 4, WARP_ITEMS = ROW * ROWS;
 constexpr i64 SCAN_TILE = (i64)WARP_ITEMS * (BLOCK / 32);

@@ -1,6 +1,6 @@
 // search.cuh: where a value belongs in an ascending array.
 #pragma once
-#include "vf.cuh"
+#include "core.cuh"
 
 // The first place in [from, to) whose element is not less than v, or to.
 template <class T>

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -17,16 +17,16 @@ import (
 // deviceChunks has a card read chunks of features that look like the ones before.
 type deviceChunks struct {
 	*partReader // which reads what the card refuses
-	sep         kernels.RecordSeparator
+	sep         kjson.RecordSeparator
 	probe       device.Probe
 }
 
 // deviceReader makes a reader for one goroutine.
 func (w *crew) deviceReader() readers.PartReader {
-	c := &deviceChunks{partReader: w.reader().(*partReader), sep: kernels.RecordsComma}
+	c := &deviceChunks{partReader: w.reader().(*partReader), sep: kjson.RecordsComma}
 	c.probe = device.Probe{Src: w.src, End: w.lead.Window.End, First: c.begins, Last: c.beginsLast}
 	if w.lead.inSequence {
-		c.sep, c.probe.Back = kernels.RecordsLine, 1 // the line feed before
+		c.sep, c.probe.Back = kjson.RecordsLine, 1 // the line feed before
 	}
 	return w.cards.Reader(c.partReader, c)
 }

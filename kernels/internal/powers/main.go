@@ -1,6 +1,6 @@
 // Command powers writes powers.cuh, the table of powers of five that decimal.cuh rounds with.
 //
-//	go generate ./kernels
+//	go generate ./kernels/number
 package main
 
 import (
@@ -31,7 +31,7 @@ func table() []byte {
 // The first 128 bits of 5^power, top bit set, for powers from %d to %d: cut for powers from 0 on, the inverse of 5^-power rounded up below 0
 // (Lemire 2021, section 5). High word first.
 #pragma once
-#include "vf.cuh"
+#include "core.cuh"
 
 constexpr int MIN_POWER = %[1]d, MAX_POWER = %[2]d;
 
