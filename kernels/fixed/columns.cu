@@ -1,11 +1,14 @@
-// fixed_columns.cu: columns of the records of fixed.cu that are rows. One thread, one field; columns side by side, so that a few fill a card and fields that lie
+// fixed_columns.cu: columns of the records of fixed.cu that are rows. One thread, one field;
+// columns side by side, so that a few fill a card and fields that lie
 // beside each other are read at about the same time, as in table_values.cu.
 //
 // buffer     elements         written by   what
 // text       n bytes          -            records of `length` bytes each, from byte 0 on
 // live       records bits     live         bit per record: it is a row
-// rows       records          -            numbers of the records that are rows, ascending; their number is in count, and no other element is looked at
-// values     words, each      values       int32, int64, float64, two words of a decimal128, or a mask of what is true; columns one behind the other
+// rows       records          -            numbers of the records that are rows, ascending; their number is
+//                                          in count, and no other element is looked at
+// values     words, each      values       int32, int64, float64, two words of a decimal128, or a mask of
+//                                          what is true; columns one behind the other
 // valid      records bits,    values,      bit per row: the field has a value
 //            each             texts
 // from, to   records, each    texts        the text of each field; behind the last row empty
@@ -13,12 +16,26 @@
 #include "fixed/fixed.cuh"
 
 // Also in fixed_columns.go.
-enum { COLUMN_INT32, COLUMN_INT64, COLUMN_FLOAT64, COLUMN_DATE, COLUMN_LOGICAL, COLUMN_BINARY32, COLUMN_DOUBLE, COLUMN_MONEY, COLUMN_TIMESTAMP, COLUMN_TEXT, COLUMN_VARIABLE };
+enum {
+  COLUMN_INT32,
+  COLUMN_INT64,
+  COLUMN_FLOAT64,
+  COLUMN_DATE,
+  COLUMN_LOGICAL,
+  COLUMN_BINARY32,
+  COLUMN_DOUBLE,
+  COLUMN_MONEY,
+  COLUMN_TIMESTAMP,
+  COLUMN_TEXT,
+  COLUMN_VARIABLE
+};
 
 constexpr u32 NO_FLAG = 0xfff;
-constexpr i64 FIRST_DAY = 1721426, EPOCH_DAY = 2440588, LAST_DAY = 5373484, DAY_MILLIS = 86400000;  // Julian days of years 1, 1970 and the end of 9999
+// Julian days of years 1, 1970 and the end of 9999
+constexpr i64 FIRST_DAY = 1721426, EPOCH_DAY = 2440588, LAST_DAY = 5373484, DAY_MILLIS = 86400000;
 
-KERNEL __launch_bounds__(BLOCK) fixed_live(const u8 *__restrict__ text, i64 length, i64 records, u32 deleted, u64 *__restrict__ live, u32 *__restrict__ odd) {
+KERNEL __launch_bounds__(BLOCK) fixed_live(const u8 *__restrict__ text, i64 length, i64 records,
+    u32 deleted, u64 *__restrict__ live, u32 *__restrict__ odd) {
   const i64 i = thread_index();
   const u8 flag = i < records ? text[i * length] : ' ';
   const bool plain = flag == ' ' || flag == 0;
@@ -26,38 +43,52 @@ KERNEL __launch_bounds__(BLOCK) fixed_live(const u8 *__restrict__ text, i64 leng
   add_state(odd, plain || flag == '*' ? FIXED_VALID : FIXED_FLAG);
 }
 
-// The columns of a launch are arguments: offset and width of 16 bits each, a type of 8, and two flags of 12, which are bits of the field of flags or none.
+// The columns of a launch are arguments: offset and width of 16 bits each, a type of 8, and two
+// flags of 12, which are bits of the field of flags or none.
 struct Picked {
   u32 i, width, type, null, size;
   i64 at;  // of the field in its record
   i64 row;
 };
-__device__ __forceinline__ u64 column_word(u32 i, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
-  const u64 low = i & 2 ? (i & 1 ? w3 : w2) : (i & 1 ? w1 : w0), high = i & 2 ? (i & 1 ? w7 : w6) : (i & 1 ? w5 : w4);
+__device__ __forceinline__ u64 column_word(
+    u32 i, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
+  const u64 low = i & 2 ? (i & 1 ? w3 : w2) : (i & 1 ? w1 : w0),
+            high = i & 2 ? (i & 1 ? w7 : w6) : (i & 1 ? w5 : w4);
   return i & 4 ? high : low;
 }
-__device__ __forceinline__ Picked pick_column(u32 count, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
+__device__ __forceinline__ Picked pick_column(
+    u32 count, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
   Picked p;
   p.i = blockIdx.x % count, p.row = (i64)(blockIdx.x / count) * BLOCK + threadIdx.x;
   const u64 w = column_word(p.i, w0, w1, w2, w3, w4, w5, w6, w7);
-  p.at = (i64)(w & 0xffff), p.width = (u32)(w >> 16 & 0xffff), p.type = (u32)(w >> 32 & 0xff), p.null = (u32)(w >> 40 & 0xfff), p.size = (u32)(w >> 52);
+  p.at = (i64)(w & 0xffff), p.width = (u32)(w >> 16 & 0xffff), p.type = (u32)(w >> 32 & 0xff),
+  p.null = (u32)(w >> 40 & 0xfff), p.size = (u32)(w >> 52);
   return p;
 }
-__device__ __forceinline__ bool is_narrow(u32 type) { return type == COLUMN_INT32 || type == COLUMN_DATE || type == COLUMN_BINARY32; }
+__device__ __forceinline__ bool is_narrow(u32 type) {
+  return type == COLUMN_INT32 || type == COLUMN_DATE || type == COLUMN_BINARY32;
+}
 // How many words of the values lie before those of a column: FixedType.Words.
-__device__ __forceinline__ i64 words_before(u32 column, i64 records, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
+__device__ __forceinline__ i64 words_before(
+    u32 column, i64 records, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
   i64 words = 0;
   for (u32 i = 0; i < column; i++) {
     const u32 type = (u32)(column_word(i, w0, w1, w2, w3, w4, w5, w6, w7) >> 32 & 0xff);
-    words += type == COLUMN_LOGICAL ? (records + WORD - 1) / WORD : is_narrow(type) ? (records + 1) / 2 : type == COLUMN_MONEY ? 2 * records : records;
+    words += type == COLUMN_LOGICAL ? (records + WORD - 1) / WORD
+             : is_narrow(type)      ? (records + 1) / 2
+             : type == COLUMN_MONEY ? 2 * records
+                                    : records;
   }
   return words;
 }
 // A flag of the record whose field of flags begins at `flags`.
-__device__ __forceinline__ bool flag_of(const u8 *__restrict__ text, i64 flags, u32 flag) { return flag != NO_FLAG && (text[flags + (flag >> 3)] >> (flag & 7) & 1); }
+__device__ __forceinline__ bool flag_of(const u8 *__restrict__ text, i64 flags, u32 flag) {
+  return flag != NO_FLAG && (text[flags + (flag >> 3)] >> (flag & 7) & 1);
+}
 
 // nan, inf and infinity in any case, with a sign or without.
-__device__ __forceinline__ bool special_field(const u8 *__restrict__ text, i64 n, Field f, u64 &bits) {
+__device__ __forceinline__ bool special_field(
+    const u8 *__restrict__ text, i64 n, Field f, u64 &bits) {
   const u32 sign = text[f.start];
   f.start += sign == '-' || sign == '+';
   const i64 left = f.end - f.start;
@@ -67,7 +98,8 @@ __device__ __forceinline__ bool special_field(const u8 *__restrict__ text, i64 n
   bits = nan ? 0x7ffull << 52 | 1ull << 51 : INFINITY_BITS | (u64)(sign == '-') << 63;
   return nan || infinite;
 }
-__device__ __forceinline__ u32 number_field(const u8 *__restrict__ text, i64 n, Field f, u32 type, u64 &bits) {
+__device__ __forceinline__ u32 number_field(
+    const u8 *__restrict__ text, i64 n, Field f, u32 type, u64 &bits) {
   if (is_null(text, f)) return FIXED_NULL;
   if (type == COLUMN_FLOAT64) {
     const Number x = read_number(text, n, f.start, f.end, GRAMMAR_LENIENT);
@@ -112,10 +144,13 @@ __device__ __forceinline__ u32 double_field(u64 v, u64 &bits) {
   bits = (v & ~(1ull << 63)) > INFINITY_BITS ? 0x7ffull << 52 | 1ull << 51 : v;
   return FIXED_VALID;
 }
-__device__ __forceinline__ u32 value_field(const u8 *__restrict__ text, i64 n, i64 at, u32 width, u32 type, u64 &bits) {
+__device__ __forceinline__ u32 value_field(
+    const u8 *__restrict__ text, i64 n, i64 at, u32 width, u32 type, u64 &bits) {
   if (type <= COLUMN_LOGICAL) {
     const Field f = trimmed_field(text, n, at, width);
-    return type == COLUMN_DATE ? date_field(text, n, f, bits) : type == COLUMN_LOGICAL ? logical_field(text, f, bits) : number_field(text, n, f, type, bits);
+    return type == COLUMN_DATE      ? date_field(text, n, f, bits)
+           : type == COLUMN_LOGICAL ? logical_field(text, f, bits)
+                                    : number_field(text, n, f, type, bits);
   }
   const u64 v = load_window(text, n, at);
   if (type == COLUMN_TIMESTAMP) return timestamp_field(v, bits);
@@ -124,14 +159,18 @@ __device__ __forceinline__ u32 value_field(const u8 *__restrict__ text, i64 n, i
   return FIXED_VALID;
 }
 
-KERNEL __launch_bounds__(BLOCK) fixed_values(const u8 *__restrict__ text, i64 n, i64 length, i64 records, const i64 *__restrict__ rows, const i64 *__restrict__ count, i64 flags, u32 columns, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7, u64 *__restrict__ values, u64 *__restrict__ valid, u32 *__restrict__ odd) {
+KERNEL __launch_bounds__(BLOCK) fixed_values(const u8 *__restrict__ text, i64 n, i64 length,
+    i64 records, const i64 *__restrict__ rows, const i64 *__restrict__ count, i64 flags,
+    u32 columns, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7,
+    u64 *__restrict__ values, u64 *__restrict__ valid, u32 *__restrict__ odd) {
   const Picked p = pick_column(columns, w0, w1, w2, w3, w4, w5, w6, w7);
   u64 *out = values + words_before(p.i, records, w0, w1, w2, w3, w4, w5, w6, w7);
   u32 state = FIXED_NULL;
   u64 bits = 0;
   if (p.row < *count) {
     const i64 record = rows[p.row] * length;
-    if (!flag_of(text, record + flags, p.null)) state = value_field(text, n, record + p.at, p.width, p.type, bits);
+    if (!flag_of(text, record + flags, p.null))
+      state = value_field(text, n, record + p.at, p.width, p.type, bits);
     if (state != FIXED_VALID) bits = 0;
     if (is_narrow(p.type)) {
       ((u32 *)out)[p.row] = (u32)bits;
@@ -149,12 +188,17 @@ KERNEL __launch_bounds__(BLOCK) fixed_values(const u8 *__restrict__ text, i64 n,
 // Whether a byte from 0x80 on lies in a span.
 __device__ __forceinline__ bool beyond_ascii(const u8 *__restrict__ text, i64 n, Field f) {
   u64 high = 0;
-  for (i64 at = f.start; at < f.end; at += 8) high |= load_window(text, n, at) & low_bytes(f.end - at < 8 ? f.end - at : 8);
+  for (i64 at = f.start; at < f.end; at += 8)
+    high |= load_window(text, n, at) & low_bytes(f.end - at < 8 ? f.end - at : 8);
   return (high & HIGHS) != 0;
 }
 
-// A text of variable length is as long as its last byte says, where a flag says so; else it is the whole field, blanks and all. It has a value even if it is empty.
-KERNEL __launch_bounds__(BLOCK) fixed_texts(const u8 *__restrict__ text, i64 n, i64 length, i64 records, const i64 *__restrict__ rows, const i64 *__restrict__ count, i64 flags, u32 ascii, u32 columns, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7, i64 *__restrict__ from, i64 *__restrict__ to, u64 *__restrict__ valid, u32 *__restrict__ odd) {
+// A text of variable length is as long as its last byte says, where a flag says so; else it is the
+// whole field, blanks and all. It has a value even if it is empty.
+KERNEL __launch_bounds__(BLOCK) fixed_texts(const u8 *__restrict__ text, i64 n, i64 length,
+    i64 records, const i64 *__restrict__ rows, const i64 *__restrict__ count, i64 flags, u32 ascii,
+    u32 columns, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7,
+    i64 *__restrict__ from, i64 *__restrict__ to, u64 *__restrict__ valid, u32 *__restrict__ odd) {
   const Picked p = pick_column(columns, w0, w1, w2, w3, w4, w5, w6, w7);
   u32 state = FIXED_NULL;
   Field f = {0, 0};

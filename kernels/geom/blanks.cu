@@ -13,7 +13,8 @@
 
 constexpr u32 NO_BLANK = 0xd0d0d0d0u;
 
-KERNEL __launch_bounds__(BLOCK) blanks_words(const u8 *__restrict__ text, i64 n, u64 *__restrict__ lower) {
+KERNEL __launch_bounds__(BLOCK) blanks_words(
+    const u8 *__restrict__ text, i64 n, u64 *__restrict__ lower) {
   const i64 word = thread_index(), words = (n + WORD - 1) / WORD;
   bool solid = false;
   if (word * WORD + 16 <= n) {
@@ -22,7 +23,8 @@ KERNEL __launch_bounds__(BLOCK) blanks_words(const u8 *__restrict__ text, i64 n,
   }
   if (!solid && word < words) {
     Planes p = load_planes(text, n, word);
-    solid = (word_valid(n, word) & ~(bytes_equal(p, ' ') | bytes_equal(p, '\t') | bytes_equal(p, '\n') | bytes_equal(p, '\r'))) != 0;
+    solid = (word_valid(n, word) & ~(bytes_equal(p, ' ') | bytes_equal(p, '\t') |
+                                       bytes_equal(p, '\n') | bytes_equal(p, '\r'))) != 0;
   }
   store_bits(lower, word, words, solid);
 }
@@ -34,7 +36,8 @@ KERNEL __launch_bounds__(SCAN, 1) blanks_levels(u64 *level, i64 words) {
     for (i64 from = threadIdx.x; from - threadIdx.x < words; from += EACH * SCAN) {
       u32 solid[EACH];
 #pragma unroll
-      for (int k = 0; k < EACH; k++) solid[k] = from + k * SCAN < words && level[from + k * SCAN] != 0;
+      for (int k = 0; k < EACH; k++)
+        solid[k] = from + k * SCAN < words && level[from + k * SCAN] != 0;
 #pragma unroll
       for (int k = 0; k < EACH; k++) store_bits(level + words, from + k * SCAN, words, solid[k]);
     }

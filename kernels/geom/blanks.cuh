@@ -2,7 +2,8 @@
 #pragma once
 #include "number/decimal.cuh"
 
-// Which words of 64 bytes of the text hold more than blanks: one bit each, and above that one bit for each word of bits, up to a level of one word.
+// Which words of 64 bytes of the text hold more than blanks: one bit each, and above that one bit
+// for each word of bits, up to a level of one word.
 //
 //   level 0   64 bytes a bit      1 . . . 1 1 . ... | . . . . | . . 1 ...
 //   level 1   4 KiB a bit         1                   .         1
@@ -15,7 +16,9 @@ struct Blanks {
 };
 
 // RFC 8259 section 2; WKT has the same.
-__device__ __forceinline__ bool is_blank(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+__device__ __forceinline__ bool is_blank(u32 c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 // The first set bit of level 0 at i or behind it, or -1.
 __device__ __forceinline__ i64 next_solid(const Blanks &blanks, i64 i) {
@@ -40,10 +43,12 @@ __device__ __forceinline__ i64 next_solid(const Blanks &blanks, i64 i) {
   }
   return i;
 }
-// The first byte at or behind at that is no blank, or n. A few short runs are gone over as they come, longer ones by words: -1 where these are not known, and
+// The first byte at or behind at that is no blank, or n. A few short runs are gone over as they
+// come, longer ones by words: -1 where these are not known, and
 // more than NEAR_BLANKS follow.
 constexpr i64 NEAR_BLANKS = 256;
-__device__ __forceinline__ i64 skip_blanks(const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks) {
+__device__ __forceinline__ i64 skip_blanks(
+    const u8 *__restrict__ text, i64 n, i64 at, const Blanks &blanks) {
   if (at >= n || !is_blank(text[at])) return at < n ? at : n;
   at++;
   for (int tries = 0; tries < 8 && n - at > 8; tries++) {
@@ -54,7 +59,9 @@ __device__ __forceinline__ i64 skip_blanks(const u8 *__restrict__ text, i64 n, i
     if (!is_blank(((u32)(v >> 8 * k) & 0xff) ^ 0x20)) return at;
     at++;
   }
-  for (const i64 end = blanks.level ? min(n, (at + WORD - 1) / WORD * WORD) : min(n, at + NEAR_BLANKS); at < end; at++)
+  for (const i64 end = blanks.level ? min(n, (at + WORD - 1) / WORD * WORD)
+                                    : min(n, at + NEAR_BLANKS);
+      at < end; at++)
     if (!is_blank(text[at])) return at;
   if (at >= n) return n;
   if (!blanks.level) return -1;

@@ -16,7 +16,8 @@ __device__ __forceinline__ void report_bits(GeometryReport *report, u32 kinds, u
   __shared__ u32 shared[3];
   if (threadIdx.x < 3) shared[threadIdx.x] = 0;
   __syncthreads();
-  kinds = __reduce_or_sync(WARP, kinds), odd = __reduce_or_sync(WARP, odd), named = __reduce_or_sync(WARP, named);
+  kinds = __reduce_or_sync(WARP, kinds), odd = __reduce_or_sync(WARP, odd),
+  named = __reduce_or_sync(WARP, named);
   if (lane_index() == 0 && kinds) atomicOr(&shared[0], kinds);
   if (lane_index() == 0 && odd) atomicOr(&shared[1], odd);
   if (lane_index() == 0 && named) atomicOr(&shared[2], named);

@@ -28,13 +28,21 @@ __device__ constexpr Name name_of(const char *s, int kind) {
 }
 // As RFC 7946 section 1.4 writes them; WKT has the same in upper case, without the last two.
 static __constant__ const Name names[NAMES] = {
-    name_of("Point", 1),           name_of("LineString", 2),   name_of("Polygon", 3),
-    name_of("MultiPoint", 4),      name_of("MultiLineString", 5), name_of("MultiPolygon", 6),
-    name_of("GeometryCollection", 7), name_of("Feature", 8),   name_of("FeatureCollection", 9),
+    name_of("Point", 1),
+    name_of("LineString", 2),
+    name_of("Polygon", 3),
+    name_of("MultiPoint", 4),
+    name_of("MultiLineString", 5),
+    name_of("MultiPolygon", 6),
+    name_of("GeometryCollection", 7),
+    name_of("Feature", 8),
+    name_of("FeatureCollection", 9),
 };
 
 // The 8 bytes from at on; those behind the text are 0.
-__device__ __forceinline__ u64 window(const u8 *__restrict__ text, i64 n, i64 at) { return at < n ? load_window(text, n, at) & low_bytes(n - at) : 0; }
+__device__ __forceinline__ u64 window(const u8 *__restrict__ text, i64 n, i64 at) {
+  return at < n ? load_window(text, n, at) & low_bytes(n - at) : 0;
+}
 // Up to 8 bytes that end a name.
 struct Ends {
   u64 bytes;
@@ -46,16 +54,21 @@ struct Ends {
   }
 };
 // Byte number i of three windows; 0 behind them.
-__device__ __forceinline__ u32 byte_of(const u64 w[3], int i) { return (u32)((i < 8 ? w[0] : i < 16 ? w[1] : w[2]) >> i % 8 * 8) & 255; }
+__device__ __forceinline__ u32 byte_of(const u64 w[3], int i) {
+  return (u32)((i < 8 ? w[0] : i < 16 ? w[1] : w[2]) >> i % 8 * 8) & 255;
+}
 // Do the windows begin with a name? ignore: bits that don't count, in each byte.
 __device__ __forceinline__ bool begins(const u64 w[3], const Name &name, u64 ignore) {
   u64 differ = 0;
 #pragma unroll
-  for (int k = 0; k < 3; k++) differ |= ((w[k] | ignore) ^ (name.word[k] | ignore)) & low_bytes(name.length - 8 * k < 0 ? 0 : name.length - 8 * k);
+  for (int k = 0; k < 3; k++)
+    differ |= ((w[k] | ignore) ^ (name.word[k] | ignore)) &
+              low_bytes(name.length - 8 * k < 0 ? 0 : name.length - 8 * k);
   return differ == 0;
 }
 
-// The only name that a string may be that begins with these 8 bytes, or NAMES. The longer of two that begin alike.
+// The only name that a string may be that begins with these 8 bytes, or NAMES. The longer of two
+// that begin alike.
 __device__ __forceinline__ int name_like(u64 v) {
   int k = NAMES;
   if ((v & low_bytes(5)) == word_of("Point", 5, 0)) k = 0;
@@ -88,11 +101,14 @@ __device__ __forceinline__ void name_windows(const u8 *__restrict__ text, i64 n,
 #pragma unroll
     for (int k = 0; k < 3; k++) w[k] = at >= 0 ? window(text, n, at + 8 * k) : 0;
 }
-// The type that a name is whose windows are w, which ends before one of some bytes. A name of at most 18 letters that is written with escapes has the first within 18 bytes.
+// The type that a name is whose windows are w, which ends before one of some bytes. A name of at
+// most 18 letters that is written with escapes has the first within 18 bytes.
 __device__ __forceinline__ u32 kind_of_windows(const u64 w[3], i64 n, i64 at, const Ends &ends) {
   if (at < 0 || at >= n) return TYPE_UNKNOWN;
-  for (int k = name_like(w[0]); k < NAMES; k = k == 8 ? 7 : NAMES)  // Feature, with an end that is a C
-    if (begins(w, names[k], 0) && at + names[k].length < n && ends.has(byte_of(w, names[k].length))) return (u32)names[k].kind;
+  // Feature, with an end that is a C
+  for (int k = name_like(w[0]); k < NAMES; k = k == 8 ? 7 : NAMES)
+    if (begins(w, names[k], 0) && at + names[k].length < n && ends.has(byte_of(w, names[k].length)))
+      return (u32)names[k].kind;
   for (int b = 0; b < 18; b++) {
     const u32 c = byte_of(w, b);
     if (c == '\\') return TYPE_UNDECIDED;
@@ -100,7 +116,8 @@ __device__ __forceinline__ u32 kind_of_windows(const u64 w[3], i64 n, i64 at, co
   }
   return TYPE_UNKNOWN;
 }
-__device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64 at, const Ends &ends) {
+__device__ __forceinline__ u32 name_kind(
+    const u8 *__restrict__ text, i64 n, i64 at, const Ends &ends) {
   u64 w[3];
   name_windows(text, n, at, w);
   return kind_of_windows(w, n, at, ends);
@@ -108,8 +125,10 @@ __device__ __forceinline__ u32 name_kind(const u8 *__restrict__ text, i64 n, i64
 
 // As ValueKind of records.go.
 constexpr u32 VALUE_OF_NAME = 5;
-// Where the name begins that a member's value is; -1 where there is no member or where it is no string.
-__device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ value_start, const u8 *__restrict__ value_kind, i64 members) {
+// Where the name begins that a member's value is; -1 where there is no member or where it is no
+// string.
+__device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ value_start,
+    const u8 *__restrict__ value_kind, i64 members) {
   i64 start = 0;
   u32 kind = 0;
   if (member < members) start = value_start[member], kind = value_kind[member];
@@ -117,18 +136,23 @@ __device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ v
 }
 // Where the text goes on far enough for what quoted_kind reads.
 __device__ __forceinline__ bool name_near(i64 n, i64 at) { return at >= 0 && n - at >= 32; }
-// Do bytes from byte 8 * k of a string on begin with that part of a name, and with the quote behind it if it lies there?
+// Do bytes from byte 8 * k of a string on begin with that part of a name, and with the quote behind
+// it if it lies there?
 __device__ __forceinline__ bool is_quoted(u64 v, const Name &name, int k) {
   const int left = name.length - 8 * k;
   if (left < 0) return true;
-  return ((v ^ name.word[k] ^ (left < 8 ? (u64)'"' << 8 * left : 0)) & low_bytes(min(left + 1, 8))) == 0;
+  return ((v ^ name.word[k] ^ (left < 8 ? (u64)'"' << 8 * left : 0)) &
+             low_bytes(min(left + 1, 8))) == 0;
 }
-// The type that the name at a byte is, which is near, and whose first 16 bytes are v; TYPE_UNKNOWN also where it is written with escapes.
+// The type that the name at a byte is, which is near, and whose first 16 bytes are v; TYPE_UNKNOWN
+// also where it is written with escapes.
 __device__ __forceinline__ u32 quoted_kind(const u8 *__restrict__ text, i64 n, i64 at, Sixteen v) {
   u32 kind = TYPE_UNKNOWN;
 #pragma unroll
   for (int i = 0; i < NAMES; i++)
-    if (is_quoted(v.low, names[i], 0) && is_quoted(v.high, names[i], 1) && (names[i].length < 16 || is_quoted(load_window(text, n, at + 16), names[i], 2))) kind = (u32)names[i].kind;
+    if (is_quoted(v.low, names[i], 0) && is_quoted(v.high, names[i], 1) &&
+        (names[i].length < 16 || is_quoted(load_window(text, n, at + 16), names[i], 2)))
+      kind = (u32)names[i].kind;
   return kind;
 }
 // The type that the name at a byte is; TYPE_UNKNOWN where that is -1.
@@ -136,8 +160,10 @@ __device__ __forceinline__ u32 json_kind(const u8 *__restrict__ text, i64 n, i64
   const Ends quote = {'"', 1};
   return name_kind(text, n, at, quote);
 }
-// Of two names at a time, so that none waits for the other, and for whom most are Feature. All but few are found in their first bytes.
-__device__ __forceinline__ void json_kinds(const u8 *__restrict__ text, i64 n, i64 at0, i64 at1, u32 &kind0, u32 &kind1) {
+// Of two names at a time, so that none waits for the other, and for whom most are Feature. All but
+// few are found in their first bytes.
+__device__ __forceinline__ void json_kinds(
+    const u8 *__restrict__ text, i64 n, i64 at0, i64 at1, u32 &kind0, u32 &kind1) {
   const bool near0 = name_near(n, at0), near1 = name_near(n, at1);
   Sixteen v0 = {0, 0}, v1 = {0, 0};
   if (near0) v0 = load_sixteen(text, at0, 16);

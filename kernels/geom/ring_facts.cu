@@ -5,8 +5,11 @@
 // facts    1           ring_facts   see RingFact; zero before
 #include "geom/ring_facts.cuh"
 
-// One thread a ring, which looks at its first position and its last. Positions that are not there make it no more than short.
-KERNEL __launch_bounds__(BLOCK) ring_facts(const double *__restrict__ x, const double *__restrict__ y, i64 positions, const i64 *__restrict__ ring, i64 rings, RingFact *__restrict__ facts) {
+// One thread a ring, which looks at its first position and its last. Positions that are not there
+// make it no more than short.
+KERNEL __launch_bounds__(BLOCK) ring_facts(const double *__restrict__ x,
+    const double *__restrict__ y, i64 positions, const i64 *__restrict__ ring, i64 rings,
+    RingFact *__restrict__ facts) {
   const i64 i = thread_index();
   u32 odd = 0;
   if (i < rings) {

@@ -1,11 +1,15 @@
-// check_values.cu: are values of a JSON text as RFC 8259 has them, from their first byte to their last?
+// check_values.cu: are values of a JSON text as RFC 8259 has them, from their first byte to their
+// last?
 //
-// A tile is read twice: for what it says of those behind it, and to check its tokens by what those before it said. A thread takes a word of text and goes over its
-// tokens. Of a number only the thread where it begins reads what lies in other words, and it reads a bounded number of bytes; strings are not read, their quotes
+// A tile is read twice: for what it says of those behind it, and to check its tokens by what those
+// before it said. A thread takes a word of text and goes over its
+// tokens. Of a number only the thread where it begins reads what lies in other words, and it reads
+// a bounded number of bytes; strings are not read, their quotes
 // are known. So the time is linear in the bytes.
 //
 //   a token     stands behind
-//   string      { [ : ,                            with : and " behind them, a key; in an object behind { and , a key must stand
+//   string      { [ : ,                            with : and " behind them, a key; in an object behind { and
+//                                                  , a key must stand
 //   : ,         a key; a value
 //   { [ scalar  : [ and, in an array, a comma
 //   } ]         a value, or its own opener
@@ -22,7 +26,9 @@
 
 constexpr int VALUE_RUNS = 512;  // threads of the one block that joins tiles
 
-KERNEL __launch_bounds__(BLOCK) check_values_tiles(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, const u64 *__restrict__ within, ValueRun *__restrict__ run) {
+KERNEL __launch_bounds__(BLOCK) check_values_tiles(const u8 *__restrict__ text,
+    const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile,
+    const u64 *__restrict__ within, ValueRun *__restrict__ run) {
   __shared__ u32 shared[33];
   __shared__ i32 shared_depth[33];
   __shared__ ValueRun shared_run[33];
@@ -51,7 +57,8 @@ KERNEL __launch_bounds__(VALUE_RUNS, 1) check_values_join(ValueRun *__restrict__
     const i64 first = from + (i64)threadIdx.x * JOIN_EACH;
     ValueRun own[JOIN_EACH], mine = no_value_run(), all;
 #pragma unroll
-    for (int k = 0; k < JOIN_EACH; k++) own[k] = first + k < tiles ? run[first + k] : no_value_run();
+    for (int k = 0; k < JOIN_EACH; k++)
+      own[k] = first + k < tiles ? run[first + k] : no_value_run();
 #pragma unroll
     for (int k = 0; k < JOIN_EACH; k++) mine = join(mine, own[k]);
     ValueRun before = join(start, block_value_runs(mine, shared, all));
@@ -76,31 +83,40 @@ __device__ __forceinline__ i64 scalar_fault(const u8 *__restrict__ text, i64 n, 
 }
 
 // May the token stand behind the ones before it, in an object or an array?
-__device__ __forceinline__ bool value_follows(u32 token, u32 before, bool in_object, bool closes_object) {
+__device__ __forceinline__ bool value_follows(
+    u32 token, u32 before, bool in_object, bool closes_object) {
   const u32 last = before & 15, second = before >> 4;
   const bool key_place = last == VALUE_TOKEN_OBJECT || (last == VALUE_TOKEN_COMMA && in_object);
-  const bool value_place = last == VALUE_TOKEN_COLON || last == VALUE_TOKEN_ARRAY || (last == VALUE_TOKEN_COMMA && !in_object);
-  const bool key = last == VALUE_TOKEN_STRING && (second == VALUE_TOKEN_OBJECT || (second == VALUE_TOKEN_COMMA && in_object));
+  const bool value_place = last == VALUE_TOKEN_COLON || last == VALUE_TOKEN_ARRAY ||
+                           (last == VALUE_TOKEN_COMMA && !in_object);
+  const bool key = last == VALUE_TOKEN_STRING &&
+                   (second == VALUE_TOKEN_OBJECT || (second == VALUE_TOKEN_COMMA && in_object));
   const bool value = !key && last >= VALUE_TOKEN_STRING && last != VALUE_TOKEN_ALONE;
   switch (token) {
-    case VALUE_TOKEN_STRING: return key_place || value_place;
-    case VALUE_TOKEN_COLON: return key;
-    case VALUE_TOKEN_COMMA: return value;
-    case VALUE_TOKEN_CLOSE: return in_object == closes_object && (value || last == (in_object ? VALUE_TOKEN_OBJECT : VALUE_TOKEN_ARRAY));
+  case VALUE_TOKEN_STRING: return key_place || value_place;
+  case VALUE_TOKEN_COLON: return key;
+  case VALUE_TOKEN_COMMA: return value;
+  case VALUE_TOKEN_CLOSE:
+    return in_object == closes_object &&
+           (value || last == (in_object ? VALUE_TOKEN_OBJECT : VALUE_TOKEN_ARRAY));
   }
   return value_place;
 }
 
-// The first byte of a word that is wrong, or -1. before: what lies before the word, and depth how deep its first byte lies.
-__device__ __forceinline__ i64 word_fault(const u8 *__restrict__ text, i64 n, i64 word, const ValueWord &w, ValueRun before, i64 depth, i64 most) {
+// The first byte of a word that is wrong, or -1. before: what lies before the word, and depth how
+// deep its first byte lies.
+__device__ __forceinline__ i64 word_fault(const u8 *__restrict__ text, i64 n, i64 word,
+    const ValueWord &w, ValueRun before, i64 depth, i64 most) {
   for (u64 m = w.token; m; m &= m - 1) {
     const u64 bit = m & (0 - m);
     const i64 at = word * WORD + first_bit(bit);
     const u32 token = value_token(w, bit);
     const i64 around = depth + value_depth(w, bit);
     const bool in_object = before.curly & value_level(around), starts = w.start & bit;
-    const bool first = starts && token != VALUE_TOKEN_COLON && token != VALUE_TOKEN_COMMA && token != VALUE_TOKEN_CLOSE;
-    if (!first && (starts || !value_follows(token, before.last, in_object, w.curly & bit))) return at;
+    const bool first = starts && token != VALUE_TOKEN_COLON && token != VALUE_TOKEN_COMMA &&
+                       token != VALUE_TOKEN_CLOSE;
+    if (!first && (starts || !value_follows(token, before.last, in_object, w.curly & bit)))
+      return at;
     if (token == VALUE_TOKEN_OBJECT || token == VALUE_TOKEN_ARRAY) {
       if (around >= most) return at;
       const u64 level = value_level(around + 1);
@@ -115,7 +131,10 @@ __device__ __forceinline__ i64 word_fault(const u8 *__restrict__ text, i64 n, i6
   return -1;
 }
 
-KERNEL __launch_bounds__(BLOCK) check_values(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, const u64 *__restrict__ within, i64 most, const ValueRun *__restrict__ run, u64 *__restrict__ solid, u64 *__restrict__ fault) {
+KERNEL __launch_bounds__(BLOCK) check_values(const u8 *__restrict__ text,
+    const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile,
+    const u64 *__restrict__ within, i64 most, const ValueRun *__restrict__ run,
+    u64 *__restrict__ solid, u64 *__restrict__ fault) {
   __shared__ u32 shared[33];
   __shared__ i32 shared_depth[33];
   __shared__ ValueRun shared_run[33];

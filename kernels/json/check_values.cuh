@@ -1,11 +1,13 @@
 // check_values.cuh: the tokens of JSON values, word by word, and what lies before a word.
 //
-// What may follow a token is decided by three things: the token before it, the one before that, and the bracket around it.
+// What may follow a token is decided by three things: the token before it, the one before that, and
+// the bracket around it.
 //
 //   text    { " a " : [ 1 , " b " , { } ] , " c " : null }
 //   token   { s     : [ v , s     , { } ] , s     : v    }     s: a string, v: another scalar
 //
-// The bracket around a token is the last one that was opened at that depth, so that it takes no search and no stack: an opener sets the bit of its depth, and what
+// The bracket around a token is the last one that was opened at that depth, so that it takes no
+// search and no stack: an opener sets the bit of its depth, and what
 // was set last counts. Such settings join in any grouping.
 #pragma once
 #include "json/structure.cuh"
@@ -13,7 +15,17 @@
 constexpr i64 VALUE_LEVELS = 64;  // brackets at a time; deeper ones are not known
 
 // ALONE is a string or another scalar that is a value by itself: nothing of it stands behind.
-enum { VALUE_TOKEN_NONE, VALUE_TOKEN_OBJECT, VALUE_TOKEN_ARRAY, VALUE_TOKEN_COLON, VALUE_TOKEN_COMMA, VALUE_TOKEN_STRING, VALUE_TOKEN_SCALAR, VALUE_TOKEN_CLOSE, VALUE_TOKEN_ALONE };
+enum {
+  VALUE_TOKEN_NONE,
+  VALUE_TOKEN_OBJECT,
+  VALUE_TOKEN_ARRAY,
+  VALUE_TOKEN_COLON,
+  VALUE_TOKEN_COMMA,
+  VALUE_TOKEN_STRING,
+  VALUE_TOKEN_SCALAR,
+  VALUE_TOKEN_CLOSE,
+  VALUE_TOKEN_ALONE
+};
 
 // What a run of text says of the tokens behind it.
 struct ValueRun {
@@ -24,8 +36,8 @@ struct ValueRun {
 
 // One word's tokens.
 struct ValueWord {
-  u64 token;  // first bytes of them
-  u64 start;  // first bytes of values that stand for themselves
+  u64 token;                                     // first bytes of them
+  u64 start;                                     // first bytes of values that stand for themselves
   u64 string, open, close, curly, colon, comma;  // of other text, too
   u64 solid;  // bytes of values, but for the blanks between tokens
   u64 end;    // last bytes of strings and other scalars
@@ -55,8 +67,10 @@ __device__ __forceinline__ ValueRun warp_value_runs(ValueRun x) {
   }
   return x;
 }
-// The runs of the threads before this one, joined; all gets those of the whole block. shared holds 33 elements. All threads of the block call.
-__device__ __forceinline__ ValueRun block_value_runs(const ValueRun &mine, ValueRun *shared, ValueRun &all) {
+// The runs of the threads before this one, joined; all gets those of the whole block. shared holds
+// 33 elements. All threads of the block call.
+__device__ __forceinline__ ValueRun block_value_runs(
+    const ValueRun &mine, ValueRun *shared, ValueRun &all) {
   const int lane = lane_index(), warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
   const ValueRun x = warp_value_runs(mine);
   if (lane == 31) shared[warp] = x;
@@ -74,26 +88,41 @@ __device__ __forceinline__ ValueRun block_value_runs(const ValueRun &mine, Value
   return join(shared[warp], lane ? before : no_value_run());
 }
 
-// The place of a bracket at a depth in ValueRun's masks. Depths that are none of VALUE_LEVELS have one, too, of which nobody makes use.
-__device__ __forceinline__ u64 value_level(i64 depth) { return 1ull << ((depth - 1) & (VALUE_LEVELS - 1)); }
+// The place of a bracket at a depth in ValueRun's masks. Depths that are none of VALUE_LEVELS have
+// one, too, of which nobody makes use.
+__device__ __forceinline__ u64 value_level(i64 depth) {
+  return 1ull << ((depth - 1) & (VALUE_LEVELS - 1));
+}
 
-__device__ __forceinline__ bool value_blank(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+__device__ __forceinline__ bool value_blank(u32 c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 // Is c, outside of strings, part of a token of more than one byte?
-__device__ __forceinline__ bool value_scalar(u32 c) { return !value_blank(c) && c != ',' && c != ':' && c != '"' && (c | 0x20) != '{' && (c | 0x20) != '}'; }
+__device__ __forceinline__ bool value_scalar(u32 c) {
+  return !value_blank(c) && c != ',' && c != ':' && c != '"' && (c | 0x20) != '{' &&
+         (c | 0x20) != '}';
+}
 
 // The word's tokens, of which x are the classes; within: bytes of values. t is its tile.
-__device__ __forceinline__ ValueWord value_word(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, const WordClasses &x, const u64 *__restrict__ mask, u64 within) {
+__device__ __forceinline__ ValueWord value_word(const u8 *__restrict__ text,
+    const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, const WordClasses &x,
+    const u64 *__restrict__ mask, u64 within) {
   const i64 words = (n + WORD - 1) / WORD;
   ValueWord r = {0, 0, 0, x.open, x.close, x.curly, x.colon, x.comma, 0, 0};
   if (!within) return r;
   u64 a = planes[word], b = planes[words + word];
-  if (t.first && (t.first - 1) / 64 == threadIdx.x) a ^= 1ull << (t.first - 1) % 64, b ^= 1ull << (t.first - 1) % 64;
+  if (t.first && (t.first - 1) / 64 == threadIdx.x)
+    a ^= 1ull << (t.first - 1) % 64, b ^= 1ull << (t.first - 1) % 64;
   const u64 quotes = a & b & ~planes[2 * words + word];
   const Planes p = load_planes(text, n, word);
-  const u64 blank = (bytes_equal(p, ' ') | bytes_equal(p, '\t') | bytes_equal(p, '\n') | bytes_equal(p, '\r')) & ~x.inside;
+  const u64 blank =
+      (bytes_equal(p, ' ') | bytes_equal(p, '\t') | bytes_equal(p, '\n') | bytes_equal(p, '\r')) &
+      ~x.inside;
   const u64 one = x.open | x.close | x.colon | x.comma, scalar = ~(x.inside | quotes | blank | one);
-  const bool before = word > 0 && mask[word - 1] >> 63;                                // is the byte before the word one of a value
-  const bool goes_on = word > 0 && scalar & 1 && value_scalar(text[word * WORD - 1]);  // is it one of the scalar at the word's first byte
+  // is the byte before the word one of a value
+  const bool before = word > 0 && mask[word - 1] >> 63;
+  // is it one of the scalar at the word's first byte
+  const bool goes_on = word > 0 && scalar & 1 && value_scalar(text[word * WORD - 1]);
   const i64 next = (word + 1) * WORD;
   const bool goes_over = scalar >> 63 && next < n && value_scalar(text[next]);
   r.start = within & ~(within << 1 | before);
@@ -112,7 +141,9 @@ __device__ __forceinline__ u32 value_token(const ValueWord &w, u64 bit) {
   return w.start & bit ? VALUE_TOKEN_ALONE : VALUE_TOKEN_SCALAR;
 }
 // How the brackets before a byte of the word change the depth.
-__device__ __forceinline__ int value_depth(const ValueWord &w, u64 bit) { return __popcll(w.open & (bit - 1)) - __popcll(w.close & (bit - 1)); }
+__device__ __forceinline__ int value_depth(const ValueWord &w, u64 bit) {
+  return __popcll(w.open & (bit - 1)) - __popcll(w.close & (bit - 1));
+}
 // What a word says of the tokens behind it. depth: before it.
 __device__ __forceinline__ ValueRun value_run(const ValueWord &w, i64 depth) {
   ValueRun r = no_value_run();

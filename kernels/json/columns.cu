@@ -1,11 +1,13 @@
-// columns.cu: members of records become columns: which member is the value of which field in which row, and where its text lies.
+// columns.cu: members of records become columns: which member is the value of which field in which
+// row, and where its text lies.
 //
 //   member   0:a 1:b   2:b   3:a 4:c       the fields of rows 0, 1 and 2
 //   slots    a | 0  .  3 |                 one row of the table a field
 //            b | 1  2  . |
 //            c | .  .  4 |
 //
-// Members of one slot fight for it with an atomic minimum: the lowest stays, whatever their order. That each but the first finds it taken tells that there are
+// Members of one slot fight for it with an atomic minimum: the lowest stays, whatever their order.
+// That each but the first finds it taken tells that there are
 // several, and the lowest of those that meet is found in any order, too.
 //
 // buffer   elements        written by      what
@@ -33,20 +35,25 @@ struct PlaceReport {
   u32 unknown, repeated;  // members, or NONE
 };
 
-KERNEL __launch_bounds__(BLOCK) columns_clear(FieldReport *__restrict__ report, i64 fields, PlaceReport *__restrict__ odd) {
+KERNEL __launch_bounds__(BLOCK) columns_clear(
+    FieldReport *__restrict__ report, i64 fields, PlaceReport *__restrict__ odd) {
   const i64 i = thread_index();
   const FieldReport nothing = {NO_MEMBER, 0};
   if (i < fields) report[i] = nothing;
   if (i == 0) odd->unknown = NONE, odd->repeated = NONE;
 }
 
-// *p becomes v if that is less. Most come too late, and what they read may be old, but never too low: they do without the atomic.
+// *p becomes v if that is less. Most come too late, and what they read may be old, but never too
+// low: they do without the atomic.
 __device__ __forceinline__ void lower(u32 *p, u32 v) {
   if (v < *(volatile u32 *)p) atomicMin(p, v);
 }
 
 // One thread, one member. The lanes of a warp that have the same field report together.
-KERNEL __launch_bounds__(BLOCK) columns_place(const i32 *__restrict__ row, const i32 *__restrict__ owner, const i32 *__restrict__ field, const i32 *__restrict__ owner_field, i32 want, const u8 *__restrict__ kind, i64 members, i64 rows, i64 fields, u32 *slots, FieldReport *report, PlaceReport *odd) {
+KERNEL __launch_bounds__(BLOCK) columns_place(const i32 *__restrict__ row,
+    const i32 *__restrict__ owner, const i32 *__restrict__ field,
+    const i32 *__restrict__ owner_field, i32 want, const u8 *__restrict__ kind, i64 members,
+    i64 rows, i64 fields, u32 *slots, FieldReport *report, PlaceReport *odd) {
   const i64 i = thread_index();
   const u32 member = (u32)i;
   bool taken = false;
@@ -78,22 +85,31 @@ KERNEL __launch_bounds__(BLOCK) columns_place(const i32 *__restrict__ row, const
 }
 
 // One thread, one row.
-KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i64 rows, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, const i64 *__restrict__ base, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid, u64 *__restrict__ trues) {
+KERNEL __launch_bounds__(BLOCK) columns_tokens(const u32 *__restrict__ slots, i64 rows,
+    const u32 *__restrict__ value_start, const u32 *__restrict__ value_end,
+    const u8 *__restrict__ kind, i64 members, const i64 *__restrict__ base,
+    i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid,
+    u64 *__restrict__ trues) {
   const i64 row = thread_index();
   u32 k = VALUE_NULL;
   if (row < rows) {
     const u32 member = slots[row];
     i64 start = 0, end = 0;
-    if (member < members) k = kind[member], start = value_start[member], end = value_end[member];  // at once, needed or not
+    // at once, needed or not
+    if (member < members) k = kind[member], start = value_start[member], end = value_end[member];
     const i64 quote = k == VALUE_STRING, none = k == VALUE_NULL && base ? base[row] : 0;
-    starts[row] = k == VALUE_NULL ? none : start + quote, ends[row] = k == VALUE_NULL ? none : end - quote;
+    starts[row] = k == VALUE_NULL ? none : start + quote,
+    ends[row] = k == VALUE_NULL ? none : end - quote;
   }
   store_bits(valid, row, rows, k != VALUE_NULL);
   if (trues) store_bits(trues, row, rows, k == VALUE_TRUE);
 }
 
 // One thread, one row.
-KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 rows, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, const u8 *__restrict__ kind, i64 members, u32 want, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ picked) {
+KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 rows,
+    const u32 *__restrict__ value_start, const u32 *__restrict__ value_end,
+    const u8 *__restrict__ kind, i64 members, u32 want, i64 *__restrict__ starts,
+    i64 *__restrict__ ends, u64 *__restrict__ picked) {
   const i64 row = thread_index();
   bool pick = false;
   if (row < rows) {
@@ -102,7 +118,8 @@ KERNEL __launch_bounds__(BLOCK) columns_pick(const u32 *__restrict__ slots, i64 
     pick = want >> (k & 31) & 1 && k;
     if (starts) {
       const i64 quote = k == VALUE_STRING;
-      starts[row] = pick ? value_start[member] + quote : 0, ends[row] = pick ? value_end[member] - quote : 0;
+      starts[row] = pick ? value_start[member] + quote : 0,
+      ends[row] = pick ? value_end[member] - quote : 0;
     }
   }
   if (picked) store_bits(picked, row, rows, pick);

@@ -5,7 +5,9 @@
 #include "core.cuh"
 
 // One thread, one member.
-KERNEL __launch_bounds__(BLOCK) members_of_kinds(const i32 *__restrict__ owner, const i32 *__restrict__ owner_field, i32 want_owner, const u8 *__restrict__ kind, u32 want, i64 members, u64 *__restrict__ marked) {
+KERNEL __launch_bounds__(BLOCK) members_of_kinds(const i32 *__restrict__ owner,
+    const i32 *__restrict__ owner_field, i32 want_owner, const u8 *__restrict__ kind, u32 want,
+    i64 members, u64 *__restrict__ marked) {
   const i64 i = thread_index();
   bool is = false;
   if (i < members && want >> (kind[i] & 31) & 1) {

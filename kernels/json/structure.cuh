@@ -11,7 +11,8 @@ struct WordClasses {
 struct ClassPlanes {
   u64 a, b, c;
 };
-__device__ __forceinline__ ClassPlanes load_classes(const u64 *__restrict__ planes, i64 n, i64 word) {
+__device__ __forceinline__ ClassPlanes load_classes(
+    const u64 *__restrict__ planes, i64 n, i64 word) {
   const i64 words = (n + WORD - 1) / WORD;
   ClassPlanes p = {0, 0, 0};
   if (word < words) p.a = planes[word], p.b = planes[words + word], p.c = planes[2 * words + word];
@@ -26,11 +27,13 @@ __device__ __forceinline__ void settle_first(const QuoteTile &t, ClassPlanes &p)
 // The classes that planes say. outside: what is not inside, and what is behind the text.
 __device__ __forceinline__ WordClasses classes_of(const ClassPlanes &p, u64 inside, u64 outside) {
   const u64 a = p.a, b = p.b, c = p.c;
-  WordClasses r = {inside, c & ~b & outside, c & b & outside, c & a & outside, b & ~a & ~c & outside, a & ~b & ~c & outside, a & b & ~c};
+  WordClasses r = {inside, c & ~b & outside, c & b & outside, c & a & outside,
+      b & ~a & ~c & outside, a & ~b & ~c & outside, a & b & ~c};
   return r;
 }
 // All threads of a block call, each with a word of the same tile. shared holds 33 elements.
-__device__ __forceinline__ WordClasses word_classes(ClassPlanes p, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
+__device__ __forceinline__ WordClasses word_classes(
+    ClassPlanes p, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
   settle_first(t, p);
   const u64 quotes = p.a & p.b & ~p.c;
   u32 all;
@@ -38,11 +41,14 @@ __device__ __forceinline__ WordClasses word_classes(ClassPlanes p, i64 n, i64 wo
   const u64 inside = prefix_xor(quotes) ^ (before ? ~0ull : 0);
   return classes_of(p, inside & word_valid(n, word), ~inside);
 }
-__device__ __forceinline__ WordClasses word_classes(const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
+__device__ __forceinline__ WordClasses word_classes(
+    const u64 *__restrict__ planes, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
   return word_classes(load_classes(planes, n, word), n, word, t, shared);
 }
-// What changes by 1 at some bytes, modulo 2^BITS: bit k of what it is at each byte in b[k]. The lowest bit turns over at each of them, the next one where a carry or a borrow
-// leaves the one below: going up where that becomes 0, going down where it becomes 1. A bit is the parity of its turns up to a byte, and of what it was before the word.
+// What changes by 1 at some bytes, modulo 2^BITS: bit k of what it is at each byte in b[k]. The
+// lowest bit turns over at each of them, the next one where a carry or a borrow
+// leaves the one below: going up where that becomes 0, going down where it becomes 1. A bit is the
+// parity of its turns up to a byte, and of what it was before the word.
 //
 //   text    [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ]
 //   level   0 1 2 2 2 2 1 1 2 2 2 2 1 0 7     7 before: -1, in three bits

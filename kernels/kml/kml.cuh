@@ -4,14 +4,56 @@
 
 // Elements. Also in kml.go.
 enum {
-  OTHER, PLACEMARK, NAME, DESCRIPTION, SNIPPET, VISIBILITY, TIMESTAMP, WHEN, EXTENDED, DATA, VALUE, SCHEMA_DATA, SIMPLE_DATA,
-  POINT, LINE, LINEAR_RING, POLYGON, MULTI, OUTER, INNER, COORDINATES, ALTITUDE_MODE, EXTRUDE, TESSELLATE, REFUSED,
+  OTHER,
+  PLACEMARK,
+  NAME,
+  DESCRIPTION,
+  SNIPPET,
+  VISIBILITY,
+  TIMESTAMP,
+  WHEN,
+  EXTENDED,
+  DATA,
+  VALUE,
+  SCHEMA_DATA,
+  SIMPLE_DATA,
+  POINT,
+  LINE,
+  LINEAR_RING,
+  POLYGON,
+  MULTI,
+  OUTER,
+  INNER,
+  COORDINATES,
+  ALTITUDE_MODE,
+  EXTRUDE,
+  TESSELLATE,
+  REFUSED,
   IN_SKIPPED,  // no element: all that stands in one that nobody reads
 };
 // Columns that every Placemark may have; those of extended data follow. Also in kml.go.
-enum { COLUMN_ID, COLUMN_NAME, COLUMN_DESCRIPTION, COLUMN_TIMESTAMP, COLUMN_ALTITUDE_MODE, COLUMN_SNIPPET, COLUMN_TESSELLATE, COLUMN_EXTRUDE, COLUMN_VISIBILITY, LEADING_COLUMNS };
+enum {
+  COLUMN_ID,
+  COLUMN_NAME,
+  COLUMN_DESCRIPTION,
+  COLUMN_TIMESTAMP,
+  COLUMN_ALTITUDE_MODE,
+  COLUMN_SNIPPET,
+  COLUMN_TESSELLATE,
+  COLUMN_EXTRUDE,
+  COLUMN_VISIBILITY,
+  LEADING_COLUMNS
+};
 // Why rows are refused. Also in kml.go.
-enum { ODD_NESTING = 1, ODD_ELEMENT = 2, ODD_TEXT = 4, ODD_TWICE = 8, ODD_COORDINATES = 16, ODD_LONG = 32, ODD_BETWEEN = 64 };
+enum {
+  ODD_NESTING = 1,
+  ODD_ELEMENT = 2,
+  ODD_TEXT = 4,
+  ODD_TWICE = 8,
+  ODD_COORDINATES = 16,
+  ODD_LONG = 32,
+  ODD_BETWEEN = 64
+};
 
 // A tag of the dictionary. Also in kml.go.
 //
@@ -50,11 +92,20 @@ enum {
   PIECE_LINE_END = 1 << 14,
   PIECE_POINT = 1 << 15,  // one tuple
 };
-enum { WORD_NONE, WORD_POINT, WORD_LINE, WORD_POLYGON, WORD_MULTI = WORD_POLYGON, WORD_COLLECTION = 7 };  // a word and WORD_MULTI is its Multi word
+// a word and WORD_MULTI is its Multi word
+enum {
+  WORD_NONE,
+  WORD_POINT,
+  WORD_LINE,
+  WORD_POLYGON,
+  WORD_MULTI = WORD_POLYGON,
+  WORD_COLLECTION = 7
+};
 constexpr u32 PIECE_NULL = 4;  // an inner word
 
 static __constant__ const u8 WORD_SIZES[8] = {0, 5, 10, 7, 10, 15, 12, 18};
-static __constant__ const char WORDS[8][20] = {"", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"};
+static __constant__ const char WORDS[8][20] = {"", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT",
+    "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"};
 static __constant__ const u8 INNER_SIZES[5] = {0, 5, 10, 7, 4};
 static __constant__ const char INNER_WORDS[5][12] = {"", "POINT", "LINESTRING", "POLYGON", "NULL"};
 
@@ -65,6 +116,9 @@ __device__ __forceinline__ u32 piece_inner_open(u32 code) { return code / PIECE_
 __device__ __forceinline__ u32 piece_close(u32 code) { return code / PIECE_CLOSE & 7; }
 // Bytes before the coordinates, and behind them.
 __device__ __forceinline__ u32 piece_head(u32 code) {
-  return (code & PIECE_COMMA) + WORD_SIZES[piece_word(code)] + piece_open(code) + INNER_SIZES[piece_inner(code)] + piece_inner_open(code);
+  return (code & PIECE_COMMA) + WORD_SIZES[piece_word(code)] + piece_open(code) +
+         INNER_SIZES[piece_inner(code)] + piece_inner_open(code);
 }
-__device__ __forceinline__ u32 piece_tail(u32 code) { return piece_close(code) + (code / PIECE_LINE_END & 1); }
+__device__ __forceinline__ u32 piece_tail(u32 code) {
+  return piece_close(code) + (code / PIECE_LINE_END & 1);
+}

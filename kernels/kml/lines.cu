@@ -1,9 +1,11 @@
-// kml_lines.cu: coordinates as a text of WKT, a line a Placemark, for those who read geometries by lines.
+// kml_lines.cu: coordinates as a text of WKT, a line a Placemark, for those who read geometries by
+// lines.
 //
 //   coordinates   1,2,0 3,4,0\n 5,6,0
 //   line          LINESTRING(1 2 0,3 4 0 ,5 6 0)\n
 //
-// Tuples keep their bytes, so that a number is what it was; whoever reads the lines refuses tuples of one number and of more than three.
+// Tuples keep their bytes, so that a number is what it was; whoever reads the lines refuses tuples
+// of one number and of more than three.
 //
 // buffer    elements      written by   what
 // piece     pieces        -            see Piece
@@ -15,8 +17,12 @@
 
 constexpr i64 EACH = 8;  // bytes of a thread, which it writes at once
 
-__device__ __forceinline__ bool is_space(u32 c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-__device__ __forceinline__ bool in_number(u32 c) { return c - '0' <= 9 || c == '.' || c == '-' || c == '+' || (c | 0x20) == 'e'; }
+__device__ __forceinline__ bool is_space(u32 c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+__device__ __forceinline__ bool in_number(u32 c) {
+  return c - '0' <= 9 || c == '.' || c == '-' || c == '+' || (c | 0x20) == 'e';
+}
 
 // Byte k of what stands before the coordinates.
 __device__ __forceinline__ u32 head_byte(u32 code, u32 k) {
@@ -31,8 +37,10 @@ __device__ __forceinline__ u32 head_byte(u32 code, u32 k) {
   k -= piece_open(code);
   return k < INNER_SIZES[inner] ? (u8)INNER_WORDS[inner][k] : '(';
 }
-// Byte k of coordinates; both ends are no blanks. A comma stands between two numbers without a blank, as nearly all do.
-__device__ __forceinline__ u32 body_byte(const u8 *__restrict__ text, const Piece &p, u32 k, u32 &odd) {
+// Byte k of coordinates; both ends are no blanks. A comma stands between two numbers without a
+// blank, as nearly all do.
+__device__ __forceinline__ u32 body_byte(
+    const u8 *__restrict__ text, const Piece &p, u32 k, u32 &odd) {
   const u8 *at = text + p.from + k;
   const u32 c = *at;
   if (in_number(c)) return c;
@@ -48,7 +56,9 @@ __device__ __forceinline__ u32 body_byte(const u8 *__restrict__ text, const Piec
   return ' ';
 }
 
-KERNEL __launch_bounds__(BLOCK) kml_lines(const u8 *__restrict__ text, const Piece *__restrict__ piece, const i64 *__restrict__ offsets, i64 pieces, u8 *__restrict__ lines, i64 room, u32 *odd) {
+KERNEL __launch_bounds__(BLOCK) kml_lines(const u8 *__restrict__ text,
+    const Piece *__restrict__ piece, const i64 *__restrict__ offsets, i64 pieces,
+    u8 *__restrict__ lines, i64 room, u32 *odd) {
   __shared__ i64 range[2];
   const i64 block_from = (i64)blockIdx.x * BLOCK * EACH, from = block_from + threadIdx.x * EACH;
   block_owners(offsets, 0, pieces, block_from, min(block_from + BLOCK * EACH, room) - 1, range);

@@ -5,7 +5,8 @@
 // longest  1          longest      the greatest distance from one to the next, the last one's to end; 0 before
 #include "core.cuh"
 
-KERNEL __launch_bounds__(BLOCK) gaps_longest(const i64 *__restrict__ starts, i64 n, i64 end, i64 *__restrict__ longest) {
+KERNEL __launch_bounds__(BLOCK) gaps_longest(
+    const i64 *__restrict__ starts, i64 n, i64 end, i64 *__restrict__ longest) {
   const i64 i = thread_index();
   i64 gap = i < n ? (i + 1 < n ? starts[i + 1] : end) - starts[i] : 0;
 #pragma unroll

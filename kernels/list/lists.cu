@@ -1,11 +1,13 @@
-// lists.cu: the elements of the arrays that are values of members, all of one depth, and what kinds of values they are.
+// lists.cu: the elements of the arrays that are values of members, all of one depth, and what kinds
+// of values they are.
 //
 //   text     [ 1 , " a " , [ 2 ] , null ]
 //   first    . 1 . 1     . .       1          elements that are scalars
 //   last     . 1 .     1 .               1
 //   member   has a number, a string, and something else: no list of one kind
 //
-// A word finds where elements begin and end, without a look at what lies between; an element is then read by one thread, a number of a bounded length.
+// A word finds where elements begin and end, without a look at what lies between; an element is
+// then read by one thread, a number of a bounded length.
 //
 // buffer        elements       written by       what
 // planes        3 * n/64       -                see structure.cu
@@ -21,16 +23,28 @@
 #include "search.cuh"
 
 // Also in lists.go. The bits below are kinds of numbers.
-enum { LIST_BOOL = 1 << 16, LIST_STRING = 1 << 17, LIST_NUMBER = 1 << 18, LIST_ODD = 1 << 19, LIST_EMPTY = 1 << 20 };
+enum {
+  LIST_BOOL = 1 << 16,
+  LIST_STRING = 1 << 17,
+  LIST_NUMBER = 1 << 18,
+  LIST_ODD = 1 << 19,
+  LIST_EMPTY = 1 << 20
+};
 
-constexpr u32 KIND_ARRAY = 7, KIND_FALSE = 2, KIND_STRING = 5;  // as ValueKind of records.go; all from false to string are single values
-__device__ __forceinline__ bool single_value(u32 kind) { return kind >= KIND_FALSE && kind <= KIND_STRING; }
+// as ValueKind of records.go; all from false to string are single values
+constexpr u32 KIND_ARRAY = 7, KIND_FALSE = 2, KIND_STRING = 5;
+__device__ __forceinline__ bool single_value(u32 kind) {
+  return kind >= KIND_FALSE && kind <= KIND_STRING;
+}
 
 __device__ __forceinline__ void add_flags(u32 *__restrict__ flags, u32 more) {
   if (more & ~*(volatile u32 *)flags) atomicOr(flags, more);  // most elements bring nothing new
 }
 
-KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text, const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile, const u64 *__restrict__ within, i64 level, const u32 *__restrict__ value_start, i64 members, u64 *__restrict__ first, u64 *__restrict__ last, u32 *__restrict__ flags) {
+KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text,
+    const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ tile,
+    const u64 *__restrict__ within, i64 level, const u32 *__restrict__ value_start, i64 members,
+    u64 *__restrict__ first, u64 *__restrict__ last, u32 *__restrict__ flags) {
   __shared__ u32 shared[33];
   __shared__ i32 shared_depth[33];
   const i64 word = thread_index();
@@ -55,11 +69,15 @@ KERNEL __launch_bounds__(BLOCK) lists_elements(const u8 *__restrict__ text, cons
   }
   first[word] = here & w.token & ~(w.open | w.close | w.colon | w.comma);
   last[word] = here & w.end;
-  for (u64 m = nested; m && members > 0; m &= m - 1) add_flags(flags + owner_of(value_start, 0, members, (u32)(word * WORD + first_bit(m))), LIST_ODD);
+  for (u64 m = nested; m && members > 0; m &= m - 1)
+    add_flags(
+        flags + owner_of(value_start, 0, members, (u32)(word * WORD + first_bit(m))), LIST_ODD);
 }
 
 // One thread, one element.
-KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ lasts, i64 count, const u32 *__restrict__ value_start, i64 members, u32 *__restrict__ flags) {
+KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n,
+    const i64 *__restrict__ starts, const i64 *__restrict__ lasts, i64 count,
+    const u32 *__restrict__ value_start, i64 members, u32 *__restrict__ flags) {
   const i64 i = thread_index();
   if (i >= count || members == 0) return;
   const i64 start = starts[i];
@@ -67,12 +85,16 @@ KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n, 
   u32 mine = LIST_ODD;
   if (c == '"') mine = LIST_STRING;
   else if (c == 't' || c == 'f') mine = LIST_BOOL;
-  else if (c == '-' || c - '0' < 10) mine = LIST_NUMBER | number_kinds_of(text, n, start, lasts[i] + 1);
+  else if (c == '-' || c - '0' < 10)
+    mine = LIST_NUMBER | number_kinds_of(text, n, start, lasts[i] + 1);
   add_flags(flags + owner_of(value_start, 0, members, (u32)start), mine);
 }
 
 // One thread, one row. starts and ends: elements before and behind the row's array.
-KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 rows, const u8 *__restrict__ kind, i64 members, const u32 *__restrict__ flags, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 *__restrict__ sizes, u32 *__restrict__ report) {
+KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 rows,
+    const u8 *__restrict__ kind, i64 members, const u32 *__restrict__ flags,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 *__restrict__ sizes,
+    u32 *__restrict__ report) {
   const i64 row = thread_index();
   u32 mine = 0;
   if (row < rows) {
@@ -89,15 +111,22 @@ KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 ro
   if (lane_index() == 0 && mine) add_flags(report, mine);
 }
 
-// One thread, one element of the column. offsets: of the rows' elements; rank: of a row's first element among all.
-KERNEL __launch_bounds__(BLOCK) lists_gather(const u8 *__restrict__ text, i64 n, const u32 *__restrict__ slots, const u8 *__restrict__ kind, const u32 *__restrict__ value_start, const u32 *__restrict__ value_end, i64 members, const i64 *__restrict__ offsets, const i64 *__restrict__ rank, i64 rows, const i64 *__restrict__ all_starts, const i64 *__restrict__ all_lasts, i64 all, i64 count, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ trues) {
+// One thread, one element of the column. offsets: of the rows' elements; rank: of a row's first
+// element among all.
+KERNEL __launch_bounds__(BLOCK) lists_gather(const u8 *__restrict__ text, i64 n,
+    const u32 *__restrict__ slots, const u8 *__restrict__ kind, const u32 *__restrict__ value_start,
+    const u32 *__restrict__ value_end, i64 members, const i64 *__restrict__ offsets,
+    const i64 *__restrict__ rank, i64 rows, const i64 *__restrict__ all_starts,
+    const i64 *__restrict__ all_lasts, i64 all, i64 count, i64 *__restrict__ starts,
+    i64 *__restrict__ ends, u64 *__restrict__ trues) {
   const i64 i = thread_index();
   u32 c = 0;
   if (i < count) {
     const i64 row = owner_of(offsets, 0, rows, i), at = rank[row] + (i - offsets[row]);
     const u32 member = slots[row];
     i64 start = 0, end = 0;
-    if (member < members && single_value(kind[member])) start = value_start[member], end = value_end[member];
+    if (member < members && single_value(kind[member]))
+      start = value_start[member], end = value_end[member];
     else if (at >= 0 && at < all) start = all_starts[at], end = all_lasts[at] + 1;
     if (start < n && start < end) c = text[start];
     const i64 quote = c == '"';

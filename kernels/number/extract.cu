@@ -7,7 +7,8 @@
 // result        1          scan                  pairs, and starts and ends that do not pair
 // starts, ends  room       extract_pairs         half-open
 //
-// An end is kept if a start lies before it, or at the same byte, with no other end and no byte outside the region between them. It pairs with the nearest
+// An end is kept if a start lies before it, or at the same byte, with no other end and no byte
+// outside the region between them. It pairs with the nearest
 // such start; what is left over is dropped:
 //
 //   text    1 2 a b c , 5 , t r u e ,
@@ -15,11 +16,14 @@
 //   end     . . . . . . 1 . . . . 1 .
 //   pairs               x
 //
-// A start that waits for its end travels up through the bits of a word as the carry of a sum does, through words as the state of the nearest word that has
-// one, and through tiles likewise. So a pair may be any number of bytes apart and costs no more for that.
+// A start that waits for its end travels up through the bits of a word as the carry of a sum does,
+// through words as the state of the nearest word that has
+// one, and through tiles likewise. So a pair may be any number of bytes apart and costs no more for
+// that.
 #include "compact.cuh"
 
-constexpr i64 KEPT = -2, NONE = -1;  // the start that waits behind some text: as before it, or none; else where it lies
+// the start that waits behind some text: as before it, or none; else where it lies
+constexpr i64 KEPT = -2, NONE = -1;
 
 struct PairTile {
   i64 pairs;      // if no start waits before the tile; settled: in the tiles before
@@ -35,7 +39,8 @@ struct Extracted {
 struct Events {
   u64 start, end, through;  // through: the bytes over which a start goes on waiting
 };
-__device__ __forceinline__ Events load_events(const u64 *__restrict__ start, const u64 *__restrict__ end, const u64 *__restrict__ region, i64 words, i64 word) {
+__device__ __forceinline__ Events load_events(const u64 *__restrict__ start,
+    const u64 *__restrict__ end, const u64 *__restrict__ region, i64 words, i64 word) {
   Events v = {0, 0, ~0ull};
   if (word >= words) return v;
   u64 counts = region ? region[word] : ~0ull;
@@ -48,14 +53,17 @@ __device__ __forceinline__ Events load_events(const u64 *__restrict__ start, con
 //   end      1 . . 1 . . 1
 //   through  . 1 1 . 1 1 .
 //   sum      1 . . 1 . . w     where nothing goes through, the carry that comes there
-__device__ __forceinline__ u64 paired_ends(const Events &v, bool waits) { return v.end & (v.start | (v.through + (v.start & v.through) + waits)); }
+__device__ __forceinline__ u64 paired_ends(const Events &v, bool waits) {
+  return v.end & (v.start | (v.through + (v.start & v.through) + waits));
+}
 // What waits behind the word: KEPT, NONE, or the place in the word of a start.
 __device__ __forceinline__ int waits_behind(const Events &v) {
   if (v.through == ~0ull && !v.start) return (int)KEPT;
   u64 starts = v.start & v.through, sum = v.through + starts;
   return sum < v.through ? 63 - __clzll((i64)starts) : (int)NONE;
 }
-// The nearest thread before this one with set, or -1; last gets the last one of the block. shared holds 33 elements and may be used again afterwards.
+// The nearest thread before this one with set, or -1; last gets the last one of the block. shared
+// holds 33 elements and may be used again afterwards.
 __device__ __forceinline__ int nearest_before(bool set, u32 *shared, int &last) {
   int warp = threadIdx.x >> 5, warps = (blockDim.x + 31) >> 5;
   u32 setters = __ballot_sync(WARP, set), before = setters & ((1u << lane_index()) - 1);
@@ -70,7 +78,8 @@ __device__ __forceinline__ int nearest_before(bool set, u32 *shared, int &last) 
   __syncthreads();
   return before ? warp * 32 + 31 - __clz((int)before) : nearest;
 }
-// What waits before this thread's word: the place in the tile of a start, NONE, or KEPT if nothing in the tile says. place holds an element a thread.
+// What waits before this thread's word: the place in the tile of a start, NONE, or KEPT if nothing
+// in the tile says. place holds an element a thread.
 __device__ __forceinline__ int waits_before(const Events &v, int *place, u32 *shared, int &behind) {
   int mine = waits_behind(v), last;
   place[threadIdx.x] = mine < 0 ? mine : (int)(threadIdx.x * WORD) + mine;
@@ -79,15 +88,19 @@ __device__ __forceinline__ int waits_before(const Events &v, int *place, u32 *sh
   return nearest < 0 ? (int)KEPT : place[nearest];
 }
 
-KERNEL __launch_bounds__(BLOCK) extract_tiles(const u64 *__restrict__ start, const u64 *__restrict__ end, const u64 *__restrict__ region, i64 words, PairTile *__restrict__ tile) {
+KERNEL __launch_bounds__(BLOCK) extract_tiles(const u64 *__restrict__ start,
+    const u64 *__restrict__ end, const u64 *__restrict__ region, i64 words,
+    PairTile *__restrict__ tile) {
   __shared__ u32 shared[33];
   __shared__ int place[BLOCK];
   const Events v = load_events(start, end, region, words, thread_index());
   int behind, before = waits_before(v, place, shared, behind);
   u64 pairs = paired_ends(v, before >= 0);
-  // The thread that would see a start from before the tile. Where the words before it say nothing, no other thread can.
+  // The thread that would see a start from before the tile. Where the words before it say nothing,
+  // no other thread can.
   bool first = before == (int)KEPT && paired_ends(v, true) != pairs;
-  u32 count = block_sum((u32)__popcll(pairs), shared), events = block_sum((u32)(__popcll(v.start) + __popcll(v.end)), shared);
+  u32 count = block_sum((u32)__popcll(pairs), shared),
+      events = block_sum((u32)(__popcll(v.start) + __popcll(v.end)), shared);
   u32 first_end = __syncthreads_or(first) ? 1 : 0;
   if (threadIdx.x == 0) {
     PairTile t = {count, behind < 0 ? behind : blockIdx.x * TILE + behind, events, first_end};
@@ -95,7 +108,8 @@ KERNEL __launch_bounds__(BLOCK) extract_tiles(const u64 *__restrict__ start, con
   }
 }
 
-KERNEL __launch_bounds__(SCAN) extract_scan(PairTile *__restrict__ tile, i64 tiles, Extracted *__restrict__ result) {
+KERNEL __launch_bounds__(SCAN) extract_scan(
+    PairTile *__restrict__ tile, i64 tiles, Extracted *__restrict__ result) {
   __shared__ u32 shared[33];
   __shared__ i64 shared_sum[33], waits[SCAN];
   Share mine = block_share(tiles);
@@ -123,7 +137,9 @@ KERNEL __launch_bounds__(SCAN) extract_scan(PairTile *__restrict__ tile, i64 til
 
 constexpr u16 BEFORE_TILE = 0xffff;  // for a place in the tile: the start lies before it
 
-KERNEL __launch_bounds__(BLOCK) extract_pairs(const u64 *__restrict__ start, const u64 *__restrict__ end, const u64 *__restrict__ region, i64 words, const PairTile *__restrict__ tile, i64 *__restrict__ starts, i64 *__restrict__ ends, i64 room) {
+KERNEL __launch_bounds__(BLOCK) extract_pairs(const u64 *__restrict__ start,
+    const u64 *__restrict__ end, const u64 *__restrict__ region, i64 words,
+    const PairTile *__restrict__ tile, i64 *__restrict__ starts, i64 *__restrict__ ends, i64 room) {
   __shared__ u32 shared[33];
   __shared__ int place[BLOCK];
   __shared__ u16 list[TILE];
@@ -139,8 +155,11 @@ KERNEL __launch_bounds__(BLOCK) extract_pairs(const u64 *__restrict__ start, con
   u32 all, at = block_exclusive((u32)__popcll(pairs), shared, all);
   for (u64 left = pairs; left; left &= left - 1) {
     u64 own = v.start & (left ^ (left - 1));  // up to this end
-    // Starts before the end before this one are not waiting any more, but the nearest one never is one of them.
-    list[at++] = own ? (u16)(threadIdx.x * WORD + 63 - __clzll((i64)own)) : before < 0 ? BEFORE_TILE : (u16)before;
+    // Starts before the end before this one are not waiting any more, but the nearest one never is
+    // one of them.
+    list[at++] = own          ? (u16)(threadIdx.x * WORD + 63 - __clzll((i64)own))
+                 : before < 0 ? BEFORE_TILE
+                              : (u16)before;
   }
   __syncthreads();
   for (u32 i = threadIdx.x; i < count; i += BLOCK)

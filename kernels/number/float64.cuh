@@ -10,7 +10,8 @@ struct Float64 {
 };
 
 // The number that text[start, end) is, and nothing else; the text has n bytes.
-__device__ __forceinline__ Float64 float64_of(const u8 *__restrict__ text, i64 n, i64 start, i64 end, u32 grammar) {
+__device__ __forceinline__ Float64 float64_of(
+    const u8 *__restrict__ text, i64 n, i64 start, i64 end, u32 grammar) {
   Float64 v = {NAN_BITS, NUMBER_MALFORMED};
   if (start < 0 || start >= end || end > n) return v;
   const Number r = read_number(text, n, start, end, grammar);

@@ -15,13 +15,15 @@ __device__ __forceinline__ u64 load_up_to_eight(const u8 *__restrict__ text, i64
   return v;
 }
 
-// The integer that text[at, limit) is, to value; text has n bytes, 0 <= at and limit <= n. A token of more than LONGEST bytes is INTEGER_OVERFLOW,
+// The integer that text[at, limit) is, to value; text has n bytes, 0 <= at and limit <= n. A token
+// of more than LONGEST bytes is INTEGER_OVERFLOW,
 // whatever it says. value is 0 if there is none.
 //
 //   text     - 1 2 3 4 5 6 7 8 9 0 1
 //   windows    |1 2 3 4 5 6 7 8|      12345678
 //                              |9 0 1|  901, moved to the end of a window whose other digits are 0
-__device__ __forceinline__ u32 read_integer(const u8 *__restrict__ text, i64 n, i64 at, i64 limit, u32 grammar, i64 &value) {
+__device__ __forceinline__ u32 read_integer(
+    const u8 *__restrict__ text, i64 n, i64 at, i64 limit, u32 grammar, i64 &value) {
   value = 0;
   if (at >= limit) return INTEGER_MALFORMED;
   if (limit - at > LONGEST) return INTEGER_OVERFLOW;
@@ -29,7 +31,8 @@ __device__ __forceinline__ u32 read_integer(const u8 *__restrict__ text, i64 n, 
   const bool negative = sign == '-';
   if (negative || (sign == '+' && grammar == GRAMMAR_LENIENT)) at++;
   u32 left = (u32)(limit - at);
-  if (left == 0 || (grammar == GRAMMAR_JSON && left > 1 && text[at] == '0')) return INTEGER_MALFORMED;
+  if (left == 0 || (grammar == GRAMMAR_JSON && left > 1 && text[at] == '0'))
+    return INTEGER_MALFORMED;
   u64 v = 0, over = 0;
   while (left) {
     u32 k = left < 8 ? left : 8;

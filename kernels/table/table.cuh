@@ -1,6 +1,7 @@
 // table.cuh: one field of a Table, for one thread, and what it says as a number.
 //
-// A field in quotes that has quotes inside is no number, whatever stands around them, so that nobody undoes them here.
+// A field in quotes that has quotes inside is no number, whatever stands around them, so that
+// nobody undoes them here.
 #pragma once
 #include "number/float64.cuh"
 #include "number/number_kinds.cuh"
@@ -8,10 +9,10 @@
 struct TableText {
   const u8 *__restrict__ text;
   i64 n;
-  const i64 *__restrict__ starts;   // of rows
-  const u32 *__restrict__ stops;    // of fields
+  const i64 *__restrict__ starts;  // of rows
+  const u32 *__restrict__ stops;   // of fields
   i64 rows;
-  u32 quote;                        // 0: none
+  u32 quote;  // 0: none
 };
 struct Cell {
   i64 from, to;  // without the quotes around it
@@ -31,7 +32,8 @@ __device__ __forceinline__ Cell table_cell(const TableText &t, u32 column, i64 r
 }
 
 __device__ __forceinline__ bool is_pad(u32 c) { return c == ' ' || c == '\t'; }
-// A field without the blanks around it, of which there are LONGEST at most on each side: beyond these it keeps them, and unsure is set.
+// A field without the blanks around it, of which there are LONGEST at most on each side: beyond
+// these it keeps them, and unsure is set.
 __device__ __forceinline__ Cell trimmed_cell(const TableText &t, Cell c, bool &unsure) {
   const i64 first = c.from, last = c.to;
   while (c.from < c.to && is_pad(t.text[c.from]) && c.from - first < LONGEST) c.from++;
@@ -40,7 +42,8 @@ __device__ __forceinline__ Cell trimmed_cell(const TableText &t, Cell c, bool &u
   return c;
 }
 
-// Up to 8 bytes of a field with its letters in lower case; all ones for a longer one, and for one with a byte of 0.
+// Up to 8 bytes of a field with its letters in lower case; all ones for a longer one, and for one
+// with a byte of 0.
 //   N a N   'n' | 'a' << 8 | 'n' << 16
 __device__ __forceinline__ u64 folded(const TableText &t, Cell c) {
   if (c.to - c.from > 8) return ~0ull;
@@ -76,5 +79,7 @@ __device__ __forceinline__ bool special_number(u64 v, u64 &bits) {
 }
 // Also in readers/csv/value.go.
 __device__ __forceinline__ bool says_null(u64 v) {
-  return v == 0 || v == word_of("null") || v == word_of("nan") || v == word_of("na") || v == word_of("n/a") || v == word_of("none") || v == word_of("\\n") || v == word_of("#n/a") || v == word_of("-");
+  return v == 0 || v == word_of("null") || v == word_of("nan") || v == word_of("na") ||
+         v == word_of("n/a") || v == word_of("none") || v == word_of("\\n") ||
+         v == word_of("#n/a") || v == word_of("-");
 }

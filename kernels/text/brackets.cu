@@ -1,4 +1,5 @@
-// brackets.cu: the masks of openers and closers. It is compiled anew for each set of brackets, with the set as constants.
+// brackets.cu: the masks of openers and closers. It is compiled anew for each set of brackets, with
+// the set as constants.
 //
 // buffer   elements            what
 // inside   n/64 or none        bytes in strings, where brackets do not count
@@ -9,14 +10,18 @@
 // span     2                   gets that, at 0
 #include "core.cuh"
 
-// -DPAIRS=2 -DOPENERS=0x7b5bull -DCLOSERS=0x7d5dull sets what the arguments say otherwise: how many pairs, and their bytes, the first pair's lowest.
+// -DPAIRS=2 -DOPENERS=0x7b5bull -DCLOSERS=0x7d5dull sets what the arguments say otherwise: how many
+// pairs, and their bytes, the first pair's lowest.
 #ifndef PAIRS
 #define PAIRS pairs
 #define OPENERS openers
 #define CLOSERS closers
 #endif
 
-KERNEL __launch_bounds__(BLOCK) brackets_tiles(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ strings, [[maybe_unused]] u32 pairs, [[maybe_unused]] u64 openers, [[maybe_unused]] u64 closers, u64 *__restrict__ open, u64 *__restrict__ close, i64 *__restrict__ tile, const i64 *__restrict__ carry, i64 *__restrict__ span) {
+KERNEL __launch_bounds__(BLOCK) brackets_tiles(const u8 *__restrict__ text, i64 n,
+    const u64 *__restrict__ strings, [[maybe_unused]] u32 pairs, [[maybe_unused]] u64 openers,
+    [[maybe_unused]] u64 closers, u64 *__restrict__ open, u64 *__restrict__ close,
+    i64 *__restrict__ tile, const i64 *__restrict__ carry, i64 *__restrict__ span) {
   __shared__ i32 shared[33];
   const i64 word = thread_index(), words = (n + WORD - 1) / WORD;
   const Planes p = load_planes(text, n, word);

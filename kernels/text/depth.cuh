@@ -1,11 +1,13 @@
-// depth.cuh: the bracket depth at a byte, and a tree of lowest depths in which the bracket that matches another one is found in bounded time.
+// depth.cuh: the bracket depth at a byte, and a tree of lowest depths in which the bracket that
+// matches another one is found in bounded time.
 //
 // Depth is inclusive: an opener counts at itself, a closer no longer does.
 //
 //   text     { " a " : [ 1 , [ ] ] }
 //   depth    1 1 1 1 1 2 2 2 3 2 1 0
 //
-// The tree has a node for each word, for each 32 words, for each 1024 and so on, up to a level of one node. A node holds
+// The tree has a node for each word, for each 32 words, for each 1024 and so on, up to a level of
+// one node. A node holds
 //   low    the lowest depth in its text: before its first byte, or at one of its bytes
 //   some   from level 1 on: bit i is set if child i holds a bracket
 //
@@ -13,17 +15,20 @@
 //   level 1   low [ 3       | 1        | 2          ]   some [ 0110 | 0000 | 1001 ]
 //   level 0   low [ 4 3 3 5 | 1 1 1 1  | 2 3 2 4    ]
 //
-// The closer of an opener at depth d lies in the first word behind it whose low is less than d, and the opener of a closer that leaves depth d in the
-// last word before it whose low is at most d. A search looks at 64 nodes a level at most, and there are 7 levels in a terabyte.
-// The levels follow one another, each filled up to a multiple of 32 nodes; what fills level l up has the greatest low. Level 0 is in low only.
+// The closer of an opener at depth d lies in the first word behind it whose low is less than d, and
+// the opener of a closer that leaves depth d in the
+// last word before it whose low is at most d. A search looks at 64 nodes a level at most, and there
+// are 7 levels in a terabyte.
+// The levels follow one another, each filled up to a multiple of 32 nodes; what fills level l up
+// has the greatest low. Level 0 is in low only.
 #pragma once
 #include "core.cuh"
 
 // What BracketDepth leaves behind.
 struct DepthIndex {
-  const u64 *__restrict__ open;   // brackets outside strings
+  const u64 *__restrict__ open;  // brackets outside strings
   const u64 *__restrict__ close;
-  const i32 *__restrict__ base;   // depth before a word
+  const i32 *__restrict__ base;  // depth before a word
   const i32 *__restrict__ low;
   const u32 *__restrict__ some;
   i64 words;
@@ -34,20 +39,26 @@ struct DepthIndex {
 // The bits up to and with the lowest set bit of v, which is not 0.
 __device__ __forceinline__ u64 through_first(u64 v) { return v ^ (v - 1); }
 // What the brackets among these bits change.
-__device__ __forceinline__ int depth_change(u64 open, u64 close, u64 among) { return __popcll(open & among) - __popcll(close & among); }
-// The lowest depth in a word, relative to the depth before it. Only the last closer of a run can be at it.
+__device__ __forceinline__ int depth_change(u64 open, u64 close, u64 among) {
+  return __popcll(open & among) - __popcll(close & among);
+}
+// The lowest depth in a word, relative to the depth before it. Only the last closer of a run can be
+// at it.
 __device__ __forceinline__ int word_low(u64 open, u64 close) {
   int low = 0;
-  for (u64 ends = close & ~(close >> 1); ends; ends &= ends - 1) low = min(low, depth_change(open, close, through_first(ends)));
+  for (u64 ends = close & ~(close >> 1); ends; ends &= ends - 1)
+    low = min(low, depth_change(open, close, through_first(ends)));
   return low;
 }
-// The first closer among these bits at which the depth, relative to that before the word, is less than limit; 64 if there is none.
+// The first closer among these bits at which the depth, relative to that before the word, is less
+// than limit; 64 if there is none.
 __device__ __forceinline__ int word_first_below(u64 open, u64 close, u64 among, i64 limit) {
   for (u64 m = close & among; m; m &= m - 1)
     if (depth_change(open, close, through_first(m)) < limit) return first_bit(m);
   return 64;
 }
-// The last opener among these bits before which the depth, relative to that before the word, is at most limit; -1 if there is none.
+// The last opener among these bits before which the depth, relative to that before the word, is at
+// most limit; -1 if there is none.
 __device__ __forceinline__ int word_last_opener(u64 open, u64 close, u64 among, i64 limit) {
   for (u64 m = open & among; m;) {
     int at = 63 - __clzll((i64)m);
@@ -64,11 +75,17 @@ __device__ __forceinline__ i64 depth_at(const DepthIndex &x, i64 pos) {
 
 // ---- the tree ----
 
-__device__ __forceinline__ i64 tree_nodes(i64 words, int level) { return (words + (1ll << 5 * level) - 1) >> 5 * level; }
-__device__ __forceinline__ i64 tree_room(i64 words, int level) { return (tree_nodes(words, level) + 31) & ~31ll; }
+__device__ __forceinline__ i64 tree_nodes(i64 words, int level) {
+  return (words + (1ll << 5 * level) - 1) >> 5 * level;
+}
+__device__ __forceinline__ i64 tree_room(i64 words, int level) {
+  return (tree_nodes(words, level) + 31) & ~31ll;
+}
 
-// Writes a word's depth and what the tree has of it; all threads of a warp call, each with the next word. depth: before the word. The last warp fills level 0 up.
-__device__ __forceinline__ void depth_word(i64 depth, u64 open, u64 close, i64 word, i64 words, i32 *__restrict__ base, i32 *__restrict__ low, u32 *__restrict__ some) {
+// Writes a word's depth and what the tree has of it; all threads of a warp call, each with the next
+// word. depth: before the word. The last warp fills level 0 up.
+__device__ __forceinline__ void depth_word(i64 depth, u64 open, u64 close, i64 word, i64 words,
+    i32 *__restrict__ base, i32 *__restrict__ low, u32 *__restrict__ some) {
   i32 lowest = word < words ? depth_saturated(depth + word_low(open, close)) : (i32)DEPTH_MOST;
   if (word < words) base[word] = depth_saturated(depth);
   if (word < tree_room(words, 0)) low[word] = lowest;
@@ -139,7 +156,8 @@ __device__ __forceinline__ i64 tree_last_below(const DepthIndex &x, i64 word, i6
   }
   return node;
 }
-// The lowest depth behind word, up to the end of the text; DEPTH_MOST if nothing is behind it. Once it is sure to be less than limit, any such depth.
+// The lowest depth behind word, up to the end of the text; DEPTH_MOST if nothing is behind it. Once
+// it is sure to be less than limit, any such depth.
 __device__ __forceinline__ i64 tree_low_behind(const DepthIndex &x, i64 word, i64 limit) {
   i64 start = 0, node = word + 1, low = DEPTH_MOST;
   for (int level = 0; node < tree_nodes(x.words, level) && low >= limit; level++) {
@@ -152,10 +170,12 @@ __device__ __forceinline__ i64 tree_low_behind(const DepthIndex &x, i64 word, i6
 
 // ---- searches by byte ----
 
-// The first byte behind pos at which the depth is less than limit; -1 if there is none. For an opener at pos and its own depth: the closer that matches it.
+// The first byte behind pos at which the depth is less than limit; -1 if there is none. For an
+// opener at pos and its own depth: the closer that matches it.
 __device__ __forceinline__ i64 first_below(const DepthIndex &x, i64 pos, i64 limit) {
   i64 word = pos / WORD;
-  int at = word_first_below(x.open[word], x.close[word], ~low_bits(pos % WORD + 1), limit - x.base[word]);
+  int at = word_first_below(
+      x.open[word], x.close[word], ~low_bits(pos % WORD + 1), limit - x.base[word]);
   if (at == 64) {
     word = tree_first_below(x, word, limit);
     if (word < 0) return -1;
@@ -164,7 +184,8 @@ __device__ __forceinline__ i64 first_below(const DepthIndex &x, i64 pos, i64 lim
   }
   return word * WORD + at;
 }
-// The first bracket at byte pos or behind it, outside strings; -1 if there is none. pos lies in the text.
+// The first bracket at byte pos or behind it, outside strings; -1 if there is none. pos lies in the
+// text.
 __device__ __forceinline__ i64 next_bracket(const DepthIndex &x, i64 pos) {
   i64 word = pos / WORD;
   u64 here = (x.open[word] | x.close[word]) & ~low_bits(pos % WORD);
@@ -174,7 +195,9 @@ __device__ __forceinline__ i64 next_bracket(const DepthIndex &x, i64 pos) {
     u32 behind = x.some[start + node / 32] & ~((2u << node % 32) - 1);
     node /= 32;
     if (behind) {
-      for (node = node * 32 + __ffs((int)behind) - 1; level > 1; node = node * 32 + __ffs((int)x.some[start + node]) - 1) start -= tree_room(x.words, --level);
+      for (node = node * 32 + __ffs((int)behind) - 1; level > 1;
+          node = node * 32 + __ffs((int)x.some[start + node]) - 1)
+        start -= tree_room(x.words, --level);
       return node * WORD + first_bit(x.open[node] | x.close[node]);
     }
     if (tree_nodes(x.words, level) == 1) return -1;

@@ -1,6 +1,7 @@
 // mark.cu: the union of spans as a mask, in a time that does not depend on their lengths.
 //
-// A span sets the bits of its first and last word itself. Of the words between, all full, it only says where they begin and where they end:
+// A span sets the bits of its first and last word itself. Of the words between, all full, it only
+// says where they begin and where they end:
 //
 //   span       . . . a a a a a | a a a a a a a a | a a a a a a a a | a a . . . . . .
 //   mask       . . . 1 1 1 1 1 |                 |                 | 1 1
@@ -15,7 +16,9 @@
 #include "core.cuh"
 
 // One thread, one span; among: which of them, or null.
-KERNEL __launch_bounds__(BLOCK) mark_edges(const u32 *__restrict__ starts, const u32 *__restrict__ ends, const u64 *__restrict__ among, i64 count, i64 n, u64 *__restrict__ mask, i32 *__restrict__ change) {
+KERNEL __launch_bounds__(BLOCK) mark_edges(const u32 *__restrict__ starts,
+    const u32 *__restrict__ ends, const u64 *__restrict__ among, i64 count, i64 n,
+    u64 *__restrict__ mask, i32 *__restrict__ change) {
   const i64 i = thread_index();
   if (i >= count || (among && !(among[i / 64] >> i % 64 & 1))) return;
   const i64 start = starts[i], end = min((i64)ends[i], n);
@@ -33,14 +36,16 @@ KERNEL __launch_bounds__(BLOCK) mark_edges(const u32 *__restrict__ starts, const
   if (last * WORD < n) atomicAdd(change + last, -1);
 }
 
-KERNEL __launch_bounds__(BLOCK) mark_tiles(const i32 *__restrict__ change, i64 words, i64 *__restrict__ tile) {
+KERNEL __launch_bounds__(BLOCK) mark_tiles(
+    const i32 *__restrict__ change, i64 words, i64 *__restrict__ tile) {
   __shared__ i32 shared[33];
   const i64 word = thread_index();
   const i32 sum = block_sum(word < words ? change[word] : 0, shared);
   if (threadIdx.x == 0) tile[blockIdx.x] = sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) mark_fill(const i32 *__restrict__ change, i64 words, const i64 *__restrict__ tile, u64 *__restrict__ mask) {
+KERNEL __launch_bounds__(BLOCK) mark_fill(const i32 *__restrict__ change, i64 words,
+    const i64 *__restrict__ tile, u64 *__restrict__ mask) {
   __shared__ i32 shared[33];
   const i64 word = thread_index();
   i32 all;

@@ -1,6 +1,8 @@
-// pattern.cu: where a string of bytes occurs. It is compiled anew for each pattern, with the pattern as constants.
+// pattern.cu: where a string of bytes occurs. It is compiled anew for each pattern, with the
+// pattern as constants.
 //
-// The planes of a word tell for all its bytes at once where a byte of the pattern is. Up to 4 bytes of the pattern, those that are rare in data, are
+// The planes of a word tell for all its bytes at once where a byte of the pattern is. Up to 4 bytes
+// of the pattern, those that are rare in data, are
 // looked for in that way; where all of them are in place, the text is compared:
 //
 //   pattern     " t y p e "       probes  y at place 2, p at place 3
@@ -9,7 +11,8 @@
 //   p           . . . . 1 . . .   moved by 3   . 1 . . . . . .
 //   candidates                                 . 1 . . . . . .
 //
-// A text of nothing but candidates costs an eighth of the pattern's length in comparisons for each byte, and no more.
+// A text of nothing but candidates costs an eighth of the pattern's length in comparisons for each
+// byte, and no more.
 //
 // buffer   elements        what
 // inside   n/64 or none    bytes in strings
@@ -17,8 +20,10 @@
 // hits     n/64            the first bytes of occurrences
 #include "bytes.cuh"
 
-// -DLENGTH=6 -DPROBES=0x7079u -DPLACES=0x0302u -DCHECK=5 -DPATTERN=0x226570797422ull sets what the arguments say otherwise: the bytes to look for and their
-// places, lowest first, 4 or LENGTH of them; the place that must lie outside of strings; the words of the pattern.
+// -DLENGTH=6 -DPROBES=0x7079u -DPLACES=0x0302u -DCHECK=5 -DPATTERN=0x226570797422ull sets what the
+// arguments say otherwise: the bytes to look for and their
+// places, lowest first, 4 or LENGTH of them; the place that must lie outside of strings; the words
+// of the pattern.
 #ifdef LENGTH
 static __constant__ const u64 WORDS[] = {PATTERN};
 #else
@@ -30,9 +35,13 @@ static __constant__ const u64 WORDS[] = {PATTERN};
 #endif
 
 constexpr int MOST_PROBES = 4;
-constexpr i64 MATCHED = BLOCK - 1;  // words a block matches; its last thread reads the word behind them
+// words a block matches; its last thread reads the word behind them
+constexpr i64 MATCHED = BLOCK - 1;
 
-KERNEL __launch_bounds__(BLOCK) pattern_match(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ inside, [[maybe_unused]] const u64 *__restrict__ pattern, [[maybe_unused]] u32 length, [[maybe_unused]] u32 probes, [[maybe_unused]] u32 places, [[maybe_unused]] u32 check, u64 *__restrict__ hits) {
+KERNEL __launch_bounds__(BLOCK) pattern_match(const u8 *__restrict__ text, i64 n,
+    const u64 *__restrict__ inside, [[maybe_unused]] const u64 *__restrict__ pattern,
+    [[maybe_unused]] u32 length, [[maybe_unused]] u32 probes, [[maybe_unused]] u32 places,
+    [[maybe_unused]] u32 check, u64 *__restrict__ hits) {
   __shared__ u64 found[MOST_PROBES][BLOCK];
   const i64 word = blockIdx.x * MATCHED + threadIdx.x, words = (n + WORD - 1) / WORD;
   const Planes p = load_planes(text, n, word);

@@ -1,9 +1,11 @@
-// recode.cu: texts of a code page of one byte a character as UTF-8. Bytes below 0x80 are ASCII in all of them. One thread, one text; texts are short.
+// recode.cu: texts of a code page of one byte a character as UTF-8. Bytes below 0x80 are ASCII in
+// all of them. One thread, one text; texts are short.
 //
 // buffer   elements     written by   what
 // starts   texts        -            spans in the text; of more than RECODED bytes only the first ones count
 // ends     texts        -            likewise
-// upper    128          -            UTF-8 of the bytes from 0x80 on, first byte lowest, and above it, from bit 24 on, how many bytes; 0: no character
+// upper    128          -            UTF-8 of the bytes from 0x80 on, first byte lowest, and above it, from
+//                                    bit 24 on, how many bytes; 0: no character
 // sizes    texts        sizes        bytes of each as UTF-8
 // odd      1            sizes        FIXED_HIGH, where a byte is no character; 0 before
 // out      room bytes   bytes        one text behind the other; one that does not fit is left out
@@ -13,7 +15,8 @@ constexpr i64 RECODED = 256;
 
 // Calls with(word, bytes) for words of up to 8 bytes of a text that are ASCII, or one character.
 template <class With>
-__device__ __forceinline__ void each_run(const u8 *__restrict__ text, i64 n, i64 start, i64 end, const u32 *__restrict__ upper, With with) {
+__device__ __forceinline__ void each_run(const u8 *__restrict__ text, i64 n, i64 start, i64 end,
+    const u32 *__restrict__ upper, With with) {
   if (end > start + RECODED) end = start + RECODED;
   if (start < 0 || end > n) return;
   for (i64 at = start; at < end;) {
@@ -31,7 +34,9 @@ __device__ __forceinline__ void each_run(const u8 *__restrict__ text, i64 n, i64
   }
 }
 
-KERNEL __launch_bounds__(BLOCK) recode_sizes(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 texts, const u32 *__restrict__ upper, i64 *__restrict__ sizes, u32 *__restrict__ odd) {
+KERNEL __launch_bounds__(BLOCK) recode_sizes(const u8 *__restrict__ text, i64 n,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 texts,
+    const u32 *__restrict__ upper, i64 *__restrict__ sizes, u32 *__restrict__ odd) {
   const i64 i = thread_index();
   u32 state = FIXED_VALID;
   if (i < texts) {
@@ -45,7 +50,10 @@ KERNEL __launch_bounds__(BLOCK) recode_sizes(const u8 *__restrict__ text, i64 n,
   add_state(odd, state);
 }
 
-KERNEL __launch_bounds__(BLOCK) recode_bytes(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 texts, const u32 *__restrict__ upper, const i64 *__restrict__ offsets, u8 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) recode_bytes(const u8 *__restrict__ text, i64 n,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 texts,
+    const u32 *__restrict__ upper, const i64 *__restrict__ offsets, u8 *__restrict__ out,
+    i64 room) {
   const i64 i = thread_index();
   if (i >= texts || offsets[i] == offsets[i + 1] || offsets[i + 1] > room) return;
   Writer to(out + offsets[i]);

@@ -7,7 +7,10 @@
 #include "text/depth.cuh"
 
 // One thread, one span.
-KERNEL __launch_bounds__(BLOCK) spans_ends(const u64 *__restrict__ open, const u64 *__restrict__ close, const i32 *__restrict__ base, const i32 *__restrict__ low, const u32 *__restrict__ some, i64 n, const i64 *__restrict__ starts, i64 count, i64 skip, i64 *__restrict__ ends) {
+KERNEL __launch_bounds__(BLOCK) spans_ends(const u64 *__restrict__ open,
+    const u64 *__restrict__ close, const i32 *__restrict__ base, const i32 *__restrict__ low,
+    const u32 *__restrict__ some, i64 n, const i64 *__restrict__ starts, i64 count, i64 skip,
+    i64 *__restrict__ ends) {
   const i64 i = thread_index();
   if (i >= count) return;
   const DepthIndex x = {open, close, base, low, some, (n + WORD - 1) / WORD};

@@ -1,12 +1,21 @@
-// strings.cuh: what the raw text of a string means, and what is wrong with it, for one string or for a piece of a long one.
+// strings.cuh: what the raw text of a string means, and what is wrong with it, for one string or
+// for a piece of a long one.
 //
-// The same walk counts and writes, so that what is written is what was counted, whatever the text is.
+// The same walk counts and writes, so that what is written is what was counted, whatever the text
+// is.
 #pragma once
 #include "bytes.cuh"
 
 enum { STRINGS_RAW, STRINGS_JSON, STRINGS_DOUBLED };
 // Bits of a string's flags; the masks of Strings are in this order.
-enum { STRING_ESCAPED = 1, STRING_CONTROL = 2, STRING_NOT_UTF8 = 4, STRING_MALFORMED = 8, STRING_REPLACED = 16, STRING_FLAGS = 5 };
+enum {
+  STRING_ESCAPED = 1,
+  STRING_CONTROL = 2,
+  STRING_NOT_UTF8 = 4,
+  STRING_MALFORMED = 8,
+  STRING_REPLACED = 16,
+  STRING_FLAGS = 5
+};
 
 struct Text {
   const u8 *__restrict__ bytes;
@@ -15,12 +24,14 @@ struct Text {
 
   __device__ __forceinline__ u64 window(i64 at) const { return load_window(bytes, n, at); }
   // The byte that starts an escape; none is 256.
-  __device__ __forceinline__ u32 escape() const { return mode == STRINGS_JSON ? '\\' : mode == STRINGS_DOUBLED ? '"' : 256; }
+  __device__ __forceinline__ u32 escape() const {
+    return mode == STRINGS_JSON ? '\\' : mode == STRINGS_DOUBLED ? '"' : 256;
+  }
 };
 
 // What was learned of a run of text.
 struct StringPart {
-  i64 bytes;     // that it means
+  i64 bytes;  // that it means
   u32 flags;
   u32 replaced;  // halves of surrogate pairs that became U+FFFD
 };
@@ -42,7 +53,8 @@ __device__ __forceinline__ void encode_utf8(u32 point, Escape &e) {
   } else if (point < 0x10000) {
     e.size = 3, e.utf8 = 0x8080e0 | point >> 12 | (point >> 6 & 63) << 8 | (point & 63) << 16;
   } else {
-    e.size = 4, e.utf8 = 0x808080f0u | point >> 18 | (point >> 12 & 63) << 8 | (point >> 6 & 63) << 16 | (point & 63) << 24;
+    e.size = 4, e.utf8 = 0x808080f0u | point >> 18 | (point >> 12 & 63) << 8 |
+                         (point >> 6 & 63) << 16 | (point & 63) << 24;
   }
 }
 // The UTF-16 unit that the four digits in v write; bad if they are none.
@@ -53,19 +65,22 @@ __device__ __forceinline__ u32 utf16_unit(u32 v, bool &bad) {
   return (b & 255) << 8 | (b >> 8 & 255);
 }
 
-// JSON's escape at byte `at` of a string that ends at end (RFC 8259 section 7). Half a surrogate pair becomes U+FFFD. A backslash that starts no escape
+// JSON's escape at byte `at` of a string that ends at end (RFC 8259 section 7). Half a surrogate
+// pair becomes U+FFFD. A backslash that starts no escape
 // means nothing, and what follows it means itself.
 __device__ __forceinline__ Escape json_escape(const Text &text, i64 at, i64 end) {
   u64 v = text.window(at);
   u32 c = at + 1 < end ? (u32)(v >> 8) & 255 : 0;
   Escape e = {2, 1, c, STRING_ESCAPED};
   switch (c) {
-    case '"': case '\\': case '/': return e;
-    case 'b': e.utf8 = '\b'; return e;
-    case 'f': e.utf8 = '\f'; return e;
-    case 'n': e.utf8 = '\n'; return e;
-    case 'r': e.utf8 = '\r'; return e;
-    case 't': e.utf8 = '\t'; return e;
+  case '"':
+  case '\\':
+  case '/': return e;
+  case 'b': e.utf8 = '\b'; return e;
+  case 'f': e.utf8 = '\f'; return e;
+  case 'n': e.utf8 = '\n'; return e;
+  case 'r': e.utf8 = '\r'; return e;
+  case 't': e.utf8 = '\t'; return e;
   }
   bool bad = c != 'u' || at + 6 > end;
   u32 unit = 0;
@@ -97,18 +112,25 @@ __device__ __forceinline__ Escape read_escape(const Text &text, i64 at, i64 end)
   return text.mode == STRINGS_JSON ? json_escape(text, at, end) : doubled_quote(text, at, end);
 }
 
-// How many bytes the UTF-8 character in the low bytes of v takes, or 0 for what is none (RFC 3629 section 4). v is 0 behind the string's end.
+// How many bytes the UTF-8 character in the low bytes of v takes, or 0 for what is none (RFC 3629
+// section 4). v is 0 behind the string's end.
 __device__ __forceinline__ u32 utf8_length(u32 v) {
   u32 lead = v & 255, second = v >> 8 & 255;
   if (lead < 0x80) return 1;
   if (lead < 0xc2) return 0;
   if (lead < 0xe0) return (v & 0xc000) == 0x8000 ? 2 : 0;
-  u32 lo = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80, hi = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  u32 lo = lead == 0xe0   ? 0xa0
+           : lead == 0xf0 ? 0x90
+                          : 0x80,
+      hi = lead == 0xed   ? 0x9f
+           : lead == 0xf4 ? 0x8f
+                          : 0xbf;
   if (second < lo || second > hi) return 0;
   if (lead < 0xf0) return (v & 0xc00000) == 0x800000 ? 3 : 0;
   return lead < 0xf5 && (v & 0xc0c00000u) == 0x80800000u ? 4 : 0;
 }
-// Are the characters that start in [from, to) sound, and is every other byte part of one? The string is [start, end).
+// Are the characters that start in [from, to) sound, and is every other byte part of one? The
+// string is [start, end).
 __device__ __forceinline__ bool sound_utf8(const Text &text, i64 start, i64 from, i64 to, i64 end) {
   i64 at = from;
   // What a character before from takes was looked at where it starts.
@@ -136,9 +158,11 @@ __device__ __forceinline__ bool sound_utf8(const Text &text, i64 start, i64 from
   return true;
 }
 
-// Walks the bytes and escapes that start in [from, to) of the string [start, end), and counts what they mean, or writes it.
+// Walks the bytes and escapes that start in [from, to) of the string [start, end), and counts what
+// they mean, or writes it.
 template <bool WRITE>
-__device__ __forceinline__ StringPart walk_string(const Text &text, i64 start, i64 from, i64 to, i64 end, Writer *out) {
+__device__ __forceinline__ StringPart walk_string(
+    const Text &text, i64 start, i64 from, i64 to, i64 end, Writer *out) {
   StringPart part = {0, 0, 0};
   const u32 escape = text.escape();
   u64 seen = 0, control = 0;

@@ -1,4 +1,5 @@
-// strings_measure.cuh: a string of a column, measured by one thread, and the sums of a block of 256 strings: see strings.cu.
+// strings_measure.cuh: a string of a column, measured by one thread, and the sums of a block of 256
+// strings: see strings.cu.
 #pragma once
 #include "text/strings.cuh"
 
@@ -19,18 +20,22 @@ __device__ __forceinline__ bool settle_span(Span &s, i64 n) {
   return bad;
 }
 // The span of a string; one that is not in the text is empty, and bad.
-__device__ __forceinline__ Span read_span(const i64 *starts, const i64 *ends, i64 i, i64 n, bool &bad) {
+__device__ __forceinline__ Span read_span(
+    const i64 *starts, const i64 *ends, i64 i, i64 n, bool &bad) {
   Span s = {starts[i], ends[i]};
   bad = settle_span(s, n);
   return s;
 }
-__device__ __forceinline__ i64 pieces_of(Span s) { return s.end - s.start > PIECE ? (s.end - s.start + PIECE - 1) / PIECE : 0; }
+__device__ __forceinline__ i64 pieces_of(Span s) {
+  return s.end - s.start > PIECE ? (s.end - s.start + PIECE - 1) / PIECE : 0;
+}
 
 // Adds to the sums of the whole column; the warp calls together.
 __device__ __forceinline__ void add_sums(StringSums *sums, u32 flags, u32 replaced) {
   flags = __reduce_or_sync(WARP, flags), replaced = __reduce_add_sync(WARP, replaced);
   if (lane_index()) return;
-  if (flags & ~*(volatile u32 *)&sums->flags) atomicOr(&sums->flags, flags);  // seldom: they are soon all there
+  // seldom: they are soon all there
+  if (flags & ~*(volatile u32 *)&sums->flags) atomicOr(&sums->flags, flags);
   if (replaced) atomicAdd((u64 *)&sums->replaced, (u64)replaced);
 }
 
@@ -41,8 +46,10 @@ struct StringColumn {
   i64 *__restrict__ before, *__restrict__ first;
   StringSums *__restrict__ sums;
 };
-// Measures string i, which is s, of a block's strings; one that has pieces is left out. bad: its span is none. All threads of the block call.
-__device__ __forceinline__ void measure_string(const Text &t, i64 i, i64 strings, Span s, bool bad, const StringColumn &to) {
+// Measures string i, which is s, of a block's strings; one that has pieces is left out. bad: its
+// span is none. All threads of the block call.
+__device__ __forceinline__ void measure_string(
+    const Text &t, i64 i, i64 strings, Span s, bool bad, const StringColumn &to) {
   __shared__ i64 shared[33];
   __shared__ u32 shared_bytes[33];
   StringPart part = {0, 0, 0};

@@ -10,7 +10,9 @@ enum { DIMS_Z = 1, DIMS_M = 2, DIMS_EMPTY = 4 };
 constexpr int MOST_BLANKS = 64;  // between the words of a tag; what has more is undecided
 
 // How many letters a window begins with.
-__device__ __forceinline__ int letters(u64 v) { return first_bit(~(bytes_between((v & ~HIGHS) | ONES * 0x20, 'a', 'z') & ~v) & HIGHS) / 8; }
+__device__ __forceinline__ int letters(u64 v) {
+  return first_bit(~(bytes_between((v & ~HIGHS) | ONES * 0x20, 'a', 'z') & ~v) & HIGHS) / 8;
+}
 
 // A WKT tag: "Point", "POINTZ", "point zm ", "POINT M EMPTY".
 struct Tag {
@@ -33,7 +35,10 @@ struct Tag {
     const u64 v = window(text, n, at) | ONES * 0x20;
     const int length = letters(window(text, n, at));
     const u32 c = v & 255, d = v >> 8 & 255;
-    const u32 dims = length == 1 && c == 'z' ? DIMS_Z : length == 1 && c == 'm' ? DIMS_M : length == 2 && c == 'z' && d == 'm' ? DIMS_Z | DIMS_M : 0;
+    const u32 dims = length == 1 && c == 'z'               ? DIMS_Z
+                     : length == 1 && c == 'm'             ? DIMS_M
+                     : length == 2 && c == 'z' && d == 'm' ? DIMS_Z | DIMS_M
+                                                           : 0;
     if (dims) at += length;
     return dims;
   }
@@ -47,7 +52,9 @@ struct Tag {
 };
 
 // One thread, one tag. The kind counts if a bracket or EMPTY stands behind it.
-KERNEL __launch_bounds__(BLOCK) kind_wkt(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ position, i64 count, u64 end_bytes, u32 end_count, u8 *__restrict__ kind, u8 *__restrict__ dims) {
+KERNEL __launch_bounds__(BLOCK) kind_wkt(const u8 *__restrict__ text, i64 n,
+    const i64 *__restrict__ position, i64 count, u64 end_bytes, u32 end_count,
+    u8 *__restrict__ kind, u8 *__restrict__ dims) {
   const i64 i = thread_index();
   if (i >= count) return;
   const i64 at = position[i];
@@ -59,7 +66,8 @@ KERNEL __launch_bounds__(BLOCK) kind_wkt(const u8 *__restrict__ text, i64 n, con
       if (begins(w, names[k], ONES * 0x20)) found = names[k].kind, tag.at = at + names[k].length;
     if (found != TYPE_UNKNOWN) {
       dim = tag.dims();
-      const bool attached = dim == 0 && letters(window(text, n, tag.at)) > 0;  // "POLYGONX", "POINTEMPTY"
+      // "POLYGONX", "POINTEMPTY"
+      const bool attached = dim == 0 && letters(window(text, n, tag.at)) > 0;
       tag.blanks();
       if (dim == 0) dim = tag.dims(), tag.blanks();
       if (tag.empty()) dim |= DIMS_EMPTY;

@@ -1,4 +1,5 @@
-// xml_rows.cu: the rows of a text of XML: whether their elements end where they should, the text of their values, and what their geometries look like.
+// xml_rows.cu: the rows of a text of XML: whether their elements end where they should, the text of
+// their values, and what their geometries look like.
 //
 // buffer     elements         written by   what
 // starts     tags             -            the "<" of each tag
@@ -10,12 +11,15 @@
 // row        rows             -            the tag that begins each row
 // row_start  rows             rows         its "<"
 // from, to   columns * rows   rows         the text of each value, one column behind the other; -1 where a row has none
-// first      columns          rows         the tag in which the first value of a column stands, of all rows; all ones before
-// gap        tags             rows         GAP_*, see xml_lines.cuh: what a tag and the text behind it mean for the geometry
+// first      columns          rows         the tag in which the first value of a column stands, of all rows;
+//                                          all ones before
+// gap        tags             rows         GAP_*, see xml_lines.cuh: what a tag and the text behind it mean
+//                                          for the geometry
 // patch      tags             rows         PATCH_*, likewise
 // found      1                rows         see XMLFound
 //
-// One thread, one row: it walks from tag to tag, MOST_ROW_TAGS of them at most, and never through a text. Which elements are open
+// One thread, one row: it walks from tag to tag, MOST_ROW_TAGS of them at most, and never through a
+// text. Which elements are open
 // stands in the bytes of two words, the innermost one lowest.
 #include "xml/lines.cuh"
 #include "xml/tags.cuh"
@@ -40,13 +44,16 @@ struct XMLWalk {
   const u64 *sections;
 };
 
-// The text of a value behind a tag: that of a CDATA section if it is all of it, blanks around it aside. False: a section is only part of it.
+// The text of a value behind a tag: that of a CDATA section if it is all of it, blanks around it
+// aside. False: a section is only part of it.
 __device__ __forceinline__ bool value_text(const XMLWalk &x, i64 tag, i64 &from, i64 &to) {
   if (!(x.sections[tag / WORD] >> tag % WORD & 1)) return true;
   i64 first = from, last = to;
   while (first < last && first - from < FAR_WHITE && is_white(x.text[first])) first++;
   while (last > first && to - last < FAR_WHITE && is_white(x.text[last - 1])) last--;
-  if (last - first < 12 || x.text[first] != '<' || x.text[last - 1] != '>' || x.text[last - 2] != ']' || x.text[last - 3] != ']') return false;
+  if (last - first < 12 || x.text[first] != '<' || x.text[last - 1] != '>' ||
+      x.text[last - 2] != ']' || x.text[last - 3] != ']')
+    return false;
   from = first + 9, to = last - 3;  // "<![CDATA[" and "]]>"
   return true;
 }
@@ -60,20 +67,22 @@ __device__ __forceinline__ bool holds_first(const XMLWalk &x, i64 tag) {
 
 // Of a row while it is walked.
 struct XMLRowState {
-  u64 low, high;     // elements that are open, a byte each
+  u64 low, high;  // elements that are open, a byte each
   u32 open, deepest;
-  u64 seen;          // columns that have a value
-  u32 shapes;        // that are open
-  u32 begun;         // a bit for each: something stands in it
-  u32 collections;   // a bit for each: it is one
-  bool geometry;     // a shape was met
-  bool closed;       // the row has ended
-  bool leaf;         // the tag before begins the innermost element
+  u64 seen;         // columns that have a value
+  u32 shapes;       // that are open
+  u32 begun;        // a bit for each: something stands in it
+  u32 collections;  // a bit for each: it is one
+  bool geometry;    // a shape was met
+  bool closed;      // the row has ended
+  bool leaf;        // the tag before begins the innermost element
 };
 
 // The walk over tag i, a start tag or an empty one. False: it may not stand there.
-__device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &to, XMLRowState &s, const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
-  if (s.open == MOST_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1))) return false;
+__device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &to, XMLRowState &s,
+    const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
+  if (s.open == MOST_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1)))
+    return false;
   if (e.empty && e.role != XML_VALUE && e.role != XML_PASSED) return false;
   u32 gap = s.shapes ? GAP_GEOMETRY | GAP_TAG : GAP_OUTSIDE, patch = PATCH_NONE;
   const u32 level = 1u << s.shapes, comma = s.begun & level ? (u32)PATCH_COMMA : 0;
@@ -106,7 +115,9 @@ __device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &t
     if (s.shapes == 0) return false;
     s.begun |= level;
     patch = comma;
-    gap = GAP_TAG | (e.role == XML_POSITIONS ? GAP_POSITIONS : e.role == XML_POSITION ? GAP_POSITION : GAP_TUPLES);
+    gap = GAP_TAG | (e.role == XML_POSITIONS     ? GAP_POSITIONS
+                        : e.role == XML_POSITION ? GAP_POSITION
+                                                 : GAP_TUPLES);
     break;
   case XML_VALUE:
     if (s.seen >> e.column & 1) return false;  // a list
@@ -115,10 +126,8 @@ __device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &t
     if ((u32)i < *(volatile u32 *)(to.first + e.column)) atomicMin(to.first + e.column, (u32)i);
     break;
   case XML_HOLDER:
-  case XML_PASSED:
-    break;
-  default:
-    return false;
+  case XML_PASSED: break;
+  default: return false;
   }
   to.gap[i] = (u8)gap, to.patch[i] = (u8)patch;
   if (e.empty) {
@@ -132,7 +141,8 @@ __device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &t
 }
 
 // The walk over tag i, an end tag.
-__device__ __forceinline__ bool end_element(const XMLWalk &x, const XMLRows &to, XMLRowState &s, const XMLEntry &e, i64 i, i64 row) {
+__device__ __forceinline__ bool end_element(
+    const XMLWalk &x, const XMLRows &to, XMLRowState &s, const XMLEntry &e, i64 i, i64 row) {
   if (s.open == 0) return false;
   const XMLEntry &o = x.entry[s.low & 0xff];
   if (o.name != e.name) return false;
@@ -157,8 +167,7 @@ __device__ __forceinline__ bool end_element(const XMLWalk &x, const XMLRows &to,
     to.from[o.column * to.rows + row] = from, to.to[o.column * to.rows + row] = end;
     break;
   }
-  default:
-    break;
+  default: break;
   }
   to.gap[i] = (u8)gap, to.patch[i] = (u8)patch;
   s.low = s.low >> 8 | s.high << 56, s.high >>= 8;
@@ -167,7 +176,8 @@ __device__ __forceinline__ bool end_element(const XMLWalk &x, const XMLRows &to,
   return true;
 }
 
-// Stand tags i and those behind, up to last, between two rows: none, or the end of an element around rows and its beginning?
+// Stand tags i and those behind, up to last, between two rows: none, or the end of an element
+// around rows and its beginning?
 __device__ __forceinline__ bool between_rows(const XMLWalk &x, const XMLRows &to, i64 i, i64 last) {
   if (i == last) return true;
   if (last - i != 2) return false;
@@ -178,7 +188,13 @@ __device__ __forceinline__ bool between_rows(const XMLWalk &x, const XMLRows &to
   return e.role == XML_END && o.role == XML_AROUND && !o.empty && e.name == o.name;
 }
 
-KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags, const u8 *__restrict__ kind, const XMLEntry *__restrict__ entry, u32 entries, const u8 *__restrict__ texts, const u64 *__restrict__ sections, const i64 *__restrict__ rows_at, i64 rows, u32 columns, i64 *__restrict__ row_start, i64 *__restrict__ from, i64 *__restrict__ to, u32 *__restrict__ first, u8 *__restrict__ gap, u8 *__restrict__ patch, XMLFound *__restrict__ found) {
+KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags,
+    const u8 *__restrict__ kind, const XMLEntry *__restrict__ entry, u32 entries,
+    const u8 *__restrict__ texts, const u64 *__restrict__ sections, const i64 *__restrict__ rows_at,
+    i64 rows, u32 columns, i64 *__restrict__ row_start, i64 *__restrict__ from,
+    i64 *__restrict__ to, u32 *__restrict__ first, u8 *__restrict__ gap, u8 *__restrict__ patch,
+    XMLFound *__restrict__ found) {
   __shared__ XMLEntry shared[MOST_ENTRIES];
   __shared__ u32 used[8], outer[8];
   for (u32 i = threadIdx.x; i < entries; i += BLOCK) shared[i] = entry[i];
@@ -197,7 +213,8 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n, con
       const u32 is = kind[i];
       if (ok = is != NO_ENTRY) {
         const XMLEntry &e = shared[is];
-        ok = e.role == XML_END ? end_element(x, out, s, e, i, row) : begin_element(x, out, s, e, is, i, row, outer);
+        ok = e.role == XML_END ? end_element(x, out, s, e, i, row)
+                               : begin_element(x, out, s, e, is, i, row, outer);
         if (!(used[is / 32] >> is % 32 & 1)) atomicOr(used + is / 32, 1u << is % 32);
       }
     }
@@ -210,17 +227,21 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n, con
       same_tag(text, starts[begin] + 1, ends[begin], texts + e.at, e.length, any, behind);
       s.seen |= 1ull << e.column;
       from[e.column * rows + row] = any, to[e.column * rows + row] = behind;
-      if (any >= behind || is_white(text[any]) || is_white(text[behind - 1])) xml_fault(found, starts[begin]);
+      if (any >= behind || is_white(text[any]) || is_white(text[behind - 1]))
+        xml_fault(found, starts[begin]);
       if ((u32)begin < *(volatile u32 *)(first + e.column)) atomicMin(first + e.column, (u32)begin);
     }
     for (u32 c = 0; c < columns; c++)
       if (!(s.seen >> c & 1)) from[c * rows + row] = to[c * rows + row] = -1;
   }
   const u32 deepest = __reduce_max_sync(WARP, s.deepest);
-  if (lane_index() == 0 && deepest > *(volatile u32 *)&found->deepest) atomicMax(&found->deepest, deepest);
+  if (lane_index() == 0 && deepest > *(volatile u32 *)&found->deepest)
+    atomicMax(&found->deepest, deepest);
   __syncthreads();
   if (threadIdx.x < 8) {
-    if (used[threadIdx.x] & ~*(volatile u32 *)(found->used + threadIdx.x)) atomicOr(found->used + threadIdx.x, used[threadIdx.x]);
-    if (outer[threadIdx.x] & ~*(volatile u32 *)(found->outer + threadIdx.x)) atomicOr(found->outer + threadIdx.x, outer[threadIdx.x]);
+    if (used[threadIdx.x] & ~*(volatile u32 *)(found->used + threadIdx.x))
+      atomicOr(found->used + threadIdx.x, used[threadIdx.x]);
+    if (outer[threadIdx.x] & ~*(volatile u32 *)(found->outer + threadIdx.x))
+      atomicOr(found->outer + threadIdx.x, outer[threadIdx.x]);
   }
 }

@@ -15,7 +15,10 @@
 //   text       < p a r c e l   g m l : i d = " p . 7 " >
 #include "xml/tags.cuh"
 
-KERNEL __launch_bounds__(BLOCK) xml_match(const u8 *__restrict__ text, i64 n, const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags, const XMLEntry *__restrict__ entry, u32 entries, const u8 *__restrict__ texts, u8 *__restrict__ kind, u64 *__restrict__ rows, XMLFound *__restrict__ found) {
+KERNEL __launch_bounds__(BLOCK) xml_match(const u8 *__restrict__ text, i64 n,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags,
+    const XMLEntry *__restrict__ entry, u32 entries, const u8 *__restrict__ texts,
+    u8 *__restrict__ kind, u64 *__restrict__ rows, XMLFound *__restrict__ found) {
   __shared__ u32 hashes[MOST_ENTRIES];
   for (u32 i = threadIdx.x; i < entries; i += BLOCK) hashes[i] = entry[i].hash;
   __syncthreads();

@@ -7,7 +7,20 @@ constexpr i64 LONGEST_TAG = 1024;  // bytes
 constexpr u32 XML_ANY = 1;         // in place of a value
 
 // Also in xml_tags.go.
-enum { XML_END, XML_ROW, XML_AROUND, XML_HOLDER, XML_VALUE, XML_PASSED, XML_SHAPE, XML_FIRST, XML_MORE, XML_POSITIONS, XML_POSITION, XML_TUPLES };
+enum {
+  XML_END,
+  XML_ROW,
+  XML_AROUND,
+  XML_HOLDER,
+  XML_VALUE,
+  XML_PASSED,
+  XML_SHAPE,
+  XML_FIRST,
+  XML_MORE,
+  XML_POSITIONS,
+  XML_POSITION,
+  XML_TUPLES
+};
 struct XMLEntry {
   u64 parents;  // classes that may be right around it
   u32 hash;     // of its name
@@ -19,12 +32,15 @@ struct XMLEntry {
 // The hash of a tag's name, which ends with a blank or with the tag. Also in xml_tags.go.
 __device__ __forceinline__ u32 tag_hash(const u8 *__restrict__ text, i64 from, i64 to) {
   u32 hash = 2166136261u;
-  for (const i64 end = min(to, from + LONGEST_TAG); from < end && !is_white(text[from]); from++) hash = (hash ^ text[from]) * 16777619u;
+  for (const i64 end = min(to, from + LONGEST_TAG); from < end && !is_white(text[from]); from++)
+    hash = (hash ^ text[from]) * 16777619u;
   return hash;
 }
 
-// Is the tag text[from, to) this one? Then the value in place of XML_ANY, the last one, is text[any, behind); any is -1 if there is none.
-__device__ __forceinline__ bool same_tag(const u8 *__restrict__ text, i64 from, i64 to, const u8 *__restrict__ want, u32 length, i64 &any, i64 &behind) {
+// Is the tag text[from, to) this one? Then the value in place of XML_ANY, the last one, is
+// text[any, behind); any is -1 if there is none.
+__device__ __forceinline__ bool same_tag(const u8 *__restrict__ text, i64 from, i64 to,
+    const u8 *__restrict__ want, u32 length, i64 &any, i64 &behind) {
   any = behind = -1;
   if (to - from > LONGEST_TAG || to - from + 1 < (i64)length) return false;
   for (u32 k = 0; k < length; k++) {

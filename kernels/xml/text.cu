@@ -8,7 +8,8 @@
 // within     n/64             -            bytes of CDATA sections, in which "&" means itself
 // copy       n                plain        the text, of which Compact keeps what is meant
 // keep       n/64             plain        its bytes that are kept
-// from, to   columns * rows   values       the text of each value; then without the blanks around it, and empty where there is none
+// from, to   columns * rows   values       the text of each value; then without the blanks around it, and
+//                                          empty where there is none
 // valid      words, each      values       bit per row: it has text
 // numbers    words, each      values       bit per row: a number
 // trues      words, each      values       bit per row: true
@@ -18,7 +19,8 @@
 #include "number/number_kinds.cuh"
 
 // One thread, one word.
-KERNEL __launch_bounds__(BLOCK) xml_plain(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ within, u64 *__restrict__ keep, u8 *__restrict__ copy) {
+KERNEL __launch_bounds__(BLOCK) xml_plain(const u8 *__restrict__ text, i64 n,
+    const u64 *__restrict__ within, u64 *__restrict__ keep, u8 *__restrict__ copy) {
   const i64 word = thread_index(), start = word * WORD;
   if (start >= n) return;
   const Planes p = load_planes(text, n, word);
@@ -43,20 +45,25 @@ KERNEL __launch_bounds__(BLOCK) xml_plain(const u8 *__restrict__ text, i64 n, co
     copy[start + bit] = (u8)means;
     kept &= ~(low_bits(bit + length) & ~low_bits(bit + 1));
   }
-  for (i64 at = start - LONGEST_ENTITY + 1; word && at < start; at++)  // those that begin in the word before
-    if (text[at] == '&' && !(within[word - 1] >> at % WORD & 1)) kept &= ~low_bits(max(0ll, at + (i64)entity_at(text, n, at, means) - start));
+  // those that begin in the word before
+  for (i64 at = start - LONGEST_ENTITY + 1; word && at < start; at++)
+    if (text[at] == '&' && !(within[word - 1] >> at % WORD & 1))
+      kept &= ~low_bits(max(0ll, at + (i64)entity_at(text, n, at, means) - start));
   keep[word] = kept;
 }
 
 // As of table_values.cu and xml_text.go.
 enum { CELL_TEXT = 1 << 10, CELL_BOOL = 1 << 11, CELL_ODD = 1 << 13 };
 
-// Does a text that is no number as JSON has it become one if its point gets a digit on either side? A text of more bytes is none.
+// Does a text that is no number as JSON has it become one if its point gets a digit on either side?
+// A text of more bytes is none.
 constexpr i64 LONGEST_ODD = 32;
 __device__ __forceinline__ bool lacks_digit(const u8 *__restrict__ text, i64 n, i64 from, i64 to) {
   if (to - from > LONGEST_ODD) return false;
   for (i64 at = from; at < to; at++)
-    if (text[at] == '.') return (at == from || text[at - 1] - '0' > 9u || at + 1 == to || text[at + 1] - '0' > 9u) && float64_of(text, n, from, to, GRAMMAR_LENIENT).state != NUMBER_MALFORMED;
+    if (text[at] == '.')
+      return (at == from || text[at - 1] - '0' > 9u || at + 1 == to || text[at + 1] - '0' > 9u) &&
+             float64_of(text, n, from, to, GRAMMAR_LENIENT).state != NUMBER_MALFORMED;
   return false;
 }
 
@@ -69,8 +76,15 @@ __device__ __forceinline__ bool lacks_digit(const u8 *__restrict__ text, i64 n, 
 //   .5 5. and what a host is to say    odd
 __device__ __forceinline__ u32 xml_kinds(const u8 *__restrict__ text, i64 n, i64 from, i64 to) {
   const u32 first = text[from];
-  if (first == 't') return to - from == 4 && text[from + 1] == 'r' && text[from + 2] == 'u' && text[from + 3] == 'e' ? CELL_BOOL : CELL_TEXT;
-  if (first == 'f') return to - from == 5 && text[from + 1] == 'a' && text[from + 2] == 'l' && text[from + 3] == 's' && text[from + 4] == 'e' ? CELL_BOOL : CELL_TEXT;
+  if (first == 't')
+    return to - from == 4 && text[from + 1] == 'r' && text[from + 2] == 'u' && text[from + 3] == 'e'
+               ? CELL_BOOL
+               : CELL_TEXT;
+  if (first == 'f')
+    return to - from == 5 && text[from + 1] == 'a' && text[from + 2] == 'l' &&
+                   text[from + 3] == 's' && text[from + 4] == 'e'
+               ? CELL_BOOL
+               : CELL_TEXT;
   if (first - '0' > 9 && first != '-' && first != '.') return CELL_TEXT;
   const u32 kinds = number_kinds_of(text, n, from, to);
   if (kinds & KIND_UNDECIDED) return CELL_ODD;
@@ -79,10 +93,13 @@ __device__ __forceinline__ u32 xml_kinds(const u8 *__restrict__ text, i64 n, i64
 }
 
 // One thread, one row of one column.
-KERNEL __launch_bounds__(BLOCK) xml_values(const u8 *__restrict__ text, i64 n, i64 rows, u32 columns, i64 *__restrict__ from, i64 *__restrict__ to, u64 *__restrict__ valid, u64 *__restrict__ numbers, u64 *__restrict__ trues, u32 *__restrict__ kinds) {
+KERNEL __launch_bounds__(BLOCK) xml_values(const u8 *__restrict__ text, i64 n, i64 rows,
+    u32 columns, i64 *__restrict__ from, i64 *__restrict__ to, u64 *__restrict__ valid,
+    u64 *__restrict__ numbers, u64 *__restrict__ trues, u32 *__restrict__ kinds) {
   __shared__ u32 all;
   const u32 column = blockIdx.x % columns;
-  const i64 row = (i64)(blockIdx.x / columns) * BLOCK + threadIdx.x, words = (rows + WORD - 1) / WORD;
+  const i64 row = (i64)(blockIdx.x / columns) * BLOCK + threadIdx.x,
+            words = (rows + WORD - 1) / WORD;
   u32 mine = 0;
   bool has = false, yes = false;
   if (threadIdx.x == 0) all = 0;
@@ -95,7 +112,8 @@ KERNEL __launch_bounds__(BLOCK) xml_values(const u8 *__restrict__ text, i64 n, i
       while (last > first && last > least && is_white(text[last - 1])) last--;
       if (last == least && last > first && is_white(text[last - 1])) mine = CELL_ODD;
       has = first < last;
-      if (has) mine |= xml_kinds(text, n, first, last), yes = mine & CELL_BOOL && text[first] == 't';
+      if (has)
+        mine |= xml_kinds(text, n, first, last), yes = mine & CELL_BOOL && text[first] == 't';
     }
     from[column * rows + row] = has ? first : 0, to[column * rows + row] = has ? last : 0;
   }

@@ -1,4 +1,5 @@
-// xml.cu: the tags of XML text (XML 1.0, fifth edition) that begins and ends outside of them, and whether all of it is made of characters.
+// xml.cu: the tags of XML text (XML 1.0, fifth edition) that begins and ends outside of them, and
+// whether all of it is made of characters.
 //
 // buffer     elements     written by      what
 // less       n/64         masks, counts   "<"; then those that begin tags
@@ -11,10 +12,12 @@
 // before     2 * tiles    (scan)          the same of the tiles before
 // starts     tags         list            "<" of each tag
 // ends       tags         list            its ">"
-// sections   tags/64      list            a bit for each tag with a CDATA section in the text behind it; 0 before. Two of them are a fault
+// sections   tags/64      list            a bit for each tag with a CDATA section in the text behind it; 0
+//                                         before. Two of them are a fault
 // found      1            all             see XMLFound
 //
-// A tag begins with "<" and ends with the next ">". XML has no "<" between the two, and no ">" between tags but as a character of text, which hardly anybody writes. So both
+// A tag begins with "<" and ends with the next ">". XML has no "<" between the two, and no ">"
+// between tags but as a character of text, which hardly anybody writes. So both
 // have to come by turns, and the k-th of one belongs to the k-th of the other:
 //
 //   text      < a   b = " & l t ; " > 1 < / a > < ! [ C D A T A [ < b > ] ] >
@@ -22,7 +25,8 @@
 //   greater   . . . . . . . . . . . 1 . . . . 1 . . . . . . . . . . . . . . .
 //   within    . . . . . . . . . . . . . . . . . 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
 //
-// A ">" in the value of an attribute makes a tag that nobody knows. Comments and processing instructions are such tags, too.
+// A ">" in the value of an attribute makes a tag that nobody knows. Comments and processing
+// instructions are such tags, too.
 #include "text/utf8.cuh"
 #include "xml/xml.cuh"
 
@@ -33,15 +37,19 @@ KERNEL __launch_bounds__(32) xml_begin(XMLFound *__restrict__ found) {
 
 // Stands this text at a byte?
 template <int N>
-__device__ __forceinline__ bool stands_at(const u8 *__restrict__ text, i64 n, i64 at, const char (&s)[N]) {
+__device__ __forceinline__ bool stands_at(
+    const u8 *__restrict__ text, i64 n, i64 at, const char (&s)[N]) {
   bool same = at >= 0 && at + N - 1 <= n;
   for (int i = 0; same && i < N - 1; i++) same = text[at + i] == (u8)s[i];
   return same;
 }
 
-// The bytes of a word that are no characters: control characters, malformed UTF-8, U+FFFE and U+FFFF.
-__device__ __forceinline__ u64 no_characters(const Planes &p, const u8 *__restrict__ text, i64 n, i64 start, u64 valid) {
-  u64 wrong = ~(p.b[7] | p.b[6] | p.b[5]) & ~(bytes_equal(p, '\t') | bytes_equal(p, '\n') | bytes_equal(p, '\r'));
+// The bytes of a word that are no characters: control characters, malformed UTF-8, U+FFFE and
+// U+FFFF.
+__device__ __forceinline__ u64 no_characters(
+    const Planes &p, const u8 *__restrict__ text, i64 n, i64 start, u64 valid) {
+  u64 wrong = ~(p.b[7] | p.b[6] | p.b[5]) &
+              ~(bytes_equal(p, '\t') | bytes_equal(p, '\n') | bytes_equal(p, '\r'));
   const u32 before = start > 0 ? *(const u32 *)(text + start - 4) : 0;
   if ((p.b[7] & valid) | (before & 0x80808080u)) {
     wrong |= utf8_faults(p, before);
@@ -54,11 +62,15 @@ __device__ __forceinline__ u64 no_characters(const Planes &p, const u8 *__restri
 }
 
 // One thread, one word.
-KERNEL __launch_bounds__(BLOCK) xml_masks(const u8 *__restrict__ text, i64 n, u64 *__restrict__ less, u64 *__restrict__ greater, u64 *__restrict__ amp, u64 *__restrict__ open, u64 *__restrict__ within, u32 *__restrict__ state, XMLFound *__restrict__ found) {
+KERNEL __launch_bounds__(BLOCK) xml_masks(const u8 *__restrict__ text, i64 n,
+    u64 *__restrict__ less, u64 *__restrict__ greater, u64 *__restrict__ amp,
+    u64 *__restrict__ open, u64 *__restrict__ within, u32 *__restrict__ state,
+    XMLFound *__restrict__ found) {
   __shared__ u32 shared[33];
   const i64 word = thread_index(), start = word * WORD;
   const Planes p = load_planes(text, n, word);
-  const u64 valid = word_valid(n, word), lesses = bytes_equal(p, '<'), greaters = bytes_equal(p, '>'), amps = bytes_equal(p, '&');
+  const u64 valid = word_valid(n, word), lesses = bytes_equal(p, '<'),
+            greaters = bytes_equal(p, '>'), amps = bytes_equal(p, '&');
   u64 opens = 0, closes = 0, odd = valid ? no_characters(p, text, n, start, valid) : 0;
   if (valid && start + WORD >= n && text[n - 1] >= 0x80) odd |= 1ull << (n - 1 - start);
   const u64 bang = bytes_equal(p, '!') >> 1 | 1ull << 63, bracket = bytes_equal(p, ']') << 1 | 1;
@@ -66,12 +78,17 @@ KERNEL __launch_bounds__(BLOCK) xml_masks(const u8 *__restrict__ text, i64 n, u6
     if (stands_at(text, n, start + first_bit(m), "<![CDATA[")) opens |= m & (0 - m);
   for (u64 m = greaters & bracket; m; m &= m - 1)
     if (stands_at(text, n, start + first_bit(m) - 2, "]]>")) closes |= m & (0 - m);
-  if (start < n) less[word] = lesses, greater[word] = greaters, amp[word] = amps, open[word] = opens, within[word] = closes;
+  if (start < n)
+    less[word] = lesses, greater[word] = greaters, amp[word] = amps, open[word] = opens,
+    within[word] = closes;
   if (odd) xml_fault(found, start + first_bit(odd));
   const u64 marks = opens | closes;
   u32 after;
-  block_state(marks ? (opens >> (63 - __clzll((i64)marks)) & 1 ? (u32)STATE_ON : (u32)STATE_OFF) : (u32)STATE_KEPT, STATE_KEPT, shared, after);
-  const u32 coded = __syncthreads_or((amps | bytes_equal(p, '\r')) != 0), sections = __syncthreads_or(opens != 0);
+  block_state(marks ? (opens >> (63 - __clzll((i64)marks)) & 1 ? (u32)STATE_ON : (u32)STATE_OFF)
+                    : (u32)STATE_KEPT,
+      STATE_KEPT, shared, after);
+  const u32 coded = __syncthreads_or((amps | bytes_equal(p, '\r')) != 0),
+            sections = __syncthreads_or(opens != 0);
   if (threadIdx.x) return;
   state[blockIdx.x] = after;
   if (coded) found->coded = 1;
@@ -79,7 +96,8 @@ KERNEL __launch_bounds__(BLOCK) xml_masks(const u8 *__restrict__ text, i64 n, u6
 }
 
 // One block.
-KERNEL __launch_bounds__(SCAN, 1) xml_settle(u32 *__restrict__ state, i64 tiles, i64 n, XMLFound *__restrict__ found) {
+KERNEL __launch_bounds__(SCAN, 1) xml_settle(
+    u32 *__restrict__ state, i64 tiles, i64 n, XMLFound *__restrict__ found) {
   __shared__ u32 shared[33];
   const Share share = block_share(tiles);
   u32 mine = STATE_KEPT, after;
@@ -94,20 +112,26 @@ KERNEL __launch_bounds__(SCAN, 1) xml_settle(u32 *__restrict__ state, i64 tiles,
 }
 
 // One thread, one word.
-KERNEL __launch_bounds__(BLOCK) xml_counts(const u8 *__restrict__ text, i64 n, u64 *__restrict__ less, u64 *__restrict__ greater, const u64 *__restrict__ amp, const u64 *__restrict__ open, u64 *__restrict__ within, const u32 *__restrict__ state, u32 *__restrict__ count, i64 tiles, XMLFound *__restrict__ found) {
+KERNEL __launch_bounds__(BLOCK) xml_counts(const u8 *__restrict__ text, i64 n,
+    u64 *__restrict__ less, u64 *__restrict__ greater, const u64 *__restrict__ amp,
+    const u64 *__restrict__ open, u64 *__restrict__ within, const u32 *__restrict__ state,
+    u32 *__restrict__ count, i64 tiles, XMLFound *__restrict__ found) {
   __shared__ u32 shared[33];
   const i64 word = thread_index(), start = word * WORD;
   u64 opens = 0, closes = 0;
   if (start < n) opens = open[word], closes = within[word];
   const u64 marks = opens | closes;
   u32 after;
-  const u32 set = marks ? (opens >> (63 - __clzll((i64)marks)) & 1 ? (u32)STATE_ON : (u32)STATE_OFF) : (u32)STATE_KEPT;
+  const u32 set = marks ? (opens >> (63 - __clzll((i64)marks)) & 1 ? (u32)STATE_ON : (u32)STATE_OFF)
+                        : (u32)STATE_KEPT;
   const u32 reaches = block_state(set, state[blockIdx.x], shared, after);
-  const u64 inside = prefix_xor(marks) ^ (reaches == STATE_ON ? ~0ull : 0), section = inside | closes;
+  const u64 inside = prefix_xor(marks) ^ (reaches == STATE_ON ? ~0ull : 0),
+            section = inside | closes;
   u64 odd = (opens & ~inside) | (closes & inside), lesses = 0, greaters = 0;
   u32 means;
   if (start < n) {
-    less[word] = lesses = less[word] & ~section, greater[word] = greaters = greater[word] & ~section;
+    less[word] = lesses = less[word] & ~section,
+    greater[word] = greaters = greater[word] & ~section;
     within[word] = section & word_valid(n, word);
     for (u64 m = amp[word] & ~section; m; m &= m - 1)
       if (!entity_at(text, n, start + first_bit(m), means)) odd |= m & (0 - m);
@@ -117,8 +141,12 @@ KERNEL __launch_bounds__(BLOCK) xml_counts(const u8 *__restrict__ text, i64 n, u
   if (threadIdx.x == 0) count[blockIdx.x] = sum & 0xffff, count[tiles + blockIdx.x] = sum >> 16;
 }
 
-// One thread, one word: each tag's "<" and ">" by the number of those before. before: of the tiles before.
-KERNEL __launch_bounds__(BLOCK) xml_list(const u64 *__restrict__ less, const u64 *__restrict__ greater, const u64 *__restrict__ open, i64 words, const i64 *__restrict__ before, i64 tiles, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ sections, XMLFound *__restrict__ found) {
+// One thread, one word: each tag's "<" and ">" by the number of those before. before: of the tiles
+// before.
+KERNEL __launch_bounds__(BLOCK) xml_list(const u64 *__restrict__ less,
+    const u64 *__restrict__ greater, const u64 *__restrict__ open, i64 words,
+    const i64 *__restrict__ before, i64 tiles, i64 *__restrict__ starts, i64 *__restrict__ ends,
+    u64 *__restrict__ sections, XMLFound *__restrict__ found) {
   __shared__ u32 shared[33];
   const i64 word = thread_index();
   u64 lesses = 0, greaters = 0, opens = 0;
