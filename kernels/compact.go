@@ -70,10 +70,10 @@ func Compact[T Element](k *Set, s *gpu.Stream, in gpu.Buffer[T], mask Mask, out 
 	return w.Done()
 }
 
-// tilesOf is how many tiles a mask has.
+// TilesOf is how many tiles a mask has.
 func TilesOf(mask Mask) int64 { return Blocks(int64(mask.Len()), Block) }
 
-// countTiles gives the set bits before each tile, and their number to total if it has an element.
+// CountTiles gives the set bits before each tile, and their number to total if it has an element.
 func CountTiles(w *Call, mask Mask, total gpu.Buffer[int64]) gpu.Buffer[int64] {
 	tiles := TilesOf(mask)
 	before := Scratch[int64](w, int(tiles))
@@ -82,13 +82,13 @@ func CountTiles(w *Call, mask Mask, total gpu.Buffer[int64]) gpu.Buffer[int64] {
 	return before
 }
 
-// positions lists the set bits, of which before lie before each tile.
+// Positions lists the set bits, of which before lie before each tile.
 func Positions(w *Call, mask Mask, before gpu.Buffer[int64], base int64, out gpu.Buffer[int64]) {
 	w.Launch("compact_positions", TilesOf(mask), Block, mask.Arg(), gpu.Int(mask.Len()), before.Arg(),
 		gpu.Int(base), out.Arg(), gpu.Int(out.Len()))
 }
 
-// only waits for the one element of b.
+// ReadOne waits for the one element of b.
 func ReadOne[T any](w *Call, b gpu.Buffer[T]) T {
 	one := HostNote[T](w)
 	if w.Err == nil {
@@ -98,7 +98,7 @@ func ReadOne[T any](w *Call, b gpu.Buffer[T]) T {
 	return one[0]
 }
 
-// noted is one element of page-locked memory, for what a kernel tells the host; until the next one
+// HostNote is one element of page-locked memory, for what a kernel tells the host; until the next one
 // is asked for.
 func HostNote[T any](w *Call) []T {
 	if w.Err != nil {
@@ -112,14 +112,14 @@ func HostNote[T any](w *Call) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(note))), 1)
 }
 
-// wait waits for all that the stream was given.
+// Wait waits for all that the stream was given.
 func (w *Call) Wait() {
 	if w.Err == nil {
 		w.Err = w.Stream.Synchronize()
 	}
 }
 
-// give gives n elements with undefined contents that outlive the primitive, if it succeeds.
+// Result gives n elements with undefined contents that outlive the primitive, if it succeeds.
 func Result[T any](w *Call, n int64) gpu.Buffer[T] {
 	if w.Err != nil {
 		return gpu.Buffer[T]{}
@@ -129,7 +129,7 @@ func Result[T any](w *Call, n int64) gpu.Buffer[T] {
 	return b
 }
 
-// handed is done for a primitive whose result is b, which give gave: the caller's, or freed after
+// Finish is done for a primitive whose result is b, which give gave: the caller's, or freed after
 // an error.
 func Finish[T any](w *Call, b gpu.Buffer[T]) (gpu.Buffer[T], error) {
 	err := w.Done()

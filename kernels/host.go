@@ -2,11 +2,11 @@ package kernels
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// resolveBatch is how many undecided items the host reads at a time: what it holds of them is
+// HostBatch is how many undecided items the host reads at a time: what it holds of them is
 // bounded by that and by the longest.
 const HostBatch = 1 << 16
 
-// undecided lists the set bits of a mask. It waits for the device.
+// Undecided lists the set bits of a mask. It waits for the device.
 func Undecided(w *Call, mask Mask) gpu.Buffer[int64] {
 	total := Scratch[int64](w, 1)
 	before := CountTiles(w, mask, total)
@@ -15,7 +15,7 @@ func Undecided(w *Call, mask Mask) gpu.Buffer[int64] {
 	return index
 }
 
-// upload copies src to dst, on the stream.
+// Upload copies src to dst, on the stream.
 func Upload[T any](w *Call, dst gpu.Buffer[T], src []T) {
 	if w.Err == nil {
 		w.Err = gpu.Upload(w.Stream, dst, src)
@@ -32,7 +32,7 @@ func download[T any](w *Call, dst []T, src gpu.Buffer[T]) {
 	}
 }
 
-// resolving brings the text of undecided items to the host, a batch at a time. Short ones are
+// HostReader brings the text of undecided items to the host, a batch at a time. Short ones are
 // copied to one place on the device first, so that a batch is two downloads and not one for each.
 type HostReader struct {
 	W    *Call
@@ -43,7 +43,7 @@ type HostReader struct {
 	copy  gpu.Buffer[byte]
 }
 
-// newResolving takes the memory for batches of up to count items.
+// NewHostReader takes the memory for batches of up to count items.
 func NewHostReader(w *Call, text gpu.Buffer[byte], count int) *HostReader {
 	most := min(count, HostBatch)
 	return &HostReader{
@@ -52,13 +52,13 @@ func NewHostReader(w *Call, text gpu.Buffer[byte], count int) *HostReader {
 	}
 }
 
-// item is an undecided item's text, from its byte start of the text on.
+// HostItem is an undecided item's text, from its byte start of the text on.
 type HostItem struct {
 	Start int
 	Text  []byte
 }
 
-// load brings the items that index names to the host. Without ends an item is the first
+// Load brings the items that index names to the host. Without ends an item is the first
 // longestNumber bytes from its start on.
 func (b *HostReader) Load(starts, ends, index gpu.Buffer[int64]) []HostItem {
 	w, n := b.W, index.Len()
@@ -98,7 +98,7 @@ func (b *HostReader) Load(starts, ends, index gpu.Buffer[int64]) []HostItem {
 	return items
 }
 
-// fetch downloads the bytes [from, to) of the text.
+// Fetch downloads the bytes [from, to) of the text.
 func (b *HostReader) Fetch(from, to int) []byte {
 	text := make([]byte, to-from)
 	download(b.W, text, b.Text.Slice(from, to))

@@ -1,19 +1,20 @@
-// Package kernels holds the primitives that GPU readers are made of: one .cu file, one .go file
-// with its launchers, and one test each. It knows bytes, masks and numbers, and no format.
+// Package kernels is the core of the GPU primitives: the Set, which compiles and loads kernels, the Call,
+// which launches them, and the masks and scans that primitives are made of. The primitives are in the
+// folders, one for each syntax.
 //
-// A primitive is a method of Set. It checks the lengths of its buffers, chooses grid, block and
-// scratch, and queues its kernels on the caller's stream; nothing waits for the device unless it
+// A primitive is a function of a Set and a Stream. It checks the lengths of its buffers, chooses grid,
+// block and scratch, and queues its kernels on the stream. It waits for the device only if its comment
 // says so. Text and masks stay on the device:
 //
 //	text    n bytes, 16-byte aligned
-//	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits at n and behind it are 0
+//	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits from n on are 0
 //
-// Files come in chunks. What one chunk must know of those before it is a carry: a buffer of one
-// element on the device, zeroed before the first chunk, read and overwritten by each. The zero
-// Buffer in its place says that the text is whole.
+// Files come in chunks. What one chunk must know of the chunks before it is a carry: a buffer of one
+// element on the device, zeroed before the first chunk, read and overwritten by each. A zero Buffer in
+// its place says that the text is whole.
 //
-// The same bytes give the same result on every run: no kernel waits for another block, and no
-// atomic decides an order.
+// The same bytes give the same result on every run: no kernel waits for another block, and no atomic
+// decides an order.
 package kernels
 
 import (
@@ -32,10 +33,10 @@ import (
 // Mask is one bit per byte of text, 64 bytes a word.
 type Mask = gpu.Buffer[uint64]
 
-// columnsAtOnce is how many columns a launch takes.
+// ColumnsAtOnce is how many columns a launch takes.
 const ColumnsAtOnce = 8
 
-// longestNumber is LONGEST of decimal.cuh: longer numbers are the host's to read.
+// MaxNumberBytes is LONGEST of decimal.cuh: longer numbers are the host's to read.
 const MaxNumberBytes = 1024
 
 const (

@@ -32,7 +32,7 @@ func ExclusiveScan[T Count](k *Set, s *gpu.Stream, in gpu.Buffer[T], out, total 
 	return w.Done()
 }
 
-// scan is ExclusiveScan as a step of another primitive.
+// Scan is ExclusiveScan as a step of another primitive.
 func Scan[T Count](w *Call, in gpu.Buffer[T], out, total gpu.Buffer[int64]) {
 	n := in.Len()
 	w.Need(out.Len() == n || out.Len() == n+1 || out.Len() == 0, "%d sums of %d elements", out.Len(), n)

@@ -1,3 +1,4 @@
+// Package fixed has the kernels for fields of fixed width, as in DBF.
 package fixed
 
 import (

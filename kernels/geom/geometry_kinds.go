@@ -66,7 +66,7 @@ func GeometryDims(k *kernels.Set, s *gpu.Stream, x, z gpu.Buffer[float64], first
 	return w.Done()
 }
 
-// geometryReport checks and clears a report.
+// ClearReport checks and clears a report.
 func ClearReport(w *kernels.Call, report gpu.Buffer[GeometryReport]) {
 	w.Need(report.Len() == 1, "%d elements for the report", report.Len())
 	if w.Err == nil {

@@ -135,11 +135,11 @@ func CountRings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d *ktext.D
 	return r.Await(w)
 }
 
-// tilesBehind is how many tiles n bytes of text have with the byte behind them, where a span may
+// TilesWithEnd is how many tiles n bytes of text have with the byte behind them, where a span may
 // begin.
 func TilesWithEnd(n int64) int64 { return n/kernels.TileBytes + 1 }
 
-// newRings takes the memory for what counts coordinates in tiles of text, with sums of groups of
+// NewRings takes the memory for what counts coordinates in tiles of text, with sums of groups of
 // tiles, and lists them with a kernel.
 func NewRings(w *kernels.Call, tiles, groups int64, c Coordinates, emit string) *Rings {
 	m := c.Starts.Len()
@@ -154,27 +154,27 @@ func NewRings(w *kernels.Call, tiles, groups int64, c Coordinates, emit string) 
 	return r
 }
 
-// firstSpans has the first span of each tile.
+// FirstSpans has the first span of each tile.
 func (r *Rings) FirstSpans() gpu.Buffer[int64] { return r.tile.Slice(0, int(r.tiles)+1) }
 
-// tileCounts has the parts, rings and positions of each tile.
+// TileCounts has the parts, rings and positions of each tile.
 func (r *Rings) TileCounts() gpu.Buffer[int64] {
 	return r.tile.Slice(int(r.tiles)+1, int(4*r.tiles)+1)
 }
 
-// sums has the counts of all tiles, followed by those of each group of tiles.
+// Sums has the counts of all tiles, followed by those of each group of tiles.
 func (r *Rings) Sums() gpu.Buffer[RingsFound] { return r.found }
 
-// allocBegins allocates the bytes at which parts, rings and positions begin.
+// AllocBegins allocates the bytes at which parts, rings and positions begin.
 func (r *Rings) AllocBegins(w *kernels.Call, words int64) gpu.Buffer[uint64] {
 	r.begins = kernels.Result[uint64](w, words)
 	return r.begins
 }
 
-// listWith sets the arguments of the kernel that lists the counted coordinates.
+// ListWith sets the arguments of the kernel that lists the counted coordinates.
 func (r *Rings) ListWith(args ...gpu.Arg) { r.args = args }
 
-// counted waits for the counts.
+// Await waits for the counts.
 func (r *Rings) Await(w *kernels.Call) (*Rings, error) {
 	found := kernels.ReadOne(w, r.Found)
 	w.Fail(r.Counted(found))

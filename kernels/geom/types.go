@@ -1,3 +1,4 @@
+// Package geom has the kernels for kinds, rings and positions of geometries, and for WKB.
 package geom
 
 import (
@@ -26,7 +27,7 @@ const (
 	KindUndecided TypeKind = 255
 )
 
-// names checks what both take, and gives the lengths of text and positions.
+// CheckNames checks what both take, and gives the lengths of text and positions.
 func CheckNames(w *kernels.Call, text gpu.Buffer[byte], positions gpu.Buffer[int64], ends string,
 	kinds gpu.Buffer[TypeKind],
 ) (n, m int64) {

@@ -1,3 +1,4 @@
+// Package json has the kernels for JSON: structure, records, members and values.
 package json
 
 import (

@@ -1,3 +1,4 @@
+// Package kml has the kernels for the Placemarks of KML.
 package kml
 
 import (

@@ -1,3 +1,4 @@
+// Package list has the kernels for offsets, ranks and elements of lists.
 package list
 
 import (

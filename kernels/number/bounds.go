@@ -1,3 +1,4 @@
+// Package number has the kernels that find numbers and parse them exactly.
 package number
 
 import (

@@ -12,7 +12,7 @@ type written struct {
 	power    int
 }
 
-// readNumber reads the number that b begins with, of any length: what decimal.cuh leaves undecided.
+// ReadNumber reads the number that b begins with, of any length: what decimal.cuh leaves undecided.
 // length counts its bytes; if there is none, those before the first that can't continue one. Beyond
 // float64 the value is an infinity.
 func ReadNumber(b []byte, g Grammar) (v float64, length int, ok bool) {

@@ -96,7 +96,7 @@ func ResolveFloat64(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts
 	return resolved, w.Done()
 }
 
-// check refuses buffers of other lengths than count tokens need.
+// Check refuses buffers of other lengths than count tokens need.
 func (to Float64s) Check(w *kernels.Call, count int64) {
 	w.Need(int64(to.Out.Len()) == count, "%d values for %d tokens", to.Out.Len(), count)
 	w.CheckBits("valid", to.Valid, count)

@@ -22,7 +22,7 @@ type Scalars struct {
 	Kinds                 gpu.Buffer[uint32]
 }
 
-// some are the columns [from, to) of rows rows.
+// Some are the columns [from, to) of rows rows.
 func (x Scalars) Some(from, to, rows int) Scalars {
 	words := kernels.Words(rows)
 	return Scalars{
@@ -71,7 +71,7 @@ func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint32, err error) {
 	return arg, rows, kind, nil
 }
 
-// outputs are the columns of numbers that a launch makes.
+// NumberOutputs are the columns of numbers that a launch makes.
 type NumberOutputs struct {
 	To     [kernels.ColumnsAtOnce]gpu.Arg
 	Types  uint32
@@ -79,7 +79,7 @@ type NumberOutputs struct {
 	Floats int // words of undecided bits
 }
 
-// add puts a column of rows rows in place i, behind those that there are.
+// Add puts a column of rows rows in place i, behind those that there are.
 func (o *NumberOutputs) Add(w *kernels.Call, i int, c *NumberColumn, rows int) {
 	arg, length, kind, err := c.out()
 	w.Fail(err)

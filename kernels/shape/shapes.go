@@ -1,3 +1,4 @@
+// Package shape has the kernels for the records of shapefiles.
 package shape
 
 import (

@@ -1,3 +1,4 @@
+// Package table has the kernels for rows and fields of delimited text.
 package table
 
 import (

@@ -33,7 +33,7 @@ func (b Brackets) check() error {
 	return nil
 }
 
-// packed is up to 8 bytes as a kernel takes them, the first lowest.
+// PackBytes is up to 8 bytes as a kernel takes them, the first lowest.
 func PackBytes(s string) (v uint64) {
 	for i := range len(s) {
 		v |= uint64(s[i]) << (8 * i)

@@ -1,3 +1,4 @@
+// Package text has the kernels for quotes, brackets, patterns, spans and strings of any text.
 package text
 
 import (
@@ -23,7 +24,7 @@ type QuoteCarry struct {
 	Escaped uint32 // 1: a backslash stands before it that is not itself escaped
 }
 
-// quoteTile is QuoteTile of quote.cuh.
+// QuoteTile is QuoteTile of quote.cuh.
 type QuoteTile struct {
 	Quotes uint32   // and first, tail and odd
 	Change [2]int16 // or the depth
@@ -59,7 +60,7 @@ func QuoteParity(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], quote byt
 	return w.Done()
 }
 
-// joinQuotes tells each tile what lies before it; quotes and depth are the addresses of the
+// JoinQuotes tells each tile what lies before it; quotes and depth are the addresses of the
 // carries, or 0. sound and unsound are those of a structure, or 0.
 func JoinQuotes(w *kernels.Call, tile gpu.Buffer[QuoteTile], tiles int64, quotes, depth, sound, unsound gpu.Arg) {
 	w.Launch("quote_join", 1, kernels.ScanBlock, tile.Arg(), gpu.Int(tiles), quotes, depth, sound, unsound)

@@ -151,7 +151,7 @@ func MeasureStrings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts
 	return x, nil
 }
 
-// offsetBlocks is how many blocks of strings or rows each block adds up by itself.
+// OffsetBlocks is how many blocks of strings or rows each block adds up by itself.
 const OffsetBlocks = 4096
 
 // MeasureShortStrings is MeasureStrings where no string has more than 256 bytes of raw text. Where

@@ -16,7 +16,7 @@ type Texts struct {
 	sums  gpu.Buffer[int64]
 }
 
-// allocTexts allocates the columns of strings that a kernel measures, of rows strings each. starts and
+// AllocTexts allocates the columns of strings that a kernel measures, of rows strings each. starts and
 // ends have all columns, one after the other; columns says which of these are strings. offsets is as in
 // MeasureStrings, one column after the other.
 func AllocTexts(w *kernels.Call, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], columns []int, rows int,
@@ -41,7 +41,7 @@ func AllocTexts(w *kernels.Call, text gpu.Buffer[byte], starts, ends gpu.Buffer[
 	return x
 }
 
-// rebaseOffsets has the offsets of many rows count from the first string of a column.
+// RebaseOffsets has the offsets of many rows count from the first string of a column.
 func (x *Texts) RebaseOffsets(w *kernels.Call, rows int) {
 	for _, of := range x.Of {
 		if w.Err == nil && rows > OffsetBlocks*kernels.Block {
@@ -50,7 +50,7 @@ func (x *Texts) RebaseOffsets(w *kernels.Call, rows int) {
 	}
 }
 
-// args are what a kernel needs to measure the columns from number i on.
+// Args are what a kernel needs to measure the columns from number i on.
 func (x *Texts) Args(i int) [6]gpu.Arg {
 	if i >= len(x.Of) {
 		return [6]gpu.Arg{}

@@ -1,3 +1,4 @@
+// Package wkt has the kernels for WKT.
 package wkt
 
 import (

@@ -1,3 +1,4 @@
+// Package xml has the kernels for tags, rows and values of XML.
 package xml
 
 import (

@@ -11,7 +11,7 @@ import (
 	kjson "github.com/vibeflight/vibeflight/kernels/json"
 )
 
-// geometries are what CountRings and ListRings give, read one after the other.
+// Geometries are what CountRings and ListRings give, read one after the other.
 type Geometries struct {
 	spans, parts, rings, Positions []int64
 }
@@ -29,7 +29,7 @@ func (g *Geometries) at(i int) { g.Positions = append(g.Positions, int64(i)) }
 
 func (g *Geometries) Geometry() { g.spans = append(g.spans, int64(len(g.parts))) }
 
-// end adds what stands behind the last offset of each list.
+// End adds what stands behind the last offset of each list.
 func (g *Geometries) End() {
 	g.Geometry()
 	g.part()
@@ -69,7 +69,7 @@ func members(text []byte, i int) (begins []int, behind int) {
 	}
 }
 
-// read adds the geometry of a kind whose coordinates begin with the bracket at i.
+// Read adds the geometry of a kind whose coordinates begin with the bracket at i.
 func (g *Geometries) Read(text []byte, i int, kind kgeom.TypeKind) {
 	wkt := text[i] == '(' || empty(text, i)
 	line := func(i int) {
@@ -115,13 +115,13 @@ func (g *Geometries) Read(text []byte, i int, kind kgeom.TypeKind) {
 	}
 }
 
-// shape is one geometry of a random text.
+// Shape is one geometry of a random text.
 type Shape struct {
 	Kind  kgeom.TypeKind
 	Coord string
 }
 
-// randomShapes gives geometries with blanks here and there.
+// RandomShapes gives geometries with blanks here and there.
 func RandomShapes(seed uint64, count, most int, wkt bool) []Shape {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	blank := func() string { return strings.Repeat(" ", rng.IntN(3)*rng.IntN(2)) + strings.Repeat("\n", rng.IntN(2)) }
@@ -187,7 +187,7 @@ func RandomShapes(seed uint64, count, most int, wkt bool) []Shape {
 	return shapes
 }
 
-// coordinatesText lays geometries out in a text, with other brackets around them, and reads them.
+// CoordinatesText lays geometries out in a text, with other brackets around them, and reads them.
 func CoordinatesText(seed uint64, shapes []Shape) (text []byte, starts, ends []int64, kinds []kgeom.TypeKind,
 	want Geometries,
 ) {
@@ -210,7 +210,7 @@ func CoordinatesText(seed uint64, shapes []Shape) (text []byte, starts, ends []i
 	return append(text, "]])"...), starts, ends, kinds, want
 }
 
-// countCoordinates runs CountCoordinates on GeoJSON; the counts are freed at the end of the test.
+// CountCoordinates runs CountCoordinates on GeoJSON; the counts are freed at the end of the test.
 func CountCoordinates(r *Rig, text []byte, starts, ends []int64, kinds []kgeom.TypeKind) (*kgeom.Rings, error) {
 	r.Helper()
 	b := Upload(r, text)
@@ -228,7 +228,7 @@ func CountCoordinates(r *Rig, text []byte, starts, ends []int64, kinds []kgeom.T
 	return rings, err
 }
 
-// checkListed compares what was counted, and what ListRings gives.
+// CheckListed compares what was counted, and what ListRings gives.
 func CheckListed(r *Rig, name string, text []byte, rings *kgeom.Rings, spans int, want Geometries) {
 	r.Helper()
 	if rings.Offset >= 0 {

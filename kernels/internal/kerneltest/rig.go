@@ -1,3 +1,4 @@
+// Package kerneltest has what the tests of kernels share.
 package kerneltest
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// rig is what a test of a primitive works with: the kernels on a device and a stream. Whatever it
+// Rig is what a test of a primitive works with: the kernels on a device and a stream. Whatever it
 // is asked to free is freed at the end.
 type Rig struct {
 	testing.TB
@@ -19,7 +20,7 @@ type Rig struct {
 	Stream *gpu.Stream
 }
 
-// open gives the kernels on the device of this test run.
+// Open gives the kernels on the device of this test run.
 func Open(t testing.TB) *Rig {
 	t.Helper()
 	d := gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()})
@@ -32,7 +33,7 @@ func Open(t testing.TB) *Rig {
 	return &Rig{TB: t, Set: k, Stream: s}
 }
 
-// ok ends the test on an error.
+// OK ends the test on an error.
 func (r *Rig) OK(err error) {
 	r.Helper()
 	if err != nil {
@@ -40,7 +41,7 @@ func (r *Rig) OK(err error) {
 	}
 }
 
-// upload gives a buffer with these elements, freed at the end of the test.
+// Upload gives a buffer with these elements, freed at the end of the test.
 func Upload[T any](r *Rig, src []T) gpu.Buffer[T] {
 	r.Helper()
 	b, err := gpu.Of(r.Stream, src)
@@ -49,7 +50,7 @@ func Upload[T any](r *Rig, src []T) gpu.Buffer[T] {
 	return b
 }
 
-// uploadShort is upload for offsets that members' values have: of a text of less than 4 GiB.
+// UploadShort is upload for offsets that members' values have: of a text of less than 4 GiB.
 func UploadShort(r *Rig, offsets []int64) gpu.Buffer[uint32] {
 	r.Helper()
 	short := make([]uint32, len(offsets))
@@ -59,7 +60,7 @@ func UploadShort(r *Rig, offsets []int64) gpu.Buffer[uint32] {
 	return Upload(r, short)
 }
 
-// poisoned gives n elements of garbage, freed at the end of the test.
+// Poisoned gives n elements of garbage, freed at the end of the test.
 func Poisoned[T any](r *Rig, n int) gpu.Buffer[T] {
 	r.Helper()
 	b, err := gpu.Alloc[T](r.Stream, n)
@@ -69,14 +70,14 @@ func Poisoned[T any](r *Rig, n int) gpu.Buffer[T] {
 	return b
 }
 
-// freed frees b.
+// Freed frees b.
 func Freed[T any](r *Rig, b gpu.Buffer[T]) {
 	if err := b.Free(r.Stream); err != nil && !r.Failed() {
 		r.Errorf("freeing a buffer: %v", err)
 	}
 }
 
-// read waits for the elements of b.
+// Read waits for the elements of b.
 func Read[T any](r *Rig, b gpu.Buffer[T]) []T {
 	r.Helper()
 	out, err := gpu.Read(r.Stream, b)
@@ -84,7 +85,7 @@ func Read[T any](r *Rig, b gpu.Buffer[T]) []T {
 	return out
 }
 
-// bitmap is the mask of the bytes for which set holds.
+// Bitmap is the mask of the bytes for which set holds.
 func Bitmap(n int, set func(i int) bool) []uint64 {
 	m := make([]uint64, kernels.Words(n))
 	for i := range n {
@@ -95,7 +96,7 @@ func Bitmap(n int, set func(i int) bool) []uint64 {
 	return m
 }
 
-// sameMask compares two masks and shows the first byte at which they differ.
+// SameMask compares two masks and shows the first byte at which they differ.
 func SameMask(t testing.TB, what string, text []byte, got, want []uint64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -117,19 +118,19 @@ func BitsTrailing(v uint64) (n int) {
 	return n
 }
 
-// around shows some bytes before and behind i.
+// Around shows some bytes before and behind i.
 func Around(text []byte, i int) string {
 	return fmt.Sprintf("%q ¦ %q", text[max(0, min(i, len(text))-20):min(i, len(text))],
 		text[min(i, len(text)):min(i+20, len(text))])
 }
 
-// sizes are lengths around every bound a kernel may have: warps, words, tiles.
+// Sizes are lengths around every bound a kernel may have: warps, words, tiles.
 var Sizes = []int{
 	0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 2047, 2048,
 	2049, 16383, 16384, 16385, 32768, 32769, 50000,
 }
 
-// random gives n bytes drawn from alphabet, the same for the same seed.
+// Random gives n bytes drawn from alphabet, the same for the same seed.
 func Random(seed uint64, n int, alphabet string) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	text := make([]byte, n)
@@ -139,7 +140,7 @@ func Random(seed uint64, n int, alphabet string) []byte {
 	return text
 }
 
-// hostileTexts are texts that break parsers of quotes and escapes, by name.
+// HostileTexts are texts that break parsers of quotes and escapes, by name.
 func HostileTexts() map[string][]byte {
 	texts := map[string][]byte{
 		"backslashes":          bytes.Repeat([]byte{'\\'}, 40000),

@@ -10,14 +10,14 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// scalarTable is a table whose values are members of one text.
+// ScalarTable is a table whose values are members of one text.
 type ScalarTable struct {
 	Tokens
 	Kinds []kjson.ValueKind
 	Slots [][]int32
 }
 
-// randomTable has values drawn from those of each column, and rows without.
+// RandomTable has values drawn from those of each column, and rows without.
 func RandomTable(rng *rand.Rand, rows int, columns [][]string) *ScalarTable {
 	x := &ScalarTable{Slots: make([][]int32, len(columns))}
 	kinds := map[byte]kjson.ValueKind{
@@ -43,7 +43,7 @@ func RandomTable(rng *rand.Rand, rows int, columns [][]string) *ScalarTable {
 	return x
 }
 
-// value is the text of a row's value, "null" if there is none.
+// Value is the text of a row's value, "null" if there is none.
 func (x *ScalarTable) Value(column, row int) (text string, kind kjson.ValueKind) {
 	m := x.Slots[column][row]
 	if m < 0 {
@@ -52,7 +52,7 @@ func (x *ScalarTable) Value(column, row int) (text string, kind kjson.ValueKind)
 	return x.Token(int(m)), x.Kinds[m]
 }
 
-// readScalars runs ReadMembers on a table, some columns of which are expected to be numbers.
+// ReadScalars runs ReadMembers on a table, some columns of which are expected to be numbers.
 func ReadScalars(r *Rig, x *ScalarTable, rows int, expected []knumber.NumberColumn,
 	undecided kernels.Mask,
 ) (text gpu.Buffer[byte], to knumber.Scalars) {
@@ -61,7 +61,7 @@ func ReadScalars(r *Rig, x *ScalarTable, rows int, expected []knumber.NumberColu
 	return text, to
 }
 
-// readMembers runs ReadMembers on a table. some says what is expected and measured.
+// ReadMembers runs ReadMembers on a table. some says what is expected and measured.
 func ReadMembers(r *Rig, x *ScalarTable, rows int, some kjson.ScalarColumns) (text gpu.Buffer[byte],
 	to knumber.Scalars, texts *ktext.Texts,
 ) {
@@ -72,7 +72,7 @@ func ReadMembers(r *Rig, x *ScalarTable, rows int, some kjson.ScalarColumns) (te
 	return text, some.To, texts
 }
 
-// columns uploads a table and takes memory for its single values.
+// Columns uploads a table and takes memory for its single values.
 func (x *ScalarTable) Columns(r *Rig, rows int, some kjson.ScalarColumns) (_ kjson.ScalarColumns,
 	text gpu.Buffer[byte],
 ) {
@@ -89,7 +89,7 @@ func (x *ScalarTable) Columns(r *Rig, rows int, some kjson.ScalarColumns) (_ kjs
 	return some, Upload(r, x.Text)
 }
 
-// values uploads the members.
+// Values uploads the members.
 func (x *ScalarTable) Values(r *Rig) kjson.MemberValues {
 	r.Helper()
 	return kjson.MemberValues{Start: UploadShort(r, x.Starts), End: UploadShort(r, x.Ends), Kind: Upload(r, x.Kinds)}

@@ -12,14 +12,14 @@ import (
 	kshape "github.com/vibeflight/vibeflight/kernels/shape"
 )
 
-// shapeRow is what a record becomes.
+// ShapeRow is what a record becomes.
 type ShapeRow struct {
 	Kind       kgeom.GeometryKind
 	X, y, z, M []float64
 	Parts      []int64 // first positions
 }
 
-// shapefile is records, and where they lie.
+// Shapefile is records, and where they lie.
 type Shapefile struct {
 	Kind        kshape.ShapeType
 	First, Base int64
@@ -29,7 +29,7 @@ type Shapefile struct {
 	Rows        []ShapeRow
 }
 
-// add adds a record with a content.
+// Add adds a record with a content.
 func (f *Shapefile) Add(content []byte, row ShapeRow) {
 	at := int64(len(f.Text))
 	f.Starts, f.Rows = append(f.Starts, at), append(f.Rows, row)
@@ -40,7 +40,7 @@ func (f *Shapefile) Add(content []byte, row ShapeRow) {
 	f.Text = append(f.Text, content...)
 }
 
-// shape adds a random shape of some positions at most.
+// Shape adds a random shape of some positions at most.
 func (f *Shapefile) Shape(rng *rand.Rand, most int) {
 	little := binary.LittleEndian
 	row := ShapeRow{Kind: map[kshape.ShapeType]kgeom.GeometryKind{1: 1, 3: 2, 5: 3, 8: 4}[f.Kind%10]}
@@ -124,7 +124,7 @@ func (f *Shapefile) Shape(rng *rand.Rand, most int) {
 	f.Add(content, row)
 }
 
-// found is Shapes with memory for so many records of f, of which live are rows if there are some.
+// Found is Shapes with memory for so many records of f, of which live are rows if there are some.
 func (f *Shapefile) Found(r *Rig, live []int64) *kshape.Shapes {
 	n := len(f.Index) / 8
 	x := &kshape.Shapes{
@@ -145,7 +145,7 @@ func (f *Shapefile) Found(r *Rig, live []int64) *kshape.Shapes {
 	return x
 }
 
-// check reads the shapes of the rows and compares.
+// Check reads the shapes of the rows and compares.
 func (f *Shapefile) Check(r *Rig, live []int64) {
 	r.Helper()
 	x, text := f.Found(r, live), Upload(r, f.Text)

@@ -8,10 +8,10 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// jsonBrackets are the brackets of JSON.
+// JsonBrackets are the brackets of JSON.
 var JsonBrackets = ktext.Brackets{Open: "{[", Close: "}]"}
 
-// depthOf runs BracketDepth; the memory is freed at the end of the test.
+// DepthOf runs BracketDepth; the memory is freed at the end of the test.
 func DepthOf(r *Rig, text []byte, inside []uint64, b ktext.Brackets,
 	carry gpu.Buffer[ktext.DepthCarry],
 ) *ktext.Depth {
@@ -27,7 +27,7 @@ func DepthOf(r *Rig, text []byte, inside []uint64, b ktext.Brackets,
 	return d
 }
 
-// quoteParity is QuoteParity, byte by byte.
+// QuoteParity is QuoteParity, byte by byte.
 func QuoteParity(text []byte, quote byte, style ktext.QuoteStyle, c *ktext.QuoteCarry) []uint64 {
 	return Bitmap(len(text), func(i int) bool {
 		switch escaped := c.Escaped != 0; {
@@ -42,7 +42,7 @@ func QuoteParity(text []byte, quote byte, style ktext.QuoteStyle, c *ktext.Quote
 	})
 }
 
-// codePage is a page as cards have it. What is U+FFFD is no character.
+// CodePage is a page as cards have it. What is U+FFFD is no character.
 func CodePage(page *charmap.Charmap) (out ktext.CodePage) {
 	for i := range out {
 		text := string(page.DecodeByte(byte(0x80 + i)))

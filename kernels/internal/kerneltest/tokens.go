@@ -16,13 +16,13 @@ import (
 	knumber "github.com/vibeflight/vibeflight/kernels/number"
 )
 
-// tokens are pieces of a text.
+// Tokens are pieces of a text.
 type Tokens struct {
 	Text         []byte
 	Starts, Ends []int64
 }
 
-// add appends a token and what follows it.
+// Add appends a token and what follows it.
 func (x *Tokens) Add(token, follow string) {
 	x.Starts = append(x.Starts, int64(len(x.Text)))
 	x.Text = append(x.Text, token...)
@@ -38,7 +38,7 @@ type parsed struct {
 	Valid, Undecided []uint64
 }
 
-// parseFloats runs ParseFloat64, and gives what it said before and after ResolveFloat64.
+// ParseFloats runs ParseFloat64, and gives what it said before and after ResolveFloat64.
 func ParseFloats(r *Rig, x *Tokens, g knumber.Grammar) (before, after parsed) {
 	r.Helper()
 	n := len(x.Starts)
@@ -60,21 +60,21 @@ func ParseFloats(r *Rig, x *Tokens, g knumber.Grammar) (before, after parsed) {
 	return before, results()
 }
 
-// bit says whether bit i of mask is set.
+// Bit says whether bit i of mask is set.
 func Bit(mask []uint64, i int) bool { return mask[i/64]>>(i%64)&1 != 0 }
 
-// significant is the number of digits of a number from the first to the last that is not 0.
+// Significant is the number of digits of a number from the first to the last that is not 0.
 func Significant(token string) int {
 	token, _, _ = strings.Cut(strings.ToLower(token), "e")
 	return len(strings.Trim(strings.NewReplacer("-", "", "+", "", ".", "").Replace(token), "0"))
 }
 
-// sameFloat compares bits, all NaNs being one.
+// SameFloat compares bits, all NaNs being one.
 func SameFloat(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-// knownDecimals are numbers on which parsers are known to fail; N1 to N13 are the names of such
+// KnownDecimals are numbers on which parsers are known to fail; N1 to N13 are the names of such
 // traps, the others were found in fast_float's tests.
 var KnownDecimals = []struct{ name, Token string }{
 	{"N1 shortest, 14 decimals", "90.81246689931749"},
@@ -210,7 +210,7 @@ var KnownDecimals = []struct{ name, Token string }{
 	{"fast_float: 10^20-1", "99999999999999999999"},
 }
 
-// appendDecimal appends a random JSON number: coordinates, any digits with any exponent, float64 of
+// AppendDecimal appends a random JSON number: coordinates, any digits with any exponent, float64 of
 // all sizes as they are printed, and what lies at, next to and near the middle of two of them.
 func AppendDecimal(b []byte, rng *rand.Rand) []byte {
 	switch rng.IntN(16) {
@@ -229,7 +229,7 @@ func AppendDecimal(b []byte, rng *rand.Rand) []byte {
 	}
 }
 
-// numberKindsOf is what NumberKinds says of one token, by math/big and strconv.
+// NumberKindsOf is what NumberKinds says of one token, by math/big and strconv.
 func NumberKindsOf(token string) uint32 {
 	switch {
 	case len(token) > 1024:
@@ -299,7 +299,7 @@ func rangeOf(token string) uint32 {
 	return beyond
 }
 
-// kindNames spells kinds out.
+// KindNames spells kinds out.
 func KindNames(kinds uint32) string {
 	var names []string
 	for i, name := range strings.Fields("Int32 Int64 Uint64 Huge Real Negative Malformed Range Inexact Undecided") {
@@ -313,7 +313,7 @@ func KindNames(kinds uint32) string {
 	return strings.Join(names, " ")
 }
 
-// knownIntegers are those around every bound: of int32, int64, uint64, 2^53, float64's range and
+// KnownIntegers are those around every bound: of int32, int64, uint64, 2^53, float64's range and
 // 128 bits.
 func KnownIntegers() []string {
 	var list []string
@@ -351,7 +351,7 @@ func KnownIntegers() []string {
 		"123456789012345678901234567890123456789x", "0x10", " 1", "1 ", "1\xb1", "\x00")
 }
 
-// exclusiveSums is ExclusiveScan; the sum of all comes last.
+// ExclusiveSums is ExclusiveScan; the sum of all comes last.
 func ExclusiveSums[T kernels.Count](in []T) []int64 {
 	out := []int64{0}
 	for _, v := range in {
@@ -360,7 +360,7 @@ func ExclusiveSums[T kernels.Count](in []T) []int64 {
 	return out
 }
 
-// sameItems compares two lists and shows where they begin to differ.
+// SameItems compares two lists and shows where they begin to differ.
 func SameItems[T comparable](t testing.TB, what string, got, want []T) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -373,7 +373,7 @@ func SameItems[T comparable](t testing.TB, what string, got, want []T) {
 	}
 }
 
-// setBits lists the set bits of mask, each with base added.
+// SetBits lists the set bits of mask, each with base added.
 func SetBits(mask []uint64, base int64) []int64 {
 	out := []int64{}
 	for w, word := range mask {
@@ -384,7 +384,7 @@ func SetBits(mask []uint64, base int64) []int64 {
 	return out
 }
 
-// numberOf is what ParseNumbers makes of a value, by strconv: an integer's 64 bits, and a float64.
+// NumberOf is what ParseNumbers makes of a value, by strconv: an integer's 64 bits, and a float64.
 func NumberOf(token string, kind kjson.ValueKind) (bits int64, float float64) {
 	switch {
 	case kind == kjson.ValueTrue:
@@ -403,7 +403,7 @@ func NumberOf(token string, kind kjson.ValueKind) (bits int64, float float64) {
 	return bits, float
 }
 
-// grammars are the grammars of numbers, as regular expressions.
+// Grammars are the grammars of numbers, as regular expressions.
 var Grammars = map[knumber.Grammar]*regexp.Regexp{
 	knumber.GrammarJSON:    regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`),
 	knumber.GrammarLenient: regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`),

@@ -9,11 +9,11 @@ import (
 	kjson "github.com/vibeflight/vibeflight/kernels/json"
 )
 
-// typeNames are the names of RFC 7946, in the order of their kinds.
+// TypeNames are the names of RFC 7946, in the order of their kinds.
 var TypeNames = strings.Fields("Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection " +
 	"Feature FeatureCollection")
 
-// geojsonType is GeoJSONTypes for the name that begins text.
+// GeojsonType is GeoJSONTypes for the name that begins text.
 func GeojsonType(text []byte) kgeom.TypeKind {
 	name, _, ended := bytes.Cut(text, []byte{'"'})
 	if i := slices.Index(TypeNames, string(name)); ended && i >= 0 {
@@ -25,7 +25,7 @@ func GeojsonType(text []byte) kgeom.TypeKind {
 	return kgeom.KindUnknown
 }
 
-// likeTypeNames are the names of types, and others that begin or end like them.
+// LikeTypeNames are the names of types, and others that begin or end like them.
 func LikeTypeNames() []string {
 	return append([]string{
 		"", "P", "Poin", "Polyx", "Polyline", "Line", "Linestring", "POINT", "point", "PointZ", "MultiPolygons",
@@ -35,14 +35,14 @@ func LikeTypeNames() []string {
 	}, TypeNames...)
 }
 
-// rowGeometry is a row as ReadMembers and GeometryDims see it.
+// RowGeometry is a row as ReadMembers and GeometryDims see it.
 type RowGeometry struct {
 	Kind                           kgeom.TypeKind
 	Valid, Coordinates, Geometries bool
 	X, Z                           []float64
 }
 
-// checkNamed compares the types that the records' own type members name.
+// CheckNamed compares the types that the records' own type members name.
 func (m *rowMembers) CheckNamed(r *Rig, of kjson.GeometryMembers, got uint32) {
 	r.Helper()
 	want := uint32(0)
@@ -74,7 +74,7 @@ var geometryNames = map[kgeom.TypeKind]string{
 	kgeom.KindFeature: "Feature", kgeom.KindUndecided: `P\u006fint`,
 }
 
-// geometryMembers writes the members of rows, those that a row does not have as null or not at all.
+// GeometryMembers writes the members of rows, those that a row does not have as null or not at all.
 func GeometryMembers(rows []RowGeometry, collections bool) (m rowMembers) {
 	add := func(slot int, has bool, text string, kind kjson.ValueKind, odd bool) {
 		member := int32(-1)
@@ -101,7 +101,7 @@ func GeometryMembers(rows []RowGeometry, collections bool) (m rowMembers) {
 	return m
 }
 
-// check compares what ReadMembers says of members.
+// Check compares what ReadMembers says of members.
 func (m rowMembers) Check(r *Rig, rows []RowGeometry, starts, ends []int64, types []kgeom.TypeKind, valid []uint64) {
 	r.Helper()
 	for i, row := range rows {
