@@ -15,6 +15,7 @@ BIN     := bin/vibeflight
 PY      := .venv/bin/python
 VENV    := .venv/.installed
 LINT    := .tools/golangci-lint-v2.15.0
+CLANG   := .tools/clang-format-20.1.8/bin/clang-format
 LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Build information says which commit this is: `vibeflight version`. Without a commit there is nothing to say.
@@ -27,6 +28,10 @@ WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOF
 PLAIN     := -pgo=off
 # Tests that compile kernels look for NVRTC here.
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
+
+KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.cuh)
+# Folders of kernels, each with its tests.
+KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
 .PHONY: help build sample demo bench bench-sql bench-siege bench-wire images release
@@ -83,9 +88,10 @@ test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPand
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
 
-lint: vet $(LINT) ## style and import directions, .golangci.yml
+lint: vet $(LINT) $(CLANG) ## style and import directions, .golangci.yml and .clang-format
 	GOFLAGS=$(PLAIN) $(LINT) run ./...
 	$(WITH_CUDA) $(LINT) run ./gpu/... ./kernels/...
+	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
 
 vet: cuda
 	$(GO) vet $(PLAIN) ./...
@@ -111,7 +117,7 @@ gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests o
 
 gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
 	mkdir -p build/gpu-check
-	for package in gpu gpu/internal/cuda kernels readers/lanes readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/shapefile readers/kml readers/gml; do \
+	for package in gpu gpu/internal/cuda kernels $(KERNELS) readers/lanes readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/shapefile readers/kml readers/gml; do \
 		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
 	done
 	if [ -e kernels/images.zip ]; then \
@@ -139,8 +145,9 @@ spatial: ## fetch DuckDB's spatial extension, for serve --duckdb-extensions .duc
 java:
 	@.ci/java
 
-fmt: $(LINT) ## format the Go code
+fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
 	$(LINT) fmt ./...
+	$(CLANG) -i $(KERNEL_FILES)
 
 lock: ## resolve integration/requirements.in and duckdb.in again into their .lock files
 	$(PYTHON) -m venv build/lock
@@ -167,3 +174,7 @@ $(LINT):
 	mkdir -p .tools
 	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(LINTERS)
 	mv .tools/golangci-lint $@
+
+$(CLANG):
+	$(PYTHON) -m venv .tools/clang-format-20.1.8
+	.tools/clang-format-20.1.8/bin/pip install -q --disable-pip-version-check --only-binary :all: clang-format==20.1.8

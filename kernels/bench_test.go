@@ -12,13 +12,14 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/kernels/internal/kerneltest"
 )
 
 // benchmark is one primitive: prepare gives what queues it once, the bytes that it cannot but read
 // and write, and what the rate counts.
 type benchmark struct {
 	name    string
-	prepare func(r *rig, c *corpus) measured
+	prepare func(r *kerneltest.Rig, c *corpus) measured
 }
 
 // measured is a prepared benchmark.
@@ -33,15 +34,15 @@ type measured struct {
 // copy on the device moves. VIBEFLIGHT_BENCH_FILE names the text; without it there are 256 MiB of a
 // small FeatureCollection over and over.
 func BenchmarkPrimitives(b *testing.B) {
-	r := open(b)
-	if r.k.Device().Info().Emulated {
+	r := kerneltest.Open(b)
+	if r.Set.Device().Info().Emulated {
 		b.Skip("the emulation's speed says nothing; VIBEFLIGHT_GPU=require runs on a card")
 	}
 	c := benchCorpus(r)
 	var copied float64 // GB/s of the first one, the copy
 	for _, bench := range benchmarks {
 		b.Run(bench.name, func(b *testing.B) {
-			inner := &rig{TB: b, k: r.k, s: r.s}
+			inner := &kerneltest.Rig{TB: b, Set: r.Set, Stream: r.Stream}
 			m := bench.prepare(inner, c)
 			seconds := median(inner, m.launch)
 			items, unit := m.items, "G/s"
@@ -62,36 +63,36 @@ func BenchmarkPrimitives(b *testing.B) {
 }
 
 // benchCorpus uploads the text.
-func benchCorpus(r *rig) *corpus {
+func benchCorpus(r *kerneltest.Rig) *corpus {
 	r.Helper()
 	host := bytes.Repeat([]byte(`{"type":"Feature","properties":{"id":1,"h":12.5,"name":"a \"b\" c"},"geometry":{"type":"Polygon","coordinates":[[[-81.12345678,27.1234567],[-81.1,27.2],[-81.12345678,27.1234567]]]}},`+"\n"), 1<<28/190)
 	if name := os.Getenv("VIBEFLIGHT_BENCH_FILE"); name != "" {
 		var err error
 		host, err = os.ReadFile(name)
-		r.ok(err)
+		r.OK(err)
 	}
-	return &corpus{rig: r, text: upload(r, host)}
+	return &corpus{Rig: r, text: kerneltest.Upload(r, host)}
 }
 
 // median is the time of launch on the device in seconds, of 11 runs after 2 to warm up.
-func median(r *rig, launch func() error) float64 {
+func median(r *kerneltest.Rig, launch func() error) float64 {
 	r.Helper()
 	const warm, runs = 2, 11
 	var events [2]*gpu.Event
 	for i := range events {
 		var err error
-		events[i], err = r.k.Device().NewEvent()
-		r.ok(err)
-		defer func() { r.ok(events[i].Close()) }()
+		events[i], err = r.Set.Device().NewEvent()
+		r.OK(err)
+		defer func() { r.OK(events[i].Close()) }()
 	}
 	var times []float64
 	for i := range warm + runs {
-		r.ok(r.s.Record(events[0]))
-		r.ok(launch())
-		r.ok(r.s.Record(events[1]))
-		r.ok(events[1].Await())
+		r.OK(r.Stream.Record(events[0]))
+		r.OK(launch())
+		r.OK(r.Stream.Record(events[1]))
+		r.OK(events[1].Await())
 		d, err := events[1].Since(events[0])
-		r.ok(err)
+		r.OK(err)
 		if i >= warm {
 			times = append(times, d.Seconds())
 		}
@@ -128,7 +129,7 @@ func BenchmarkStart(b *testing.B) {
 // TestEveryKernelLoads counts the kernels, so that the log of a run says how many there were, and
 // loads each of them.
 func TestEveryKernelLoads(t *testing.T) {
-	r := open(t)
-	r.ok(r.k.Warm())
-	t.Logf("%d kernels on %s: %s", len(r.k.Names()), r.k.Device().Info().Name, fmt.Sprint(r.k.Names()))
+	r := kerneltest.Open(t)
+	r.OK(r.Set.Warm())
+	t.Logf("%d kernels on %s: %s", len(r.Set.Names()), r.Set.Device().Info().Name, fmt.Sprint(r.Set.Names()))
 }

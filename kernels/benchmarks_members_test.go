@@ -4,65 +4,76 @@ import (
 	"fmt"
 
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/kernels/internal/kerneltest"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
 )
 
 // membersOf prepares what is done with the members of a million records: type and geometry, and
 // properties with 8 members of its own.
-func membersOf(r *rig, what string) measured {
+func membersOf(r *kerneltest.Rig, what string) measured {
 	const rows, own = 1 << 20, 8
 	const n = rows * (3 + own)
-	var x tokens
+	var x kerneltest.Tokens
 	names := []string{"type", "geometry", "properties"}
 	for i := range own {
 		names = append(names, fmt.Sprintf("property %d", i))
 	}
 	for _, name := range names {
-		x.add(name, `":`)
+		x.Add(name, `":`)
 	}
 	row, owner, field := make([]int32, n), make([]int32, n), make([]int32, n)
-	kind, starts, ends := make([]kernels.ValueKind, n), make([]int64, n), make([]int64, n)
+	kind, starts, ends := make([]kjson.ValueKind, n), make([]int64, n), make([]int64, n)
 	for i := range n {
 		f := i % (3 + own)
 		row[i], owner[i], field[i], kind[i], starts[i], ends[i] = int32(i/(3+own)), -1, int32(f),
-			kernels.ValueNumber, x.starts[f], x.ends[f]
+			kjson.ValueNumber, x.Starts[f], x.Ends[f]
 		if f >= 3 {
 			owner[i] = int32(i - f + 2)
 		}
 	}
-	level := kernels.MemberLevel{Owner: upload(r, owner), Field: upload(r, field), Want: 2}
-	kinds := upload(r, kind)
+	level := kjson.MemberLevel{Owner: kerneltest.Upload(r, owner), Field: kerneltest.Upload(r, field), Want: 2}
+	kinds := kerneltest.Upload(r, kind)
 	m := measured{items: n}
 	switch what {
 	case "match keys":
-		f, err := kernels.AllocFields(r.s, names)
-		r.ok(err)
-		r.Cleanup(func() { r.ok(f.Free(r.s)) })
-		text, from, to, missed := upload(r, x.text), upload(r, starts), upload(r, ends), poisoned[uint32](r, 1)
-		m.launch, m.moved = func() error { return r.k.MatchAllKeys(r.s, text, from, to, f, level.Field, missed) }, 20*n
+		f, err := kjson.AllocFields(r.Stream, names)
+		r.OK(err)
+		r.Cleanup(func() { r.OK(f.Free(r.Stream)) })
+		text, from, to, missed := kerneltest.Upload(r, x.Text), kerneltest.Upload(r, starts),
+			kerneltest.Upload(r, ends), kerneltest.Poisoned[uint32](r, 1)
+		m.launch, m.moved = func() error {
+			return kjson.MatchAllKeys(r.Set, r.Stream, text, from, to, f, level.Field, missed)
+		}, 20*n
 	case "place levels":
-		p := kernels.LevelPlacing{
-			Row: upload(r, row), Owner: level.Owner, Field: level.Field, Kind: kinds,
+		p := kjson.LevelPlacing{
+			Row: kerneltest.Upload(r, row), Owner: level.Owner, Field: level.Field, Kind: kinds,
 			Wants: [2]int32{1, 2}, Rows: rows, Fields: [3]int{3, 3, 3 + own},
 		}
-		p.Slots, p.Report, p.Odd = poisoned[int32](r, (9+own)*rows), poisoned[kernels.FieldReport](r, 9+own),
-			poisoned[kernels.PlaceReport](r, 3)
-		m.launch, m.moved = func() error { return r.k.PlaceLevels(r.s, p) }, 13*n+4*(9+own)*rows+4*n
+		p.Slots, p.Report, p.Odd = kerneltest.Poisoned[int32](r, (9+own)*rows),
+			kerneltest.Poisoned[kjson.FieldReport](r, 9+own),
+			kerneltest.Poisoned[kjson.PlaceReport](r, 3)
+		m.launch, m.moved = func() error { return kjson.PlaceLevels(r.Set, r.Stream, p) }, 13*n+4*(9+own)*rows+4*n
 	case "unknown keys":
 		for i := range field {
 			if field[i] > 7 {
 				field[i] = -1
 			}
 		}
-		level.Field = upload(r, field)
-		text, from, to, spans := upload(r, x.text), upload(r, starts), upload(r, ends),
-			poisoned[kernels.KeySpan](r, 256)
-		m.launch, m.moved = func() error { return r.k.UnknownKeys(r.s, text, from, to, level, 1, spans) }, 8*n+16*3*rows
+		level.Field = kerneltest.Upload(r, field)
+		text, from, to, spans := kerneltest.Upload(r, x.Text), kerneltest.Upload(r, starts), kerneltest.Upload(r, ends),
+			kerneltest.Poisoned[kjson.KeySpan](r, 256)
+		m.launch, m.moved = func() error {
+			return kjson.UnknownKeys(r.Set, r.Stream, text, from, to, level, 1, spans)
+		}, 8*n+16*3*rows
 	case "count members":
-		counts, nested := poisoned[int64](r, 3+own), poisoned[uint64](r, kernels.Words(n))
-		m.launch, m.moved = func() error { return r.k.CountMembers(r.s, level, kinds, 0, counts, nested) }, 9*n
+		counts, nested := kerneltest.Poisoned[int64](r, 3+own), kerneltest.Poisoned[uint64](r, kernels.Words(n))
+		m.launch, m.moved = func() error {
+			return kjson.CountMembers(r.Set, r.Stream, level, kinds, 0, counts, nested)
+		}, 9*n
 	case "tally":
-		counts := poisoned[int64](r, kernels.TallyValues)
-		m.launch, m.moved = func() error { return kernels.Tally(r.k, r.s, kinds, kernels.Mask{}, counts) }, n
+		counts := kerneltest.Poisoned[int64](r, klist.TallyValues)
+		m.launch, m.moved = func() error { return klist.Tally(r.Set, r.Stream, kinds, kernels.Mask{}, counts) }, n
 	default:
 		panic("no " + what)
 	}

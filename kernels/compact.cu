@@ -5,12 +5,14 @@
 // out      room         positions    base + place of each set bit, in order
 //                       elements     the elements whose bits are set, in order
 //
-// A tile is 256 words of the mask. Whatever lies in it, a block reads it once and writes what it finds side by side; what does not fit in out is
+// A tile is 256 words of the mask. Whatever lies in it, a block reads it once and writes what it
+// finds side by side; what does not fit in out is
 // left out.
 #include "compact.cuh"
 
 // One warp counts a tile, without waiting for the others.
-KERNEL __launch_bounds__(BLOCK) compact_counts(const u64 *__restrict__ mask, i64 words, i64 *__restrict__ count) {
+KERNEL __launch_bounds__(BLOCK) compact_counts(
+    const u64 *__restrict__ mask, i64 words, i64 *__restrict__ count) {
   const i64 tile = thread_index() / 32, tiles = (words + BLOCK - 1) / BLOCK;
   if (tile >= tiles) return;  // the same in the whole warp
   u32 bits = 0;
@@ -23,7 +25,8 @@ KERNEL __launch_bounds__(BLOCK) compact_counts(const u64 *__restrict__ mask, i64
   if (lane_index() == 0) count[tile] = bits;
 }
 
-KERNEL __launch_bounds__(BLOCK) compact_positions(const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ before, i64 base, i64 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) compact_positions(const u64 *__restrict__ mask, i64 words,
+    const i64 *__restrict__ before, i64 base, i64 *__restrict__ out, i64 room) {
   __shared__ u32 shared[33];
   __shared__ u16 place[TILE];
   const i64 word = thread_index(), first = before[blockIdx.x], start = base + blockIdx.x * TILE;
@@ -33,26 +36,31 @@ KERNEL __launch_bounds__(BLOCK) compact_positions(const u64 *__restrict__ mask, 
 }
 
 template <class T>
-__device__ __forceinline__ void compact_elements(const T *__restrict__ in, const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ before, T *__restrict__ out, i64 room, u16 *place, u32 *shared) {
+__device__ __forceinline__ void compact_elements(const T *__restrict__ in,
+    const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ before, T *__restrict__ out,
+    i64 room, u16 *place, u32 *shared) {
   const i64 word = thread_index(), first = before[blockIdx.x], start = blockIdx.x * TILE;
   u32 count = tile_places(word < words ? mask[word] : 0, place, shared);
   for (u32 i = threadIdx.x; i < count; i += BLOCK)
     if (first + i < room) out[first + i] = in[start + place[i]];
 }
 
-KERNEL __launch_bounds__(BLOCK) compact_8(const u8 *__restrict__ in, const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ before, u8 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) compact_8(const u8 *__restrict__ in, const u64 *__restrict__ mask,
+    i64 words, const i64 *__restrict__ before, u8 *__restrict__ out, i64 room) {
   __shared__ u32 shared[33];
   __shared__ u16 place[TILE];
   compact_elements(in, mask, words, before, out, room, place, shared);
 }
 
-KERNEL __launch_bounds__(BLOCK) compact_32(const u32 *__restrict__ in, const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ before, u32 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) compact_32(const u32 *__restrict__ in, const u64 *__restrict__ mask,
+    i64 words, const i64 *__restrict__ before, u32 *__restrict__ out, i64 room) {
   __shared__ u32 shared[33];
   __shared__ u16 place[TILE];
   compact_elements(in, mask, words, before, out, room, place, shared);
 }
 
-KERNEL __launch_bounds__(BLOCK) compact_64(const u64 *__restrict__ in, const u64 *__restrict__ mask, i64 words, const i64 *__restrict__ before, u64 *__restrict__ out, i64 room) {
+KERNEL __launch_bounds__(BLOCK) compact_64(const u64 *__restrict__ in, const u64 *__restrict__ mask,
+    i64 words, const i64 *__restrict__ before, u64 *__restrict__ out, i64 room) {
   __shared__ u32 shared[33];
   __shared__ u16 place[TILE];
   compact_elements(in, mask, words, before, out, room, place, shared);

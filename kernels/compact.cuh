@@ -1,8 +1,9 @@
 // compact.cuh: the places of the set bits of a tile of a mask, in order.
 #pragma once
-#include "vf.cuh"
+#include "core.cuh"
 
-// Writes the places in the tile of the bits that are set, each thread having one word; gives how many there are. place holds TILE elements, shared 33.
+// Writes the places in the tile of the bits that are set, each thread having one word; gives how
+// many there are. place holds TILE elements, shared 33.
 // From there the block writes what belongs to them side by side, whichever thread found them:
 //
 //   word    | 1 . . 1 . . . . | . . . . . . . . | . 1 1 . . . . .

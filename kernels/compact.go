@@ -13,11 +13,11 @@ type Element interface {
 
 // CountBits says how many bits of mask are set. It waits for the device.
 func (k *Set) CountBits(s *gpu.Stream, mask Mask) (int64, error) {
-	w := k.begin(s, "count bits")
-	total := take[int64](w, 1)
-	countTiles(w, mask, total)
-	n := only(w, total)
-	return n, w.done()
+	w := k.Begin(s, "count bits")
+	total := Scratch[int64](w, 1)
+	CountTiles(w, mask, total)
+	n := ReadOne(w, total)
+	return n, w.Done()
 }
 
 // Positions lists the set bits of mask.
@@ -32,21 +32,21 @@ func (k *Set) CountBits(s *gpu.Stream, mask Mask) (int64, error) {
 //
 // Reads the mask twice, writes 8 bytes a set bit.
 func (k *Set) Positions(s *gpu.Stream, mask Mask, base int64, out, count gpu.Buffer[int64]) error {
-	w := k.begin(s, "positions")
-	w.need(count.Len() <= 1, "%d counts", count.Len())
-	positions(w, mask, countTiles(w, mask, count), base, out)
-	return w.done()
+	w := k.Begin(s, "positions")
+	w.Need(count.Len() <= 1, "%d counts", count.Len())
+	Positions(w, mask, CountTiles(w, mask, count), base, out)
+	return w.Done()
 }
 
 // AllocPositions is Positions into a buffer of the right length, which the caller frees. It waits
 // for the device to count.
 func (k *Set) AllocPositions(s *gpu.Stream, mask Mask, base int64) (gpu.Buffer[int64], error) {
-	w := k.begin(s, "positions")
-	total := take[int64](w, 1)
-	before := countTiles(w, mask, total)
-	out := give[int64](w, only(w, total))
-	positions(w, mask, before, base, out)
-	return handed(w, out)
+	w := k.Begin(s, "positions")
+	total := Scratch[int64](w, 1)
+	before := CountTiles(w, mask, total)
+	out := Result[int64](w, ReadOne(w, total))
+	Positions(w, mask, before, base, out)
+	return Finish(w, out)
 }
 
 // Compact keeps the elements of in whose bits of mask are set, in order.
@@ -60,81 +60,81 @@ func (k *Set) AllocPositions(s *gpu.Stream, mask Mask, base int64) (gpu.Buffer[i
 func Compact[T Element](k *Set, s *gpu.Stream, in gpu.Buffer[T], mask Mask, out gpu.Buffer[T],
 	count gpu.Buffer[int64],
 ) error {
-	w := k.begin(s, "compact")
-	w.mask("mask", mask, int64(in.Len()))
-	w.need(count.Len() <= 1, "%d counts", count.Len())
-	before := countTiles(w, mask, count)
+	w := k.Begin(s, "compact")
+	w.CheckMask("mask", mask, int64(in.Len()))
+	w.Need(count.Len() <= 1, "%d counts", count.Len())
+	before := CountTiles(w, mask, count)
 	name := map[uintptr]string{1: "compact_8", 4: "compact_32", 8: "compact_64"}[unsafe.Sizeof(*new(T))]
-	w.launch(name, tilesOf(mask), block, in.Arg(), mask.Arg(), gpu.Int(mask.Len()), before.Arg(), out.Arg(),
+	w.Launch(name, TilesOf(mask), Block, in.Arg(), mask.Arg(), gpu.Int(mask.Len()), before.Arg(), out.Arg(),
 		gpu.Int(out.Len()))
-	return w.done()
+	return w.Done()
 }
 
-// tilesOf is how many tiles a mask has.
-func tilesOf(mask Mask) int64 { return blocks(int64(mask.Len()), block) }
+// TilesOf is how many tiles a mask has.
+func TilesOf(mask Mask) int64 { return Blocks(int64(mask.Len()), Block) }
 
-// countTiles gives the set bits before each tile, and their number to total if it has an element.
-func countTiles(w *work, mask Mask, total gpu.Buffer[int64]) gpu.Buffer[int64] {
-	tiles := tilesOf(mask)
-	before := take[int64](w, int(tiles))
-	w.launch("compact_counts", blocks(tiles, block/32), block, mask.Arg(), gpu.Int(mask.Len()), before.Arg())
-	scan(w, before, before, total)
+// CountTiles gives the set bits before each tile, and their number to total if it has an element.
+func CountTiles(w *Call, mask Mask, total gpu.Buffer[int64]) gpu.Buffer[int64] {
+	tiles := TilesOf(mask)
+	before := Scratch[int64](w, int(tiles))
+	w.Launch("compact_counts", Blocks(tiles, Block/32), Block, mask.Arg(), gpu.Int(mask.Len()), before.Arg())
+	Scan(w, before, before, total)
 	return before
 }
 
-// positions lists the set bits, of which before lie before each tile.
-func positions(w *work, mask Mask, before gpu.Buffer[int64], base int64, out gpu.Buffer[int64]) {
-	w.launch("compact_positions", tilesOf(mask), block, mask.Arg(), gpu.Int(mask.Len()), before.Arg(),
+// Positions lists the set bits, of which before lie before each tile.
+func Positions(w *Call, mask Mask, before gpu.Buffer[int64], base int64, out gpu.Buffer[int64]) {
+	w.Launch("compact_positions", TilesOf(mask), Block, mask.Arg(), gpu.Int(mask.Len()), before.Arg(),
 		gpu.Int(base), out.Arg(), gpu.Int(out.Len()))
 }
 
-// only waits for the one element of b.
-func only[T any](w *work, b gpu.Buffer[T]) T {
-	one := noted[T](w)
-	if w.err == nil {
-		w.err = w.k.Fetch(w.s, []Piece{PieceOf(one, b)})
+// ReadOne waits for the one element of b.
+func ReadOne[T any](w *Call, b gpu.Buffer[T]) T {
+	one := HostNote[T](w)
+	if w.Err == nil {
+		w.Err = w.Set.Fetch(w.Stream, []Piece{PieceOf(one, b)})
 	}
-	w.wait()
+	w.Wait()
 	return one[0]
 }
 
-// noted is one element of page-locked memory, for what a kernel tells the host; until the next one
+// HostNote is one element of page-locked memory, for what a kernel tells the host; until the next one
 // is asked for.
-func noted[T any](w *work) []T {
-	if w.err != nil {
+func HostNote[T any](w *Call) []T {
+	if w.Err != nil {
 		return make([]T, 1)
 	}
-	note, err := w.s.Note(int(unsafe.Sizeof(*new(T))))
+	note, err := w.Stream.Note(int(unsafe.Sizeof(*new(T))))
 	if err != nil {
-		w.err = err
+		w.Err = err
 		return make([]T, 1)
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(note))), 1)
 }
 
-// wait waits for all that the stream was given.
-func (w *work) wait() {
-	if w.err == nil {
-		w.err = w.s.Synchronize()
+// Wait waits for all that the stream was given.
+func (w *Call) Wait() {
+	if w.Err == nil {
+		w.Err = w.Stream.Synchronize()
 	}
 }
 
-// give gives n elements with undefined contents that outlive the primitive, if it succeeds.
-func give[T any](w *work, n int64) gpu.Buffer[T] {
-	if w.err != nil {
+// Result gives n elements with undefined contents that outlive the primitive, if it succeeds.
+func Result[T any](w *Call, n int64) gpu.Buffer[T] {
+	if w.Err != nil {
 		return gpu.Buffer[T]{}
 	}
-	b, err := gpu.Alloc[T](w.s, int(n))
-	w.err = err
+	b, err := gpu.Alloc[T](w.Stream, int(n))
+	w.Err = err
 	return b
 }
 
-// handed is done for a primitive whose result is b, which give gave: the caller's, or freed after
+// Finish is done for a primitive whose result is b, which give gave: the caller's, or freed after
 // an error.
-func handed[T any](w *work, b gpu.Buffer[T]) (gpu.Buffer[T], error) {
-	err := w.done()
+func Finish[T any](w *Call, b gpu.Buffer[T]) (gpu.Buffer[T], error) {
+	err := w.Done()
 	if err != nil {
-		_ = b.Free(w.s) // the first error is the one to tell
+		_ = b.Free(w.Stream) // the first error is the one to tell
 		return gpu.Buffer[T]{}, err
 	}
 	return b, nil

@@ -35,7 +35,7 @@ const (
 //
 // Reads and writes each byte once, over the link.
 func (k *Set) Fetch(s *gpu.Stream, pieces []Piece) error {
-	w := k.begin(s, "fetch")
+	w := k.Begin(s, "fetch")
 	for len(pieces) > 0 {
 		some := pieces[:min(fetchPieces, len(pieces))]
 		pieces = pieces[len(some):]
@@ -44,7 +44,7 @@ func (k *Set) Fetch(s *gpu.Stream, pieces []Piece) error {
 			args[3*i], args[3*i+1], args[3*i+2] = p.from, p.to, gpu.Int(p.bytes)
 			longest = max(longest, p.bytes)
 		}
-		w.launch("fetch", fetchPieces*min(blocks(longest, fetchBytes), fetchBlocks), block, args...)
+		w.Launch("fetch", fetchPieces*min(Blocks(longest, fetchBytes), fetchBlocks), Block, args...)
 	}
-	return w.done()
+	return w.Done()
 }

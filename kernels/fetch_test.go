@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/kernels/internal/kerneltest"
 )
 
 func TestFetch(t *testing.T) {
-	r := open(t)
+	r := kerneltest.Open(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	const room = 70_000
 	for _, n := range []int{0, 1, 2, 7, 8, 9, 17} {
-		host, err := r.k.Device().AllocPinned(max(1, n) * room)
-		r.ok(err)
+		host, err := r.Set.Device().AllocPinned(max(1, n) * room)
+		r.OK(err)
 		got := host.Bytes()
 		for i := range got {
 			got[i] = 0xA5
@@ -28,15 +29,15 @@ func TestFetch(t *testing.T) {
 			}
 			from, to := rng.IntN(8), i*room+rng.IntN(2)*rng.IntN(64) // often aligned
 			text = text[from:]
-			b := upload(r, append(make([]byte, from), text...)).Slice(from, from+len(text))
+			b := kerneltest.Upload(r, append(make([]byte, from), text...)).Slice(from, from+len(text))
 			pieces = append(pieces, kernels.PieceOf(got[to:], b))
 			copy(want[to:], text)
 		}
-		r.ok(r.k.Fetch(r.s, pieces))
-		r.ok(r.s.Synchronize())
+		r.OK(r.Set.Fetch(r.Stream, pieces))
+		r.OK(r.Stream.Synchronize())
 		if !bytes.Equal(got, want) {
 			t.Errorf("%d pieces: not what was there", n)
 		}
-		r.ok(host.Free())
+		r.OK(host.Free())
 	}
 }

@@ -1,25 +1,28 @@
-// Package kernels holds the primitives that GPU readers are made of: one .cu file, one .go file
-// with its launchers, and one test each. It knows bytes, masks and numbers, and no format.
+// Package kernels is the core of the GPU primitives: the Set, which compiles and loads kernels, the Call,
+// which launches them, and the masks and scans that primitives are made of. The primitives are in the
+// folders, one for each syntax.
 //
-// A primitive is a method of Set. It checks the lengths of its buffers, chooses grid, block and
-// scratch, and queues its kernels on the caller's stream; nothing waits for the device unless it
+// A primitive is a function of a Set and a Stream. It checks the lengths of its buffers, chooses grid,
+// block and scratch, and queues its kernels on the stream. It waits for the device only if its comment
 // says so. Text and masks stay on the device:
 //
 //	text    n bytes, 16-byte aligned
-//	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits at n and behind it are 0
+//	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits from n on are 0
 //
-// Files come in chunks. What one chunk must know of those before it is a carry: a buffer of one
-// element on the device, zeroed before the first chunk, read and overwritten by each. The zero
-// Buffer in its place says that the text is whole.
+// Files come in chunks. What one chunk must know of the chunks before it is a carry: a buffer of one
+// element on the device, zeroed before the first chunk, read and overwritten by each. A zero Buffer in
+// its place says that the text is whole.
 //
-// The same bytes give the same result on every run: no kernel waits for another block, and no
-// atomic decides an order.
+// The same bytes give the same result on every run: no kernel waits for another block, and no atomic
+// decides an order.
 package kernels
 
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,25 +33,25 @@ import (
 // Mask is one bit per byte of text, 64 bytes a word.
 type Mask = gpu.Buffer[uint64]
 
-// columnsAtOnce is how many columns a launch takes.
-const columnsAtOnce = 8
+// ColumnsAtOnce is how many columns a launch takes.
+const ColumnsAtOnce = 8
 
-// longestNumber is LONGEST of decimal.cuh: longer numbers are the host's to read.
-const longestNumber = 1024
+// MaxNumberBytes is LONGEST of decimal.cuh: longer numbers are the host's to read.
+const MaxNumberBytes = 1024
 
 const (
-	wordBytes = 64                // of text a mask word stands for
-	block     = 256               // threads of a block that reads text
-	tileBytes = wordBytes * block // of text such a block reads
-	scanBlock = 1024              // threads of the one block that joins tiles
+	WordBytes = 64                // of text a mask word stands for
+	Block     = 256               // threads of a block that reads text
+	TileBytes = WordBytes * Block // of text such a block reads
+	ScanBlock = 1024              // threads of the one block that joins tiles
 	maxGrid   = 1<<31 - 1         // blocks of a launch: 35 TB of text in tiles
 )
 
-//go:embed *.cu *.cuh
+//go:embed *.cu *.cuh */*.cu */*.cuh
 var files embed.FS
 
 // Words is the number of mask words for n bytes of text.
-func Words(n int) int { return (n + wordBytes - 1) / wordBytes }
+func Words(n int) int { return (n + WordBytes - 1) / WordBytes }
 
 // A Set is the primitives on one device. Its methods may be called from any goroutine, each with a
 // stream of its own.
@@ -85,22 +88,22 @@ func Load(d *gpu.Device) (*Set, error) {
 	return k, nil
 }
 
-// Sources are the .cu files with the headers they include, in the order of their names.
+// Sources are the .cu files of all folders with the headers that they include, in the order of their
+// names. A name is a path from this folder: "json/structure.cu".
 func Sources() ([]gpu.Source, error) {
-	names, err := files.ReadDir(".")
-	if err != nil {
-		return nil, err
-	}
 	var sources []gpu.Source
-	for _, name := range names {
-		if path.Ext(name.Name()) != ".cu" {
-			continue
-		}
-		src, err := source(name.Name())
+	for _, pattern := range []string{"*.cu", "*/*.cu"} {
+		names, err := fs.Glob(files, pattern)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, src)
+		for _, name := range names {
+			src, err := source(name)
+			if err != nil {
+				return nil, err
+			}
+			sources = append(sources, src)
+		}
 	}
 	return sources, nil
 }
@@ -137,19 +140,14 @@ func includes(text string) []string {
 	return names
 }
 
-// entries are the names of the __global__ functions in text: what stands before the bracket of
-// their arguments.
+// entry is the head of a __global__ function.
+var entry = regexp.MustCompile(`(?m)^KERNEL\s+(?:__launch_bounds__\([^()]*\)\s+)?(\w+)\(`)
+
+// entries are the names of the __global__ functions in text.
 func entries(text string) []string {
 	var names []string
-	for line := range strings.Lines(text) {
-		rest, ok := strings.CutPrefix(line, "KERNEL ")
-		if !ok {
-			continue
-		}
-		if bounds, after, ok := strings.Cut(rest, ") "); ok && strings.HasPrefix(bounds, "__launch_bounds__(") {
-			rest = after
-		}
-		names = append(names, strings.TrimSpace(rest[:strings.IndexByte(rest, '(')]))
+	for _, found := range entry.FindAllStringSubmatch(text, -1) {
+		names = append(names, found[1])
 	}
 	return names
 }
@@ -162,6 +160,13 @@ func (k *Set) Names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// NamesIn are the names of the kernels of a folder, "json", sorted. "." is the folder of this package.
+func (k *Set) NamesIn(folder string) []string {
+	return slices.DeleteFunc(k.Names(), func(name string) bool {
+		return path.Dir(k.programs[name].source.Name) != folder
+	})
 }
 
 // Launches says how often each kernel of the .cu files was queued; what was compiled anew with

@@ -5,15 +5,19 @@
 // out      n or n+1   one, apply    the sum before each element, and at n the sum of all
 // total    1          one, apply    the sum of all
 //
-// A row is 128 elements, 4 in a row for each lane of a warp. What lies before a row's elements comes from the rows before it in the warp's share, and what lies
+// A row is 128 elements, 4 in a row for each lane of a warp. What lies before a row's elements
+// comes from the rows before it in the warp's share, and what lies
 // before the share from the warps and blocks before:
 //
-//   one     | warp 0: rows  | warp 1: rows  | ... | warp 31 |      one block, as many rows as there are for each of 32 warps: adds up, then reads again
+//   one     | warp 0: rows  | warp 1: rows  | ... | warp 31 |      one block, as many rows as there are for
+//                                                                  each of 32 warps: adds up, then reads
+//                                                                  again
 //   tile    | warp 0: 4 rows | warp 1: 4 rows | ... | warp 7 |     4096 elements: one of many blocks
 //   row     | lane 0: 4 | lane 1: 4 | ...
 //
-// Sums are 64 bits wide. What is summed here are counts of bytes, of which there are less than 2^63, so that no sum overflows.
-#include "vf.cuh"
+// Sums are 64 bits wide. What is summed here are counts of bytes, of which there are less than
+// 2^63, so that no sum overflows.
+#include "core.cuh"
 
 constexpr int ROW = 128, ROWS = 4, WARP_ITEMS = ROW * ROWS;
 constexpr i64 SCAN_TILE = (i64)WARP_ITEMS * (BLOCK / 32);
@@ -61,9 +65,13 @@ __device__ __forceinline__ i64 lane_sums(i64 mine, i64 &row) {
 }
 // The sum over a lane's 4 elements.
 template <class T>
-__device__ __forceinline__ i64 sum_four(const T v[4]) { return (i64)v[0] + v[1] + v[2] + v[3]; }
+__device__ __forceinline__ i64 sum_four(const T v[4]) {
+  return (i64)v[0] + v[1] + v[2] + v[3];
+}
 // Where this thread's first row starts.
-__device__ __forceinline__ i64 first_item() { return blockIdx.x * SCAN_TILE + (threadIdx.x >> 5) * WARP_ITEMS + lane_index() * 4; }
+__device__ __forceinline__ i64 first_item() {
+  return blockIdx.x * SCAN_TILE + (threadIdx.x >> 5) * WARP_ITEMS + lane_index() * 4;
+}
 
 template <class T>
 __device__ __forceinline__ void scan_sums(const T *in, i64 n, i64 *sums) {
@@ -79,10 +87,12 @@ __device__ __forceinline__ void scan_sums(const T *in, i64 n, i64 *sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// before: the sum before each tile where these are scanned, else of each tile. out has room elements, total may be null. in and out may be the same memory: a
+// before: the sum before each tile where these are scanned, else of each tile. out has room
+// elements, total may be null. in and out may be the same memory: a
 // block has read its elements before it writes them, and reads no others.
 template <class T>
-__device__ __forceinline__ void scan_apply(const T *in, i64 n, const i64 *before, u32 scanned, i64 *out, i64 room, i64 *total) {
+__device__ __forceinline__ void scan_apply(
+    const T *in, i64 n, const i64 *before, u32 scanned, i64 *out, i64 room, i64 *total) {
   __shared__ i64 shared[33];
   i64 base = 0;
   if (scanned) {
@@ -115,7 +125,8 @@ __device__ __forceinline__ void scan_apply(const T *in, i64 n, const i64 *before
 template <class T>
 __device__ __forceinline__ void scan_one(const T *in, i64 n, i64 *out, i64 room, i64 *total) {
   __shared__ i64 shared[32];
-  const i64 rows = (n + ROW - 1) / ROW, each = (rows + 31) / 32 * ROW, from = (threadIdx.x >> 5) * each, to = min(n, from + each);
+  const i64 rows = (n + ROW - 1) / ROW, each = (rows + 31) / 32 * ROW,
+            from = (threadIdx.x >> 5) * each, to = min(n, from + each);
   T v[4];
   i64 sum = 0;
 #pragma unroll 4
@@ -141,38 +152,49 @@ __device__ __forceinline__ void scan_one(const T *in, i64 n, i64 *out, i64 room,
   if (total) *total = all;
 }
 
-KERNEL __launch_bounds__(SCAN, 1) scan_one_i32(const i32 *__restrict__ in, i64 n, i64 *__restrict__ out, i64 room, i64 *__restrict__ total) {
+KERNEL __launch_bounds__(SCAN, 1) scan_one_i32(
+    const i32 *__restrict__ in, i64 n, i64 *__restrict__ out, i64 room, i64 *__restrict__ total) {
   scan_one(in, n, out, room, total);
 }
 
-KERNEL __launch_bounds__(BLOCK) scan_sums_i32(const i32 *__restrict__ in, i64 n, i64 *__restrict__ sums) {
+KERNEL __launch_bounds__(BLOCK) scan_sums_i32(
+    const i32 *__restrict__ in, i64 n, i64 *__restrict__ sums) {
   scan_sums(in, n, sums);
 }
 
-KERNEL __launch_bounds__(BLOCK) scan_apply_i32(const i32 *__restrict__ in, i64 n, const i64 *__restrict__ before, u32 scanned, i64 *__restrict__ out, i64 room, i64 *__restrict__ total) {
+KERNEL __launch_bounds__(BLOCK) scan_apply_i32(const i32 *__restrict__ in, i64 n,
+    const i64 *__restrict__ before, u32 scanned, i64 *__restrict__ out, i64 room,
+    i64 *__restrict__ total) {
   scan_apply(in, n, before, scanned, out, room, total);
 }
 
-KERNEL __launch_bounds__(SCAN, 1) scan_one_u32(const u32 *__restrict__ in, i64 n, i64 *__restrict__ out, i64 room, i64 *__restrict__ total) {
+KERNEL __launch_bounds__(SCAN, 1) scan_one_u32(
+    const u32 *__restrict__ in, i64 n, i64 *__restrict__ out, i64 room, i64 *__restrict__ total) {
   scan_one(in, n, out, room, total);
 }
 
-KERNEL __launch_bounds__(BLOCK) scan_sums_u32(const u32 *__restrict__ in, i64 n, i64 *__restrict__ sums) {
+KERNEL __launch_bounds__(BLOCK) scan_sums_u32(
+    const u32 *__restrict__ in, i64 n, i64 *__restrict__ sums) {
   scan_sums(in, n, sums);
 }
 
-KERNEL __launch_bounds__(BLOCK) scan_apply_u32(const u32 *__restrict__ in, i64 n, const i64 *__restrict__ before, u32 scanned, i64 *__restrict__ out, i64 room, i64 *__restrict__ total) {
+KERNEL __launch_bounds__(BLOCK) scan_apply_u32(const u32 *__restrict__ in, i64 n,
+    const i64 *__restrict__ before, u32 scanned, i64 *__restrict__ out, i64 room,
+    i64 *__restrict__ total) {
   scan_apply(in, n, before, scanned, out, room, total);
 }
 
-KERNEL __launch_bounds__(SCAN, 1) scan_one_i64(const i64 *in, i64 n, i64 *out, i64 room, i64 *__restrict__ total) {
+KERNEL __launch_bounds__(SCAN, 1) scan_one_i64(
+    const i64 *in, i64 n, i64 *out, i64 room, i64 *__restrict__ total) {
   scan_one(in, n, out, room, total);
 }
 
-KERNEL __launch_bounds__(BLOCK) scan_sums_i64(const i64 *__restrict__ in, i64 n, i64 *__restrict__ sums) {
+KERNEL __launch_bounds__(BLOCK) scan_sums_i64(
+    const i64 *__restrict__ in, i64 n, i64 *__restrict__ sums) {
   scan_sums(in, n, sums);
 }
 
-KERNEL __launch_bounds__(BLOCK) scan_apply_i64(const i64 *in, i64 n, const i64 *__restrict__ before, u32 scanned, i64 *out, i64 room, i64 *__restrict__ total) {
+KERNEL __launch_bounds__(BLOCK) scan_apply_i64(const i64 *in, i64 n, const i64 *__restrict__ before,
+    u32 scanned, i64 *out, i64 room, i64 *__restrict__ total) {
   scan_apply(in, n, before, scanned, out, room, total);
 }

@@ -27,16 +27,16 @@ type Count interface{ int32 | uint32 | int64 }
 // One launch for up to 65,536 elements, two for up to 4 million, and one more for each further
 // factor of 4096 or so; reads in twice and writes out once.
 func ExclusiveScan[T Count](k *Set, s *gpu.Stream, in gpu.Buffer[T], out, total gpu.Buffer[int64]) error {
-	w := k.begin(s, "exclusive scan")
-	scan(w, in, out, total)
-	return w.done()
+	w := k.Begin(s, "exclusive scan")
+	Scan(w, in, out, total)
+	return w.Done()
 }
 
-// scan is ExclusiveScan as a step of another primitive.
-func scan[T Count](w *work, in gpu.Buffer[T], out, total gpu.Buffer[int64]) {
+// Scan is ExclusiveScan as a step of another primitive.
+func Scan[T Count](w *Call, in gpu.Buffer[T], out, total gpu.Buffer[int64]) {
 	n := in.Len()
-	w.need(out.Len() == n || out.Len() == n+1 || out.Len() == 0, "%d sums of %d elements", out.Len(), n)
-	w.need(total.Len() <= 1, "%d totals", total.Len())
+	w.Need(out.Len() == n || out.Len() == n+1 || out.Len() == 0, "%d sums of %d elements", out.Len(), n)
+	w.Need(total.Len() <= 1, "%d totals", total.Len())
 	var kind string
 	switch any(*new(T)).(type) {
 	case int32:
@@ -47,17 +47,17 @@ func scan[T Count](w *work, in gpu.Buffer[T], out, total gpu.Buffer[int64]) {
 		kind = "i64"
 	}
 	if n <= scanOne {
-		w.launch("scan_one_"+kind, 1, scanBlock, in.Arg(), gpu.Int(n), out.Arg(), gpu.Int(out.Len()), total.Arg())
+		w.Launch("scan_one_"+kind, 1, ScanBlock, in.Arg(), gpu.Int(n), out.Arg(), gpu.Int(out.Len()), total.Arg())
 		return
 	}
-	tiles := blocks(int64(n), scanTile)
-	sums := take[int64](w, int(tiles))
-	w.launch("scan_sums_"+kind, tiles, block, in.Arg(), gpu.Int(n), sums.Arg())
+	tiles := Blocks(int64(n), scanTile)
+	sums := Scratch[int64](w, int(tiles))
+	w.Launch("scan_sums_"+kind, tiles, Block, in.Arg(), gpu.Int(n), sums.Arg())
 	scanned := 0
-	if tiles > scanTiles && w.err == nil {
-		scan(w, sums, sums, gpu.Buffer[int64]{})
+	if tiles > scanTiles && w.Err == nil {
+		Scan(w, sums, sums, gpu.Buffer[int64]{})
 		scanned = 1
 	}
-	w.launch("scan_apply_"+kind, tiles, block, in.Arg(), gpu.Int(n), sums.Arg(), gpu.Int(scanned), out.Arg(),
+	w.Launch("scan_apply_"+kind, tiles, Block, in.Arg(), gpu.Int(n), sums.Arg(), gpu.Int(scanned), out.Arg(),
 		gpu.Int(out.Len()), total.Arg())
 }

@@ -31,7 +31,8 @@ var sqlTypes = []sqlType{
 	{name: "BLOB", code: pb.XdbcDataType_XDBC_VARBINARY, quote: "'", maxScale: -1},
 	{name: "GEOMETRY", code: pb.XdbcDataType_XDBC_VARBINARY, quote: "'", maxScale: -1},
 	{
-		name: "DECIMAL", code: pb.XdbcDataType_XDBC_DECIMAL, size: 38, radix: 10, params: []string{"precision", "scale"},
+		name: "DECIMAL", code: pb.XdbcDataType_XDBC_DECIMAL, size: 38, radix: 10,
+		params:   []string{"precision", "scale"},
 		maxScale: 38,
 	},
 	{name: "HUGEINT", code: pb.XdbcDataType_XDBC_DECIMAL, size: 39, radix: 10},

@@ -5,6 +5,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -28,16 +30,16 @@ func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometr
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.CellSpans(d.S, d.Text, d.table, d.dialect.shape[0], t.starts, t.ends, t.valid))
-	size := d.measureText(&t, kernels.StringsRaw, d.Text.Len() > n*longRecord, r)
+	d.Try(ktable.CellSpans(d.K, d.S, d.Text, d.table, d.dialect.shape[0], t.starts, t.ends, t.valid))
+	size := d.measureText(&t, ktext.StringsRaw, d.Text.Len() > n*longRecord, r)
 	if d.Stopped() {
 		return nil
 	}
-	lines := device.RoomFor[byte](r, int(size)+n*kernels.CellLine)
+	lines := device.RoomFor[byte](r, int(size)+n*ktable.CellLine)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.CellLines(d.S, t.strings, t.offsets, t.valid, moved, lines))
+	d.Try(ktable.CellLines(d.K, d.S, t.strings, t.offsets, t.valid, moved, lines))
 	found := wkt.ReadCells(d.Work, lines, n, &part.Summary)
 	d.checkCells(found, lines, moved, r)
 	mask := device.Result(d.Work, t.valid)
@@ -59,11 +61,11 @@ const oddCells = "a geometry with quotes, or with a semicolon or a line end arou
 func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64],
 	r *device.Room,
 ) {
-	report := device.RoomFor[kernels.CellsReport](r, 1)
+	report := device.RoomFor[ktable.CellsReport](r, 1)
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.CheckCells(d.S, lines, moved, found.Starts, report))
+	d.Try(ktable.CheckCells(d.K, d.S, lines, moved, found.Starts, report))
 	seen := device.Result(d.Work, report)
 	d.After(func() { d.Accept(seen[0].Odd == 0 && seen[0].Semicolons == seen[0].SRIDs, oddCells) })
 }

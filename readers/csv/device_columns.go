@@ -6,6 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/kernels"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -41,7 +43,7 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 			continue
 		}
 		if !d.asked.Has(c.ID()) {
-			if *c.Column = geoarrow.Unread(c.ID()); d.kinds[c.field]&kernels.FieldText != 0 {
+			if *c.Column = geoarrow.Unread(c.ID()); d.kinds[c.field]&ktable.FieldText != 0 {
 				unread = append(unread, c)
 			}
 			c.markGuess()
@@ -87,12 +89,12 @@ var factsOfFields = [...]struct {
 	kind uint32
 	fact geoarrow.FactKinds
 }{
-	{kernels.NumberInt32, geoarrow.FactInt32},
-	{kernels.NumberInt64, geoarrow.FactInt64},
-	{kernels.NumberReal, geoarrow.FactFloat},
-	{kernels.NumberNegative, geoarrow.FactNegative},
-	{kernels.FieldBool, geoarrow.FactBool},
-	{kernels.FieldText | kernels.FieldDate, geoarrow.FactString},
+	{knumber.NumberInt32, geoarrow.FactInt32},
+	{knumber.NumberInt64, geoarrow.FactInt64},
+	{knumber.NumberReal, geoarrow.FactFloat},
+	{knumber.NumberNegative, geoarrow.FactNegative},
+	{ktable.FieldBool, geoarrow.FactBool},
+	{ktable.FieldText | ktable.FieldDate, geoarrow.FactString},
 }
 
 // resolve gives the column the type of its kinds.
@@ -103,12 +105,12 @@ func (d *deviceRows) resolve(c deviceColumn) {
 			c.Facts.Kinds |= k.fact | geoarrow.FactField
 		}
 	}
-	if d.dialect.text && kinds&^kernels.FieldEmpty != 0 {
+	if d.dialect.text && kinds&^ktable.FieldEmpty != 0 {
 		c.Facts.Kinds = geoarrow.FactString | geoarrow.FactField
 	} else {
-		d.Accept(kinds&kernels.NumberUndecided == 0 || kinds&(kernels.FieldText|kernels.FieldDate) != 0, unsureNumber)
+		d.Accept(kinds&knumber.NumberUndecided == 0 || kinds&(ktable.FieldText|ktable.FieldDate) != 0, unsureNumber)
 	}
-	if kinds&^kernels.FieldEmpty == kernels.FieldDate && !c.forced {
+	if kinds&^ktable.FieldEmpty == ktable.FieldDate && !c.forced {
 		c.Facts.Kinds = geoarrow.FactDate | geoarrow.FactField
 	}
 	if c.Type = c.Facts.Resolve(c.Role).Type; c.forced {
@@ -117,7 +119,7 @@ func (d *deviceRows) resolve(c deviceColumn) {
 	if c.Type.ID() == arrow.STRING && c.Facts.Kinds&^(geoarrow.FactString|geoarrow.FactField) != 0 && !c.forced {
 		d.mixed = append(d.mixed, c.ID())
 	}
-	d.Accept(c.Type.ID() != arrow.FLOAT64 || kinds&kernels.NumberInexact == 0,
+	d.Accept(c.Type.ID() != arrow.FLOAT64 || kinds&knumber.NumberInexact == 0,
 		"an integer that no float64 is, among numbers with a point")
 }
 
@@ -128,37 +130,37 @@ func empty(c *geoarrow.Column, rows int) {
 
 // parse makes columns of numbers and booleans.
 func (d *deviceRows) parse(list []deviceColumn, r *device.Room) {
-	n, to := d.table.Rows, make([]kernels.TableColumn, len(list))
+	n, to := d.table.Rows, make([]ktable.TableColumn, len(list))
 	words := kernels.Words(n)
 	valid := device.RoomFor[uint64](r, words*len(list))
 	for i, c := range list {
 		t := &to[i]
 		switch t.Column = c.field; c.Type.ID() {
 		case arrow.INT32:
-			t.Type, t.Int32 = kernels.TableInt32, device.RoomFor[int32](r, n)
+			t.Type, t.Int32 = ktable.TableInt32, device.RoomFor[int32](r, n)
 		case arrow.INT64:
-			t.Type, t.Int64 = kernels.TableInt64, device.RoomFor[int64](r, n)
+			t.Type, t.Int64 = ktable.TableInt64, device.RoomFor[int64](r, n)
 		case arrow.FLOAT64:
-			t.Type, t.Float64 = kernels.TableFloat64, device.RoomFor[float64](r, n)
+			t.Type, t.Float64 = ktable.TableFloat64, device.RoomFor[float64](r, n)
 		default:
-			t.Type, t.Bool = kernels.TableBool, device.RoomFor[uint64](r, words)
+			t.Type, t.Bool = ktable.TableBool, device.RoomFor[uint64](r, words)
 		}
 	}
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.ParseTable(d.S, d.Text, d.table, to, valid, d.odd))
+	d.Try(ktable.ParseTable(d.K, d.S, d.Text, d.table, to, valid, d.odd))
 	masks := device.Result(d.Work, valid)
 	for i, c := range list {
 		if d.Stopped() {
 			return
 		}
 		switch t := &to[i]; t.Type {
-		case kernels.TableInt32:
+		case ktable.TableInt32:
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Int32))
-		case kernels.TableInt64:
+		case ktable.TableInt64:
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Int64))
-		case kernels.TableFloat64:
+		case ktable.TableFloat64:
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Float64))
 		default:
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, t.Bool))[:(n+7)/8]
@@ -176,7 +178,7 @@ func (d *deviceRows) dates(list []deviceColumn, r *device.Room) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.TableDates(d.S, d.Text, d.table, fieldsOf(list), days, valid, first, last))
+	d.Try(ktable.TableDates(d.K, d.S, d.Text, d.table, fieldsOf(list), days, valid, first, last))
 	values, masks, low, high := device.Result(d.Work, days), device.Result(d.Work, valid),
 		device.Result(d.Work, first), device.Result(d.Work, last)
 	if d.Stopped() {

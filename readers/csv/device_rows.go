@@ -3,6 +3,8 @@ package csv
 import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -22,7 +24,7 @@ type deviceRows struct {
 	forced  []geoarrow.ColumnID // columns that are to be text
 	mixed   []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
-	table *kernels.Table
+	table *ktable.Table
 	kinds []uint32           // of each column
 	odd   gpu.Buffer[uint32] // one element: what numbers are not
 }
@@ -36,7 +38,7 @@ func (d *deviceRows) read(part *readers.Part) {
 		return
 	}
 	d.Try(gpu.Fill(d.S, d.odd, 0))
-	d.Try(d.K.TableKinds(d.S, d.Text, d.table, kinds))
+	d.Try(ktable.TableKinds(d.K, d.S, d.Text, d.table, kinds))
 	part.State = pack(0, d.table.Closed)
 	d.kinds = device.Result(d.Work, kinds)
 	still := device.Result(d.Work, d.table.StillOdd())
@@ -56,7 +58,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	part.Starts = device.Result(d.Work, d.table.Starts)
 	d.checkLengths()
 	odd := device.Result(d.Work, d.odd)
-	d.After(func() { d.Accept(odd[0]&kernels.FieldWrong == 0, "an ordinate that is no finite number") })
+	d.After(func() { d.Accept(odd[0]&ktable.FieldWrong == 0, "an ordinate that is no finite number") })
 	d.After(func() { d.Accept(odd[0] == 0, unsureNumber) })
 	part.Columns, part.Rows = columns, int64(d.table.Rows)
 }
@@ -70,7 +72,8 @@ const (
 // fields finds all fields.
 func (d *deviceRows) fields() {
 	columns := len(d.dialect.names)
-	x, err := d.K.AllocTable(d.S, d.Text, kernels.Dialect{Delimiter: d.dialect.delimiter, Quote: d.dialect.quote},
+	x, err := ktable.AllocTable(d.K, d.S, d.Text, ktable.Dialect{Delimiter: d.dialect.delimiter,
+		Quote: d.dialect.quote},
 		columns)
 	if d.Try(err); err != nil {
 		return
@@ -78,9 +81,9 @@ func (d *deviceRows) fields() {
 	d.Later(func() error { return x.Free(d.S) })
 	d.table = x
 	switch {
-	case x.Odd&kernels.TableStray != 0:
+	case x.Odd&ktable.TableStray != 0:
 		d.Accept(false, "a quote inside of a field that does not begin with one, or text behind a closing one")
-	case x.Odd&kernels.TableOpen != 0:
+	case x.Odd&ktable.TableOpen != 0:
 		d.Accept(false, "a chunk that ends inside of quotes")
 	case x.Odd != 0:
 		d.Accept(false, oddRecords)
@@ -96,7 +99,7 @@ func (d *deviceRows) checkLengths() {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.LongestGap(d.S, d.table.Starts, int64(d.Text.Len()), longest))
+	d.Try(klist.LongestGap(d.K, d.S, d.table.Starts, int64(d.Text.Len()), longest))
 	found := device.Result(d.Work, longest)
 	d.After(func() { d.Accept(found[0] <= d.longest, "a record that is too long, or nearly so") })
 }
@@ -113,7 +116,7 @@ func (d *deviceRows) points() *geoarrow.Geometry {
 	for _, i := range d.dialect.shape {
 		at[d.dialect.fields[i]&(useX|useY)] = i
 	}
-	d.Try(d.K.TablePoints(d.S, d.Text, d.table, at[useX], at[useY], x, y, valid, d.odd))
+	d.Try(ktable.TablePoints(d.K, d.S, d.Text, d.table, at[useX], at[useY], x, y, valid, d.odd))
 	if !d.asked.Geometry() {
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
@@ -14,7 +16,7 @@ import (
 type deviceTexts struct {
 	starts, ends, offsets gpu.Buffer[int64]
 	valid                 gpu.Buffer[uint64]
-	strings               *kernels.Strings
+	strings               *ktext.Strings
 }
 
 // gather makes columns of texts, and of times if all of their texts are such, or such and dates.
@@ -29,8 +31,8 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Room) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.GatherStrings(d.S, t.strings, text, gpu.Buffer[int32]{}))
-	d.Try(d.K.TableOffsets(d.S, t.offsets, n, narrow))
+	d.Try(ktext.GatherStrings(d.K, d.S, t.strings, text, gpu.Buffer[int32]{}))
+	d.Try(ktable.TableOffsets(d.K, d.S, t.offsets, n, narrow))
 	values, offsets, masks := device.Result(d.Work, text), device.Result(d.Work, narrow), device.Result(d.Work, t.valid)
 	if d.Stopped() {
 		return
@@ -67,41 +69,41 @@ func (d *deviceRows) measure(list []deviceColumn, r *device.Room) (t deviceTexts
 	if d.Stopped() {
 		return t, 0
 	}
-	mode := kernels.StringsRaw
+	mode := ktext.StringsRaw
 	if d.dialect.quote != 0 {
-		mode = kernels.StringsDoubled
+		mode = ktext.StringsDoubled
 	}
-	d.Try(d.K.TableTexts(d.S, d.Text, d.table, fieldsOf(list), t.starts, t.ends, t.valid))
+	d.Try(ktable.TableTexts(d.K, d.S, d.Text, d.table, fieldsOf(list), t.starts, t.ends, t.valid))
 	bytes = d.measureText(&t, mode, false, r)
 	return t, bytes
 }
 
 // measureText finds how long the texts of spans are, and waits for it, once more where some are
 // long and that was not expected.
-func (d *deviceRows) measureText(t *deviceTexts, mode kernels.StringMode, long bool, r *device.Room) (bytes int64) {
+func (d *deviceRows) measureText(t *deviceTexts, mode ktext.StringMode, long bool, r *device.Room) (bytes int64) {
 	var err error
-	if t.strings, err = d.K.MeasureShortStrings(d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
+	if t.strings, err = ktext.MeasureShortStrings(d.K, d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
 		d.Try(err)
 		return 0
 	}
 	strings := t.strings
 	r.Until(func() error { return strings.Free(d.S) })
 	if long {
-		d.Try(d.K.MeasureLongStrings(d.S, t.strings, t.offsets))
+		d.Try(ktext.MeasureLongStrings(d.K, d.S, t.strings, t.offsets))
 	}
 	found, bytes := d.measured(t)
 	if !d.Stopped() && !long && found.Long != 0 {
-		d.Try(d.K.MeasureLongStrings(d.S, t.strings, t.offsets))
+		d.Try(ktext.MeasureLongStrings(d.K, d.S, t.strings, t.offsets))
 		found, bytes = d.measured(t)
 	}
-	d.Accept(found.Flags&kernels.StringNotUTF8 == 0, "text that is not UTF-8")
-	d.Accept(found.Flags&kernels.StringMalformed == 0, "quotes that are not doubled")
+	d.Accept(found.Flags&ktext.StringNotUTF8 == 0, "text that is not UTF-8")
+	d.Accept(found.Flags&ktext.StringMalformed == 0, "quotes that are not doubled")
 	d.Accept(bytes <= math.MaxInt32, "texts of more than 2 GiB")
 	return bytes
 }
 
 // measured waits for what is known of the texts.
-func (d *deviceRows) measured(t *deviceTexts) (found kernels.StringSummary, bytes int64) {
+func (d *deviceRows) measured(t *deviceTexts) (found ktext.StringSummary, bytes int64) {
 	last := t.offsets.Len() - 1
 	summary, total := device.Result(d.Work, t.strings.Summary), device.Result(d.Work, t.offsets.Slice(last, last+1))
 	if d.Await(); d.Stopped() {

@@ -2,7 +2,7 @@ package dbf
 
 import (
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kfixed "github.com/vibeflight/vibeflight/kernels/fixed"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -20,7 +20,7 @@ func QueueAttributes(w *device.Work, h *Header, records gpu.Buffer[byte]) *Devic
 }
 
 // Rows are the records that are rows, on the card: their numbers, and how many these are.
-func (a *DeviceAttributes) Rows() kernels.FixedRecords { return a.d.records }
+func (a *DeviceAttributes) Rows() kfixed.FixedRecords { return a.d.records }
 
 // Finish gives the columns, behind an Await, if nothing is wrong. Bytes of texts are there behind
 // the next Await.

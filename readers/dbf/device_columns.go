@@ -5,6 +5,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kfixed "github.com/vibeflight/vibeflight/kernels/fixed"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -12,7 +13,7 @@ import (
 // deviceColumn is a column on its way.
 type deviceColumn struct {
 	*geoarrow.Column
-	field   kernels.FixedColumn
+	field   kfixed.FixedColumn
 	mask    []uint64 // which records have a value
 	values  []uint64 // of types but texts
 	offsets []int32  // of texts
@@ -21,43 +22,43 @@ type deviceColumn struct {
 func newDeviceColumn(f *Field, c *geoarrow.Column) *deviceColumn {
 	flag := func(bit int) int {
 		if bit == noBit {
-			return kernels.FixedNoFlag
+			return kfixed.FixedNoFlag
 		}
 		return bit
 	}
-	return &deviceColumn{Column: c, field: kernels.FixedColumn{
+	return &deviceColumn{Column: c, field: kfixed.FixedColumn{
 		Type: f.onCard(), Offset: f.Offset,
 		Width: f.Length, Null: flag(f.nullBit), Size: flag(f.sizeBit),
 	}}
 }
 
 // onCard is how a card reads the field.
-func (f *Field) onCard() kernels.FixedType {
+func (f *Field) onCard() kfixed.FixedType {
 	switch f.kind {
 	case kindInteger:
 		if f.Length < narrowDigits {
-			return kernels.FixedAsInt32
+			return kfixed.FixedAsInt32
 		}
-		return kernels.FixedAsInt64
+		return kfixed.FixedAsInt64
 	case kindNumber:
-		return kernels.FixedAsFloat64
+		return kfixed.FixedAsFloat64
 	case kindDate:
-		return kernels.FixedAsDate
+		return kfixed.FixedAsDate
 	case kindLogical:
-		return kernels.FixedAsLogical
+		return kfixed.FixedAsLogical
 	case kindInt:
-		return kernels.FixedBinaryInt32
+		return kfixed.FixedBinaryInt32
 	case kindDouble:
-		return kernels.FixedBinaryFloat64
+		return kfixed.FixedBinaryFloat64
 	case kindMoney:
-		return kernels.FixedBinaryMoney
+		return kfixed.FixedBinaryMoney
 	case kindTimestamp:
-		return kernels.FixedBinaryTimestamp
+		return kfixed.FixedBinaryTimestamp
 	}
 	if f.sizeBit != noBit {
-		return kernels.FixedVariable
+		return kfixed.FixedVariable
 	}
-	return kernels.FixedText
+	return kfixed.FixedText
 }
 
 // columnsAtOnce is how many columns kernels make at once.
@@ -102,12 +103,12 @@ func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceCo
 		if d.Stopped() {
 			return
 		}
-		var fields []kernels.FixedColumn
+		var fields []kfixed.FixedColumn
 		for _, c := range group {
 			fields = append(fields, c.field)
 		}
 		some, masks := room.Slice(0, wordsOf(group, n)), valid.Slice(0, len(group)*kernels.Words(n))
-		d.Try(d.K.FixedValues(d.S, d.text, &d.records, fields, some, masks, d.odd))
+		d.Try(kfixed.FixedValues(d.K, d.S, d.text, &d.records, fields, some, masks, d.odd))
 		do(group, some, masks)
 		d.Bring()
 	}
@@ -127,11 +128,11 @@ func (c *deviceColumn) finish(rows int) {
 	c.nulls(rows)
 	values := geoarrow.AsBytes(c.values)
 	switch c.field.Type {
-	case kernels.FixedAsLogical:
+	case kfixed.FixedAsLogical:
 		c.Values = values[:(rows+7)/8]
-	case kernels.FixedAsInt32, kernels.FixedAsDate, kernels.FixedBinaryInt32:
+	case kfixed.FixedAsInt32, kfixed.FixedAsDate, kfixed.FixedBinaryInt32:
 		c.Values = values[:4*rows]
-	case kernels.FixedBinaryMoney:
+	case kfixed.FixedBinaryMoney:
 		c.Values = values[:16*rows]
 	default:
 		c.Values = values[:8*rows]

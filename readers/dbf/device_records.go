@@ -2,7 +2,7 @@ package dbf
 
 import (
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kfixed "github.com/vibeflight/vibeflight/kernels/fixed"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -18,7 +18,7 @@ type deviceRecords struct {
 	*device.Work
 	h       *Header
 	text    gpu.Buffer[byte] // the records
-	records kernels.FixedRecords
+	records kfixed.FixedRecords
 	odd     gpu.Buffer[uint32] // one element: what is left to the CPU engine
 	groups  []textGroup
 
@@ -50,7 +50,7 @@ func (d *deviceRecords) read(part *readers.Part) {
 // queue queues all but the bytes of texts.
 func (d *deviceRecords) queue() {
 	n := d.text.Len() / d.h.RecordLength
-	d.records = kernels.FixedRecords{
+	d.records = kfixed.FixedRecords{
 		Length: d.h.RecordLength, Records: n, Flags: d.h.nullFrom,
 		Rows: device.Alloc[int64](d.Work, n), Live: device.Alloc[int64](d.Work, 1),
 	}
@@ -59,7 +59,7 @@ func (d *deviceRecords) queue() {
 		return
 	}
 	d.Try(gpu.Fill(d.S, d.odd, 0))
-	d.Try(d.K.FixedRows(d.S, d.text, &d.records, d.h.options.deleted, d.odd))
+	d.Try(kfixed.FixedRows(d.K, d.S, d.text, &d.records, d.h.options.deleted, d.odd))
 	d.live = device.Result(d.Work, d.records.Live)
 	d.columns = &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(d.h.Fields))}
 	values, texts, unread := d.fields()
@@ -95,12 +95,12 @@ var reasons = []struct {
 	odd uint32
 	why string
 }{
-	{kernels.FixedFlag, "a deletion flag that is neither a blank nor an asterisk"},
-	{kernels.FixedMalformed, "a field that is no value of its type"},
-	{kernels.FixedFraction, "a number with a point or an exponent in a field of whole numbers"},
-	{kernels.FixedOverflow, "a whole number beyond int64"},
-	{kernels.FixedUndecided, "a number of many digits, very near to the middle of two"},
-	{kernels.FixedHigh, "text with a byte that is no character, or of a code page that cards do not know"},
+	{kfixed.FixedFlag, "a deletion flag that is neither a blank nor an asterisk"},
+	{kfixed.FixedMalformed, "a field that is no value of its type"},
+	{kfixed.FixedFraction, "a number with a point or an exponent in a field of whole numbers"},
+	{kfixed.FixedOverflow, "a whole number beyond int64"},
+	{kfixed.FixedUndecided, "a number of many digits, very near to the middle of two"},
+	{kfixed.FixedHigh, "text with a byte that is no character, or of a code page that cards do not know"},
 }
 
 // accept refuses what is odd.

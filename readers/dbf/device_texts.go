@@ -5,6 +5,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kfixed "github.com/vibeflight/vibeflight/kernels/fixed"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
@@ -18,8 +21,8 @@ type textGroup struct {
 	// of all of them, and room behind it: texts have blanks around them, so that even those that
 	// become longer fit into little more than their fields
 	text    gpu.Buffer[byte]
-	total   []int64                 // one element: bytes of it
-	summary []kernels.StringSummary // of texts that are not recoded
+	total   []int64               // one element: bytes of it
+	summary []ktext.StringSummary // of texts that are not recoded
 }
 
 // textRoom is memory for a group, which those behind it take again.
@@ -62,7 +65,7 @@ func (d *deviceRecords) texts(list []*deviceColumn) {
 func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 	n, count := d.records.Records, len(g.columns)
 	all, width := n*count, 0
-	var fields []kernels.FixedColumn
+	var fields []kfixed.FixedColumn
 	for _, c := range g.columns {
 		fields, width = append(fields, c.field), width+c.field.Width
 	}
@@ -75,14 +78,14 @@ func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.FixedTexts(d.S, d.text, &d.records, fields, d.h.page.wide != nil, starts, ends, valid, d.odd))
+	d.Try(kfixed.FixedTexts(d.K, d.S, d.text, &d.records, fields, d.h.page.wide != nil, starts, ends, valid, d.odd))
 	if d.h.page.upper != nil {
-		d.Try(d.K.MeasureRecoded(d.S, d.text, starts, ends, room.page, offsets, d.odd))
-		d.Try(d.K.GatherRecoded(d.S, d.text, starts, ends, room.page, offsets, g.text))
+		d.Try(ktext.MeasureRecoded(d.K, d.S, d.text, starts, ends, room.page, offsets, d.odd))
+		d.Try(ktext.GatherRecoded(d.K, d.S, d.text, starts, ends, room.page, offsets, g.text))
 	} else {
 		d.copied(g, starts, ends, offsets)
 	}
-	d.Try(d.K.TableOffsets(d.S, offsets, n, narrow))
+	d.Try(ktable.TableOffsets(d.K, d.S, offsets, n, narrow))
 	g.total = device.Result(d.Work, offsets.Slice(all, all+1))
 	bits, each := device.Result(d.Work, valid), device.Result(d.Work, narrow)
 	d.Bring()
@@ -97,19 +100,19 @@ func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 
 // copied copies texts that are UTF-8, as those in ASCII are whatever their code page.
 func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[int64]) {
-	strings, err := d.K.MeasureShortStrings(d.S, d.text, starts, ends, kernels.StringsRaw, offsets)
+	strings, err := ktext.MeasureShortStrings(d.K, d.S, d.text, starts, ends, ktext.StringsRaw, offsets)
 	if d.Try(err); err != nil {
 		return
 	}
-	d.Try(d.K.GatherStrings(d.S, strings, g.text, gpu.Buffer[int32]{}))
+	d.Try(ktext.GatherStrings(d.K, d.S, strings, g.text, gpu.Buffer[int32]{}))
 	g.summary = device.Result(d.Work, strings.Summary)
 	d.Bring()
 	d.Try(strings.Free(d.S))
 }
 
 // onCard is the page as package kernels has it.
-func (p *codePage) onCard() kernels.CodePage {
-	var out kernels.CodePage
+func (p *codePage) onCard() ktext.CodePage {
+	var out ktext.CodePage
 	for i, c := range p.upper {
 		if string(c.text[:c.n]) == replacement {
 			continue
@@ -126,7 +129,7 @@ func (p *codePage) onCard() kernels.CodePage {
 func (d *deviceRecords) finishTexts(rows int) {
 	for i := range d.groups {
 		g := &d.groups[i]
-		d.Accept(g.summary == nil || g.summary[0].Flags&kernels.StringNotUTF8 == 0, "text that is not UTF-8")
+		d.Accept(g.summary == nil || g.summary[0].Flags&ktext.StringNotUTF8 == 0, "text that is not UTF-8")
 		if d.Accept(g.total[0] <= int64(g.text.Len()), "texts that are far longer as UTF-8"); d.Stopped() {
 			return
 		}

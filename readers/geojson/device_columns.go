@@ -8,6 +8,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
@@ -24,9 +27,9 @@ type deviceColumn struct {
 
 	n      int // rows, or elements of lists
 	slots  gpu.Buffer[int32]
-	number int             // among the columns with values
-	kinds  kernels.KindSet // without null
-	forced bool            // to be text whatever it holds
+	number int           // among the columns with values
+	kinds  kjson.KindSet // without null
+	forced bool          // to be text whatever it holds
 	// nobody asked for it: its numbers are checked, as all strings are, and nothing of it leaves
 	// the device
 	unread bool
@@ -38,7 +41,7 @@ type deviceColumn struct {
 	numberKinds    []uint32          // one element; nil: no numbers
 	inexact        []int64           // one element, if integers were rounded
 	made           *deviceNumbers    // nil: no values so far
-	floats         *kernels.Float64s
+	floats         *knumber.Float64s
 	undecided      []uint64
 	looked         bool // undecided is there
 
@@ -47,18 +50,18 @@ type deviceColumn struct {
 }
 
 const (
-	kindNumber = kernels.KindSet(1 << kernels.ValueNumber)
-	kindString = kernels.KindSet(1 << kernels.ValueString)
-	kindTrue   = kernels.KindSet(1 << kernels.ValueTrue)
-	kindBool   = kernels.KindSet(1<<kernels.ValueFalse) | kindTrue
-	kindObject = kernels.KindSet(1 << kernels.ValueObject)
-	kindArray  = kernels.KindSet(1 << kernels.ValueArray)
+	kindNumber = kjson.KindSet(1 << kjson.ValueNumber)
+	kindString = kjson.KindSet(1 << kjson.ValueString)
+	kindTrue   = kjson.KindSet(1 << kjson.ValueTrue)
+	kindBool   = kjson.KindSet(1<<kjson.ValueFalse) | kindTrue
+	kindObject = kjson.KindSet(1 << kjson.ValueObject)
+	kindArray  = kjson.KindSet(1 << kjson.ValueArray)
 	kindNested = kindObject | kindArray
 )
 
 // attributes makes the columns of properties, of which readMembers has read the single values.
-func (d *deviceRows) attributes(list []*deviceColumn, scalars kernels.Scalars, columns *geoarrow.Columns) {
-	var kinds kernels.KindSet
+func (d *deviceRows) attributes(list []*deviceColumn, scalars knumber.Scalars, columns *geoarrow.Columns) {
+	var kinds kjson.KindSet
 	for _, c := range list {
 		kinds |= c.kinds
 	}
@@ -110,14 +113,14 @@ func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
 	add := func(id geoarrow.ColumnID, slots gpu.Buffer[int32], kinds uint32) {
 		c := &deviceColumn{
 			n: d.records.Count, slots: slots,
-			kinds: kernels.KindSet(kinds &^ kindBit(kernels.ValueNull)), forced: slices.Contains(d.texts, id),
+			kinds: kjson.KindSet(kinds &^ kindBit(kjson.ValueNull)), forced: slices.Contains(d.texts, id),
 			unread: !d.asked.Has(id),
 		}
 		c.Name, c.Role = id.Name, id.Role
 		list = append(list, c)
 	}
-	if ids := top.kinds(fieldID) &^ kindBit(kernels.ValueNull); ids != 0 {
-		d.Accept(kernels.KindSet(ids)&^(kindNumber|kindString) == 0, "ids that are neither strings nor numbers")
+	if ids := top.kinds(fieldID) &^ kindBit(kjson.ValueNull); ids != 0 {
+		d.Accept(kjson.KindSet(ids)&^(kindNumber|kindString) == 0, "ids that are neither strings nor numbers")
 		add(geoarrow.ColumnID{Role: geoarrow.RoleFeatureID, Name: "id"}, top.of(fieldID), ids)
 	}
 	order := make([]int, 0, len(names))
@@ -163,7 +166,7 @@ func (c *deviceColumn) arrived() {
 
 // deviceScalars are the single values of columns.
 type deviceScalars struct {
-	kernels.ScalarColumns
+	kjson.ScalarColumns
 	of       []*deviceColumn
 	expected []*deviceColumn // those of them whose numbers are made as they were in the rows before
 }
@@ -186,7 +189,7 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 	words := kernels.Words(n)
 	x.expected, x.Undecided = d.expect(x.of)
 	x.Expected = numbersOf(x.expected)
-	x.To = kernels.Scalars{
+	x.To = knumber.Scalars{
 		Starts: device.Alloc[int64](d.Work, count*n), Ends: device.Alloc[int64](d.Work, count*n),
 		Kinds: device.Alloc[uint32](d.Work, count),
 		Valid: device.Alloc[uint64](d.Work, count*words), Numbers: device.Alloc[uint64](d.Work, count*words),
@@ -196,7 +199,7 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 }
 
 // askScalars asks which rows have values, which kinds of numbers there are, and how long texts are.
-func (d *deviceRows) askScalars(x *deviceScalars, texts *kernels.Texts) {
+func (d *deviceRows) askScalars(x *deviceScalars, texts *ktext.Texts) {
 	if len(x.of) == 0 {
 		return
 	}
@@ -233,11 +236,11 @@ func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
 }
 
 // pick gives the text of each row's value, if it is of some kinds.
-func (d *deviceRows) pick(c *deviceColumn, want kernels.KindSet) (starts, ends gpu.Buffer[int64]) {
+func (d *deviceRows) pick(c *deviceColumn, want kjson.KindSet) (starts, ends gpu.Buffer[int64]) {
 	n := d.records.Count
 	starts, ends = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
 	if !d.Stopped() {
-		d.Try(d.K.PickTokens(d.S, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want,
+		d.Try(kjson.PickTokens(d.K, d.S, c.slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind, want,
 			starts, ends, kernels.Mask{}))
 	}
 	return starts, ends
@@ -251,7 +254,7 @@ var factsOfNumbers = [...]geoarrow.FactKinds{
 
 // numberFacts are the facts for what NumberKinds said.
 func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
-	d.Accept(found&(kernels.NumberMalformed|kernels.NumberRange|kernels.NumberUndecided) == 0,
+	d.Accept(found&(knumber.NumberMalformed|knumber.NumberRange|knumber.NumberUndecided) == 0,
 		"a number that is none, or beyond float64")
 	for i, fact := range factsOfNumbers {
 		if found>>i&1 != 0 {
@@ -274,7 +277,7 @@ func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
 		copy(c.Valid, geoarrow.AsBytes(c.valid)) // none if all are null
 	}
 	for _, has := range []struct {
-		kinds kernels.KindSet
+		kinds kjson.KindSet
 		fact  geoarrow.FactKinds
 	}{{kindBool, geoarrow.FactBool}, {kindString, geoarrow.FactString}, {kindObject, geoarrow.FactJSON}} {
 		if c.kinds&has.kinds != 0 {

@@ -5,6 +5,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -24,12 +27,12 @@ const valuesDepth = 3
 
 // lists finds the elements of all arrays among the properties; their number is there behind the
 // next await.
-func (d *deviceRows) lists() (lists *kernels.Lists, elements []int64) {
+func (d *deviceRows) lists() (lists *klist.Lists, elements []int64) {
 	within := d.within(kindArray)
 	if d.Stopped() {
 		return nil, nil
 	}
-	lists, err := d.K.FindElements(d.S, d.dev, d.x, within, valuesDepth, d.records.ValueStart)
+	lists, err := klist.FindElements(d.K, d.S, d.dev, d.x, within, valuesDepth, d.records.ValueStart)
 	if err != nil {
 		d.Try(err)
 		return nil, nil
@@ -45,7 +48,7 @@ func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.MeasureLists(d.S, nested.lists, c.slots, d.records.Kind, starts, ends, offsets, report))
+	d.Try(klist.MeasureLists(d.K, d.S, nested.lists, c.slots, d.records.Kind, starts, ends, offsets, report))
 	c.list = &deviceList{
 		ranks: starts, offsets: offsets, report: device.Result(d.Work, report),
 		count: device.Result(d.Work, offsets.Slice(c.n, c.n+1)),
@@ -55,19 +58,19 @@ func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
 // listFacts are the facts for what MeasureLists said.
 func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 	for _, has := range []struct {
-		flag kernels.ListFlags
+		flag klist.ListFlags
 		fact geoarrow.FactKinds
 	}{
-		{kernels.ListBool, geoarrow.FactListBool},
-		{kernels.ListString, geoarrow.FactListString},
-		{kernels.ListEmpty, geoarrow.FactEmptyList},
-		{kernels.ListOdd, geoarrow.FactJSON},
+		{klist.ListBool, geoarrow.FactListBool},
+		{klist.ListString, geoarrow.FactListString},
+		{klist.ListEmpty, geoarrow.FactEmptyList},
+		{klist.ListOdd, geoarrow.FactJSON},
 	} {
 		if report&uint32(has.flag) != 0 {
 			facts |= has.fact
 		}
 	}
-	return facts | d.numberFacts(report&(uint32(kernels.ListBool)-1)).InList()
+	return facts | d.numberFacts(report&(uint32(klist.ListBool)-1)).InList()
 }
 
 // items begins a column of lists, in which single values of the same kind are lists of one element.
@@ -86,7 +89,7 @@ func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 		return
 	}
 	c.list.items = i
-	d.Try(d.K.GatherElements(d.S, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks,
+	d.Try(klist.GatherElements(d.K, d.S, nested.lists, c.slots, d.records.Kind, d.records.ValueEnd, c.list.ranks,
 		c.list.offsets, i.starts, i.ends, trues))
 	switch i.Type.ID() {
 	case arrow.BOOL:
@@ -94,10 +97,10 @@ func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
 		i.Values = i.Values[:min((n+7)/8, len(i.Values))]
 	case arrow.STRING:
 		i.text = &deviceText{}
-		d.measurePart(i.text, d.dev, i.starts, i.ends, kernels.StringsJSON)
+		d.measurePart(i.text, d.dev, i.starts, i.ends, ktext.StringsJSON)
 		d.measured(i)
 	default:
-		d.parse(kernels.Scalars{Starts: i.starts, Ends: i.ends}, []*deviceColumn{i})
+		d.parse(knumber.Scalars{Starts: i.starts, Ends: i.ends}, []*deviceColumn{i})
 	}
 }
 
@@ -108,7 +111,7 @@ func (d *deviceRows) deliverItems(c *deviceColumn) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.NarrowInt32(d.S, c.list.offsets, narrow))
+	d.Try(klist.NarrowInt32(d.K, d.S, c.list.offsets, narrow))
 	c.Offsets = device.Result(d.Work, narrow)
 	c.Rounded, c.Replaced = i.Rounded, i.Replaced
 	c.Child = &geoarrow.Column{Type: i.Type, Offsets: i.Offsets, Values: i.Values}

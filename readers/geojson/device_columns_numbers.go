@@ -4,12 +4,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/kernels"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // parseNumbers fills the columns of numbers, or begins to.
-func (d *deviceRows) parseNumbers(x kernels.Scalars, list []*deviceColumn) {
+func (d *deviceRows) parseNumbers(x knumber.Scalars, list []*deviceColumn) {
 	var numbers []*deviceColumn
 	for _, c := range list {
 		if c.Type != nil && heldAs(c.Type.ID()) != arrow.NULL {
@@ -22,7 +23,7 @@ func (d *deviceRows) parseNumbers(x kernels.Scalars, list []*deviceColumn) {
 // deviceNumbers are the values of a column of numbers, made in the type that it has or is expected
 // to have.
 type deviceNumbers struct {
-	kernels.NumberColumn
+	knumber.NumberColumn
 	kind      arrow.Type   // as heldAs has it
 	undecided kernels.Mask // of float64: values that are to be resolved
 	looks     []uint64     // the same on the host, once it was waited for
@@ -82,8 +83,8 @@ func (d *deviceRows) undecided(list []*deviceColumn) kernels.Mask {
 }
 
 // numbersOf is where kernels are to write columns.
-func numbersOf(list []*deviceColumn) []kernels.NumberColumn {
-	to := make([]kernels.NumberColumn, len(list))
+func numbersOf(list []*deviceColumn) []knumber.NumberColumn {
+	to := make([]knumber.NumberColumn, len(list))
 	for i, c := range list {
 		to[i] = c.made.NumberColumn
 	}
@@ -106,7 +107,7 @@ func (d *deviceRows) note(list []*deviceColumn, undecided kernels.Mask) {
 
 // parse fills columns of numbers, and of true and false among them. Of those of float64 it asks
 // which of them are to be resolved and how many integers were rounded, as far as that is not known.
-func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
+func (d *deviceRows) parse(x knumber.Scalars, list []*deviceColumn) {
 	var others []*deviceColumn // than those that are what was expected
 	for _, c := range list {
 		if kind := heldAs(c.Type.ID()); c.made != nil && c.made.kind == kind {
@@ -121,7 +122,7 @@ func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
 		if d.Stopped() {
 			return
 		}
-		d.Try(d.K.ParseNumbers(d.S, d.dev, x, numbersOf(others), undecided))
+		d.Try(knumber.ParseNumbers(d.K, d.S, d.dev, x, numbersOf(others), undecided))
 		d.note(others, undecided)
 	}
 	for _, c := range list {
@@ -133,7 +134,7 @@ func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
 		case m.Int64.Len() > 0:
 			c.Values = geoarrow.AsBytes(device.Result(d.Work, m.Int64))
 		case m.Float64.Len() > 0:
-			c.floats = &kernels.Float64s{Out: m.Float64, Undecided: m.undecided}
+			c.floats = &knumber.Float64s{Out: m.Float64, Undecided: m.undecided}
 			c.undecided = m.looks
 			d.countRounded(c)
 		}
@@ -142,7 +143,7 @@ func (d *deviceRows) parse(x kernels.Scalars, list []*deviceColumn) {
 
 // countRounded asks how many integers of a column of float64 were rounded.
 func (d *deviceRows) countRounded(c *deviceColumn) {
-	if c.numberKinds[0]&kernels.NumberInexact == 0 {
+	if c.numberKinds[0]&knumber.NumberInexact == 0 {
 		return
 	}
 	count := device.Alloc[int64](d.Work, 1)
@@ -150,7 +151,7 @@ func (d *deviceRows) countRounded(c *deviceColumn) {
 		return
 	}
 	c.looked = false
-	d.Try(d.K.CountNumberKinds(d.S, d.dev, c.starts, c.ends, c.numbers, kernels.NumberInexact, count))
+	d.Try(knumber.CountNumberKinds(d.K, d.S, d.dev, c.starts, c.ends, c.numbers, knumber.NumberInexact, count))
 	c.inexact = device.Result(d.Work, count)
 }
 
@@ -161,7 +162,7 @@ func (d *deviceRows) finishFloats(c *deviceColumn) {
 		if d.Stopped() {
 			return
 		}
-		_, err := d.K.ResolveFloat64(d.S, d.dev, c.starts, c.ends, kernels.GrammarJSON, *c.floats)
+		_, err := knumber.ResolveFloat64(d.K, d.S, d.dev, c.starts, c.ends, knumber.GrammarJSON, *c.floats)
 		d.Try(err)
 	}
 	c.undecided = nil

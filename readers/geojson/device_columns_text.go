@@ -5,6 +5,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
@@ -12,8 +15,8 @@ import (
 // behind the other.
 type deviceNested struct {
 	text  gpu.Buffer[byte]
-	ranks *kernels.Ranks // of the bytes that text keeps
-	lists *kernels.Lists // of the arrays; nil if there is none
+	ranks *klist.Ranks // of the bytes that text keeps
+	lists *klist.Lists // of the arrays; nil if there is none
 }
 
 // elementBytes is how much text a chunk must have for each element of a list: one takes 40 bytes of
@@ -25,21 +28,21 @@ const elementBytes = 6
 //	text    {"properties":{"tags": {"a": [1, 2]},"n":1}}
 //	within                         111111111111.
 //	solid                          11111.111.11.
-func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
+func (d *deviceRows) nested(kinds kjson.KindSet) *deviceNested {
 	within, solid := d.within(kindNested), device.Alloc[uint64](d.Work, kernels.Words(d.dev.Len()))
 	fault := device.Alloc[int64](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.CheckValues(d.S, d.dev, d.x, within, d.deep, solid, fault))
-	ranks, err := d.K.Rank(d.S, solid)
+	d.Try(kjson.CheckValues(d.K, d.S, d.dev, d.x, within, d.deep, solid, fault))
+	ranks, err := klist.Rank(d.K, d.S, solid)
 	if err != nil {
 		d.Try(err)
 		return nil
 	}
 	d.Later(func() error { return ranks.Free(d.S) })
 	at, bytes := device.Result(d.Work, fault), device.Result(d.Work, ranks.Total())
-	var lists *kernels.Lists
+	var lists *klist.Lists
 	var elements []int64
 	if kinds&kindArray != 0 {
 		lists, elements = d.lists()
@@ -57,20 +60,20 @@ func (d *deviceRows) nested(kinds kernels.KindSet) *deviceNested {
 	}
 	d.Try(kernels.Compact(d.K, d.S, d.dev, solid, x.text, gpu.Buffer[int64]{}))
 	if lists != nil {
-		d.Try(d.K.ReadElements(d.S, lists, elements[0]))
+		d.Try(klist.ReadElements(d.K, d.S, lists, elements[0]))
 	}
 	return x
 }
 
 // within marks the bytes of properties of some kinds.
-func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
+func (d *deviceRows) within(kinds kjson.KindSet) kernels.Mask {
 	n := d.dev.Len()
 	members, within := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members)),
 		device.Alloc[uint64](d.Work, kernels.Words(n))
 	if !d.Stopped() {
-		d.Try(d.K.MembersOfKinds(d.S, d.records.Owner, d.records.Field, fieldProperties, d.records.Kind,
+		d.Try(kjson.MembersOfKinds(d.K, d.S, d.records.Owner, d.records.Field, fieldProperties, d.records.Kind,
 			kinds, members))
-		d.Try(d.K.MarkSomeSpans(d.S, d.records.ValueStart, d.records.ValueEnd, members, n, within))
+		d.Try(ktext.MarkSomeSpans(d.K, d.S, d.records.ValueStart, d.records.ValueEnd, members, n, within))
 	}
 	return within
 }
@@ -78,8 +81,8 @@ func (d *deviceRows) within(kinds kernels.KindSet) kernels.Mask {
 // deviceText is a column of texts on its way.
 type deviceText struct {
 	offsets gpu.Buffer[int64]
-	parts   []*kernels.Strings // scalars, and nested values: each row is empty in one of them
-	summary [][]kernels.StringSummary
+	parts   []*ktext.Strings // scalars, and nested values: each row is empty in one of them
+	summary [][]ktext.StringSummary
 	bytes   []int64 // one element; or none, where summary says it
 	arrived bool    // the host has summary and bytes
 	long    bool    // long strings were measured, too
@@ -98,15 +101,15 @@ func (t *deviceText) size() int64 {
 func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
 	c.text = &deviceText{}
 	if c.kinds&^kindNested != 0 {
-		d.measurePart(c.text, d.dev, c.starts, c.ends, kernels.StringsJSON) // scalars but strings have no backslash
+		d.measurePart(c.text, d.dev, c.starts, c.ends, ktext.StringsJSON) // scalars but strings have no backslash
 	}
 	if c.kinds&kindNested != 0 {
 		starts, ends := d.pick(c, kindNested)
 		if d.Stopped() {
 			return
 		}
-		d.Try(d.K.RankSpans(d.S, nested.ranks, starts, ends))
-		d.measurePart(c.text, nested.text, starts, ends, kernels.StringsRaw)
+		d.Try(klist.RankSpans(d.K, d.S, nested.ranks, starts, ends))
+		d.measurePart(c.text, nested.text, starts, ends, ktext.StringsRaw)
 	}
 	d.measured(c)
 }
@@ -120,13 +123,13 @@ func (d *deviceRows) measured(c *deviceColumn) {
 
 // measurePart adds strings of one text.
 func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
-	mode kernels.StringMode,
+	mode ktext.StringMode,
 ) {
 	offsets := device.Alloc[int64](d.Work, starts.Len()+1)
 	if d.Stopped() {
 		return
 	}
-	x, err := d.K.MeasureShortStrings(d.S, text, starts, ends, mode, offsets)
+	x, err := ktext.MeasureShortStrings(d.K, d.S, text, starts, ends, mode, offsets)
 	if err != nil {
 		d.Try(err)
 		return
@@ -137,11 +140,11 @@ func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, e
 		t.offsets = offsets
 		return
 	}
-	d.Try(d.K.AddOffsets(d.S, t.offsets, offsets))
+	d.Try(ktext.AddOffsets(d.K, d.S, t.offsets, offsets))
 }
 
 // add adds strings that were measured, and asks for their summary.
-func (t *deviceText) add(d *deviceRows, x *kernels.Strings) {
+func (t *deviceText) add(d *deviceRows, x *ktext.Strings) {
 	t.parts, t.summary = append(t.parts, x), append(t.summary, device.Result(d.Work, x.Summary))
 }
 
@@ -157,7 +160,7 @@ func (d *deviceRows) lengthen(c *deviceColumn) {
 	for i, x := range t.parts {
 		if t.summary[i][0].Long != 0 {
 			t.arrived, t.long = false, true
-			d.Try(d.K.MeasureLongStrings(d.S, x, t.offsets))
+			d.Try(ktext.MeasureLongStrings(d.K, d.S, x, t.offsets))
 			t.summary[i] = device.Result(d.Work, x.Summary)
 		}
 	}
@@ -170,7 +173,7 @@ func (d *deviceRows) lengthen(c *deviceColumn) {
 func (d *deviceRows) gather(c *deviceColumn) {
 	t := c.text
 	for _, s := range t.summary {
-		d.Accept(s[0].Flags&(kernels.StringMalformed|kernels.StringControl|kernels.StringNotUTF8) == 0,
+		d.Accept(s[0].Flags&(ktext.StringMalformed|ktext.StringControl|ktext.StringNotUTF8) == 0,
 			"a string that is not as JSON has it")
 		c.Replaced += s[0].Replaced
 	}
@@ -184,7 +187,7 @@ func (d *deviceRows) gather(c *deviceColumn) {
 		if len(t.parts) > 1 {
 			x = x.At(t.offsets)
 		}
-		d.Try(d.K.GatherStrings(d.S, x, text, narrow))
+		d.Try(ktext.GatherStrings(d.K, d.S, x, text, narrow))
 	}
 	c.Values, c.Offsets = device.Result(d.Work, text), device.Result(d.Work, narrow)
 }

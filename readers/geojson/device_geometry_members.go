@@ -5,6 +5,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -29,7 +32,7 @@ type collectionTexts struct {
 // measureCollections looks for GeometryCollections among the rows, whose members are placed. What
 // it asks for is there behind the next await; nil if there is none.
 func (d *deviceRows) measureCollections(members *placed) *collectionTexts {
-	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kernels.ValueNull) == 0 {
+	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kjson.ValueNull) == 0 {
 		return nil
 	}
 	n := members.rows
@@ -41,7 +44,7 @@ func (d *deviceRows) measureCollections(members *placed) *collectionTexts {
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.MeasureArrays(d.S, d.dev, starts, ends, x.firsts, x.offsets))
+	d.Try(klist.MeasureArrays(d.K, d.S, d.dev, starts, ends, x.firsts, x.offsets))
 	x.mask, x.size = device.Result(d.Work, collects), device.Result(d.Work, x.offsets.Slice(n, n+1))
 	return x
 }
@@ -73,15 +76,15 @@ func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCo
 		return nil
 	}
 	d.Try(d.K.Positions(d.S, x.collects, 0, c.rows, gpu.Buffer[int64]{}))
-	d.Try(kernels.Gather(d.K, d.S, x.offsets, c.rows, c.offsets.Slice(0, n)))
+	d.Try(klist.Gather(d.K, d.S, x.offsets, c.rows, c.offsets.Slice(0, n)))
 	d.Try(gpu.Copy(d.S, c.offsets.Slice(n, n+1), x.offsets.Slice(sh.rows, sh.rows+1)))
 	if size == 0 {
 		return c
 	}
-	d.Try(d.K.JoinArrays(d.S, d.dev, x.firsts, x.offsets, text))
+	d.Try(klist.JoinArrays(d.K, d.S, d.dev, x.firsts, x.offsets, text))
 	c.text = &deviceRows{
 		Work: d.Work, turns: d.turns, dev: text, dict: d.dict, names: d.names,
-		sep: kernels.RecordsComma, deep: d.deep - memberDepth, foreign: d.foreign,
+		sep: kjson.RecordsComma, deep: d.deep - memberDepth, foreign: d.foreign,
 	}
 	c.shapes = c.text.memberShapes(d.third)
 	d.third = d.third || c.text.third
@@ -111,12 +114,12 @@ func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 // collections are among.
 func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes,
 	sum *readers.Summary,
-) (to kernels.WKBCollections, dim geoarrow.Dim) {
+) (to kgeom.WKBCollections, dim geoarrow.Dim) {
 	if c == nil || d.Stopped() {
 		return to, dim
 	}
 	n := c.rows.Len()
-	to = kernels.WKBCollections{
+	to = kgeom.WKBCollections{
 		Rows: c.rows, First: device.Alloc[int64](d.Work, n+1),
 		Starts: device.Alloc[int64](d.Work, n+1),
 	}
@@ -128,18 +131,18 @@ func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes,
 		d.Try(gpu.Fill(d.S, to.Starts, 0))
 		return to, dim
 	}
-	d.Try(d.K.LowerBounds(d.S, c.text.records.Open, c.offsets, to.First))
+	d.Try(klist.LowerBounds(d.K, d.S, c.text.records.Open, c.offsets, to.First))
 	if c.shapes.z.Len() > 0 {
-		d.Try(d.K.WKBCollectionDims(d.S, to.Rows, to.First, of.kinds, c.shapes.kinds))
+		d.Try(kgeom.WKBCollectionDims(d.K, d.S, to.Rows, to.First, of.kinds, c.shapes.kinds))
 	}
-	w := c.text.writeWKB(c.shapes, kernels.WKBCollections{}, true)
+	w := c.text.writeWKB(c.shapes, kgeom.WKBCollections{}, true)
 	to.WKB = w.bytes
 	c.shapes.odd().Count(d.Work, w.facts, sum)
 	sum.IgnoredOrdinates += c.shapes.found.More
 	if d.Stopped() {
 		return to, dim
 	}
-	d.Try(kernels.Gather(d.K, d.S, w.offsets, to.First, to.Starts))
+	d.Try(klist.Gather(d.K, d.S, w.offsets, to.First, to.Starts))
 	return to, c.shapes.dim()
 }
 

@@ -1,7 +1,7 @@
 package geojson
 
 import (
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -21,7 +21,7 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts),
 			device.Offsets(d.Work, sh.at.Rings)
 	}
-	var kinds []kernels.GeometryKind
+	var kinds []kgeom.GeometryKind
 	promoted := sh.report.Kinds&(sh.report.Kinds-1) != 0
 	if promoted || len(sh.dims) > 0 {
 		kinds = device.Result(d.Work, sh.kinds)

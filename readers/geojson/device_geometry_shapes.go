@@ -5,6 +5,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -13,22 +16,22 @@ import (
 // without has no parts.
 type deviceShapes struct {
 	rows    int
-	read    kernels.GeometryRows // members, and what readMembers says of them
-	valid   []uint64             // bit per row: it has a geometry
-	reports []kernels.GeometryReport
-	kinds   gpu.Buffer[kernels.GeometryKind]
-	report  kernels.GeometryReport // the one of reports, once it was waited for: of kinds without GeometryZ
-	at      kernels.RingOffsets
+	read    kjson.GeometryRows // members, and what readMembers says of them
+	valid   []uint64           // bit per row: it has a geometry
+	reports []kgeom.GeometryReport
+	kinds   gpu.Buffer[kgeom.GeometryKind]
+	report  kgeom.GeometryReport // the one of reports, once it was waited for: of kinds without GeometryZ
+	at      kgeom.RingOffsets
 	x, y, z gpu.Buffer[float64] // z has no element where no position has a third ordinate
-	found   kernels.PositionsFound
-	dims    []kernels.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
-	wkb     *deviceWKB               // measured with the positions; nil: it is not
+	found   kgeom.PositionsFound
+	dims    []kgeom.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
+	wkb     *deviceWKB             // measured with the positions; nil: it is not
 }
 
 // featureShapes prepares to find the geometries of features, of which top has the members; nil:
 // none has one.
 func (d *deviceRows) featureShapes(top *placed) *deviceShapes {
-	if d.Stopped() || top.kinds(fieldGeometry)&kindBit(kernels.ValueObject) == 0 {
+	if d.Stopped() || top.kinds(fieldGeometry)&kindBit(kjson.ValueObject) == 0 {
 		return nil
 	}
 	members := d.shapes
@@ -42,22 +45,22 @@ func (d *deviceRows) featureShapes(top *placed) *deviceShapes {
 // themselves, where top is nil. Their kinds are to be read first: see readMembers.
 func (d *deviceRows) shapesOf(members, top *placed) *deviceShapes {
 	n := members.rows
-	d.Accept(members.kinds(fieldType) == kindBit(kernels.ValueString), "a geometry without a type")
-	array := kindBit(kernels.ValueArray)
+	d.Accept(members.kinds(fieldType) == kindBit(kjson.ValueString), "a geometry without a type")
+	array := kindBit(kjson.ValueArray)
 	d.Accept(members.kinds(fieldCoordinates)&^array == 0 && members.kinds(fieldGeometries)&^array == 0,
 		"coordinates that are no array")
-	sh := &deviceShapes{rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n)}
-	sh.read = kernels.GeometryRows{
-		GeometryMembers: kernels.GeometryMembers{
+	sh := &deviceShapes{rows: n, kinds: device.Alloc[kgeom.GeometryKind](d.Work, n)}
+	sh.read = kjson.GeometryRows{
+		GeometryMembers: kjson.GeometryMembers{
 			Type: members.of(fieldType), Coordinates: members.of(fieldCoordinates),
 			Geometries: members.of(fieldGeometries), Base: d.records.Open,
 		},
-		To: kernels.Coordinates{
+		To: kgeom.Coordinates{
 			Starts: device.Alloc[int64](d.Work, n), Ends: device.Alloc[int64](d.Work, n),
-			Kinds: device.Alloc[kernels.TypeKind](d.Work, n),
+			Kinds: device.Alloc[kgeom.TypeKind](d.Work, n),
 		},
 		Kinds: sh.kinds, Valid: device.Alloc[uint64](d.Work, kernels.Words(n)),
-		Report: device.Alloc[kernels.GeometryReport](d.Work, 1),
+		Report: device.Alloc[kgeom.GeometryReport](d.Work, 1),
 	}
 	if top != nil {
 		sh.read.Record, sh.read.Geometry = top.of(fieldType), top.of(fieldGeometry)
@@ -85,11 +88,11 @@ func (d *deviceRows) find(sh *deviceShapes, top *placed, deep int) {
 
 // rings counts the parts, rings and positions of coordinates, and checks what stands between them.
 // It waits for the device.
-func (d *deviceRows) rings(c kernels.Coordinates, deep int) *kernels.Rings {
+func (d *deviceRows) rings(c kgeom.Coordinates, deep int) *kgeom.Rings {
 	if d.Stopped() {
 		return nil
 	}
-	rings, err := d.K.QueueCoordinates(d.S, d.dev, d.x, deep, c, d.records)
+	rings, err := kjson.QueueCoordinates(d.K, d.S, d.dev, d.x, deep, c, d.records)
 	if err != nil {
 		d.Try(err)
 		return nil
@@ -105,15 +108,15 @@ func (d *deviceRows) rings(c kernels.Coordinates, deep int) *kernels.Rings {
 }
 
 // list lists what rings counted, with the offsets of a native column if that is what they become.
-func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
+func (d *deviceRows) list(sh *deviceShapes, rings *kgeom.Rings, native bool) {
 	if d.Stopped() {
 		return
 	}
-	sh.at = kernels.RingOffsets{
+	sh.at = kgeom.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
 		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work,
 			int(rings.Positions)),
-		Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
+		Found: device.Alloc[kgeom.PositionsFound](d.Work, 1),
 	}
 	if kind := nativeKind(sh.report.Kinds); native && (kind == geoarrow.Polygon || kind == geoarrow.MultiLineString) {
 		d.Accept(d.dev.Len() < math.MaxInt32, device.BeyondOffsets)
@@ -121,7 +124,7 @@ func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
 			device.Alloc[int32](d.Work, int(rings.Rings)+1)
 	}
 	if !d.Stopped() {
-		d.Try(d.K.ListRings(d.S, rings, sh.at))
+		d.Try(kgeom.ListRings(d.K, d.S, rings, sh.at))
 	}
 }
 
@@ -129,7 +132,7 @@ func (d *deviceRows) list(sh *deviceShapes, rings *kernels.Rings, native bool) {
 // turn out to have a third ordinate that was not expected, all are read again.
 func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	n := sh.at.Positions.Len()
-	to := kernels.Ordinates{
+	to := kgeom.Ordinates{
 		X: device.Alloc[float64](d.Work, n), Y: device.Alloc[float64](d.Work, n),
 		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: sh.at.Found, Begun: true,
 	}
@@ -143,9 +146,9 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 		if d.Stopped() {
 			return
 		}
-		d.Try(d.K.ParsePositions(d.S, d.dev, nil, sh.at.Positions, kernels.PositionJSON, to))
+		d.Try(kgeom.ParsePositions(d.K, d.S, d.dev, nil, sh.at.Positions, kgeom.PositionJSON, to))
 		if sh.wkb = nil; !z && sh.becomesWKB() {
-			sh.wkb = d.measureWKB(sh, to.X, to.Y, to.Z, kernels.WKBCollections{})
+			sh.wkb = d.measureWKB(sh, to.X, to.Y, to.Z, kgeom.WKBCollections{})
 		}
 		found := ask(d, to.Found)
 		if d.Stopped() {
@@ -154,7 +157,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 		sh.found = found[0]
 		if sh.found.Undecided > 0 {
 			var err error
-			sh.found, _, err = d.K.ResolvePositions(d.S, d.dev, sh.at.Positions, kernels.PositionJSON, to)
+			sh.found, _, err = kgeom.ResolvePositions(d.K, d.S, d.dev, sh.at.Positions, kgeom.PositionJSON, to)
 			d.Try(err)
 		}
 		d.Accept(sh.found.Malformed < 0, "a position that is not as GeoJSON has it")
@@ -178,11 +181,11 @@ func (d *deviceRows) dims(sh *deviceShapes) {
 	if sh.z.Len() == 0 && sh.found.Empty == 0 {
 		return
 	}
-	first, report := d.first(sh), device.Alloc[kernels.GeometryReport](d.Work, 1)
+	first, report := d.first(sh), device.Alloc[kgeom.GeometryReport](d.Work, 1)
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.GeometryDims(d.S, sh.x, sh.z, first, sh.kinds, report))
+	d.Try(kgeom.GeometryDims(d.K, d.S, sh.x, sh.z, first, sh.kinds, report))
 	sh.dims = device.Result(d.Work, report)
 	d.After(func() { d.Accept(sh.dims[0].Odd == 0, "a position without numbers") })
 }
@@ -237,7 +240,7 @@ func (d *deviceRows) first(sh *deviceShapes) gpu.Buffer[int64] {
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 	to := device.Alloc[int64](d.Work, outer.Len())
 	if !d.Stopped() {
-		d.Try(kernels.Gather(d.K, d.S, inner, outer, to))
+		d.Try(klist.Gather(d.K, d.S, inner, outer, to))
 	}
 	return to
 }

@@ -8,6 +8,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
@@ -59,7 +62,7 @@ func (t *dictionary) add(name string, column bool) int32 {
 
 // spell has a spelling mean a name.
 func (t *dictionary) spell(spelled string, n int32) {
-	if !t.known[spelled] && len(spelled) <= kernels.LongestFieldName {
+	if !t.known[spelled] && len(spelled) <= kjson.LongestFieldName {
 		t.known[spelled] = true
 		t.spelled, t.means = append(t.spelled, spelled), append(t.means, n)
 	}
@@ -84,7 +87,7 @@ func (t *dictionary) widen() bool {
 // device wait for the large ones that bring text, and most chunks have the names of the one before.
 type uploaded struct {
 	dictionary
-	fields *kernels.Fields
+	fields *kjson.Fields
 	column gpu.Buffer[int32] // dictionary.column
 }
 
@@ -98,7 +101,7 @@ func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
 	if err := u.Free(s); err != nil {
 		return err
 	}
-	fields, err := kernels.AllocSpellings(s, t.spelled, t.means)
+	fields, err := kjson.AllocSpellings(s, t.spelled, t.means)
 	if err != nil {
 		return err
 	}
@@ -195,17 +198,17 @@ func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
 // placeLevels puts members in columns: those of features, of geometries and of properties. What it
 // says of them is there behind the next await.
-func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kernels.PlaceReport) {
+func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kjson.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
 	d.Accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
 	columns := d.names.column
-	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kernels.FieldReport](d.Work, all),
-		device.Alloc[kernels.PlaceReport](d.Work, len(levels))
+	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kjson.FieldReport](d.Work, all),
+		device.Alloc[kjson.PlaceReport](d.Work, len(levels))
 	if d.Stopped() {
 		return levels, nil
 	}
-	d.Try(d.K.PlaceLevels(d.S, kernels.LevelPlacing{
+	d.Try(kjson.PlaceLevels(d.K, d.S, kjson.LevelPlacing{
 		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, Kind: d.records.Kind,
 		Wants:   [2]int32{fieldGeometry, fieldProperties},
 		Columns: columns, Rows: rows, Fields: fields, Slots: slots, Report: report, Odd: odds,
@@ -227,7 +230,7 @@ func (d *deviceRows) upload() {
 		return
 	}
 	err := d.names.upload(d.S, d.dict)
-	if errors.Is(err, kernels.ErrFieldNames) {
+	if errors.Is(err, kjson.ErrFieldNames) {
 		d.Accept(false, err.Error())
 	}
 	d.Try(err)
@@ -242,7 +245,7 @@ func (d *deviceRows) missed(again bool) []uint32 {
 		if d.Stopped() {
 			return nil
 		}
-		d.Try(d.K.MatchAllKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields,
+		d.Try(kjson.MatchAllKeys(d.K, d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.names.fields,
 			d.records.Field, d.records.Missed))
 	}
 	if d.Stopped() {
@@ -254,7 +257,7 @@ func (d *deviceRows) missed(again bool) []uint32 {
 // listKeys lists the text of the keys, unless it is listed.
 func (d *deviceRows) listKeys() {
 	if !d.Stopped() && d.records.KeyStart.Len() == 0 {
-		d.Try(d.K.ListKeys(d.S, d.dev, d.x, d.records))
+		d.Try(kjson.ListKeys(d.K, d.S, d.dev, d.x, d.records))
 	}
 }
 
@@ -264,7 +267,7 @@ func (d *deviceRows) checkTypes(top *placed) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.GeoJSONTypesFound(d.S, d.dev, top.of(fieldType), d.records.ValueStart, d.records.Kind, found))
+	d.Try(kjson.GeoJSONTypesFound(d.K, d.S, d.dev, top.of(fieldType), d.records.ValueStart, d.records.Kind, found))
 	if named := ask(d, found); !d.Stopped() {
 		d.acceptTypes(named[0])
 	}
@@ -272,14 +275,14 @@ func (d *deviceRows) checkTypes(top *placed) {
 
 // acceptTypes refuses types of records, as GeoJSONTypesFound has them, that are not all Feature.
 func (d *deviceRows) acceptTypes(named uint32) {
-	d.Accept(named == 1<<kernels.KindFeature, "a Feature without a type, or with another one")
+	d.Accept(named == 1<<kgeom.KindFeature, "a Feature without a type, or with another one")
 }
 
 // checkFeatures checks what every record must have, but for its type: that is seen where its
 // geometry's is.
 func (d *deviceRows) checkFeatures(top *placed) {
-	object, null := kindBit(kernels.ValueObject), kindBit(kernels.ValueNull)
-	d.Accept(top.kinds(fieldType) == kindBit(kernels.ValueString), "a Feature without a type")
+	object, null := kindBit(kjson.ValueObject), kindBit(kjson.ValueNull)
+	d.Accept(top.kinds(fieldType) == kindBit(kjson.ValueString), "a Feature without a type")
 	d.Accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
 	d.Accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
 }
@@ -288,14 +291,14 @@ func (d *deviceRows) checkFeatures(top *placed) {
 // waits for the device, for where they are and for their text.
 func (d *deviceRows) learn(seed uint64) bool {
 	wants := [...]int32{-1, fieldGeometry, fieldProperties}
-	var found [len(wants)][]kernels.KeySpan
+	var found [len(wants)][]kjson.KeySpan
 	d.listKeys()
 	for i, want := range wants {
-		spans := device.Alloc[kernels.KeySpan](d.Work, newNames)
+		spans := device.Alloc[kjson.KeySpan](d.Work, newNames)
 		if d.Stopped() {
 			return false
 		}
-		d.Try(d.K.UnknownKeys(d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.level(want), seed, spans))
+		d.Try(kjson.UnknownKeys(d.K, d.S, d.dev, d.records.KeyStart, d.records.KeyEnd, d.level(want), seed, spans))
 		found[i] = device.Result(d.Work, spans)
 	}
 	if d.Await(); d.Stopped() {
@@ -326,8 +329,8 @@ func (d *deviceRows) learn(seed uint64) bool {
 	return len(d.dict.spelled) > before
 }
 
-func (d *deviceRows) level(want int32) kernels.MemberLevel {
-	return kernels.MemberLevel{Owner: d.records.Owner, Field: d.records.Field, Want: want}
+func (d *deviceRows) level(want int32) kjson.MemberLevel {
+	return kjson.MemberLevel{Owner: d.records.Owner, Field: d.records.Field, Want: want}
 }
 
 // countForeign counts the members of features and geometries that nobody reads, by their names, and
@@ -348,7 +351,7 @@ func (d *deviceRows) countForeign(top *placed) {
 		for f := range structuralNames {
 			if l.known>>f&1 == 0 {
 				idle = idle && l.kinds(f) == 0
-				l.report[f] = kernels.FieldReport{First: math.MaxInt32}
+				l.report[f] = kjson.FieldReport{First: math.MaxInt32}
 			}
 		}
 		l.odd.Unknown = -1
@@ -369,7 +372,7 @@ func (d *deviceRows) countForeign(top *placed) {
 		for f, n := range l.counts {
 			if n > 0 && (f >= len(structuralNames) || l.known>>f&1 == 0) {
 				d.foreign[d.dict.names[f]] += n
-				d.Accept(l.want >= 0 || d.sep != kernels.RecordsLine || d.dict.names[f] != "crs",
+				d.Accept(l.want >= 0 || d.sep != kjson.RecordsLine || d.dict.names[f] != "crs",
 					"a Feature with a crs")
 			}
 		}
@@ -385,9 +388,9 @@ func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 	if d.Stopped() {
 		return nil, nil
 	}
-	d.Try(d.K.CountMembers(d.S, d.level(l.want), d.records.Kind, readElsewhere&l.known, count, nested))
-	d.Try(d.K.MarkSomeSpans(d.S, d.records.ValueStart, d.records.ValueEnd, nested, d.dev.Len(), within))
-	d.Try(d.K.CheckValues(d.S, d.dev, d.x, within, d.deep, kernels.Mask{}, at))
+	d.Try(kjson.CountMembers(d.K, d.S, d.level(l.want), d.records.Kind, readElsewhere&l.known, count, nested))
+	d.Try(ktext.MarkSomeSpans(d.K, d.S, d.records.ValueStart, d.records.ValueEnd, nested, d.dev.Len(), within))
+	d.Try(kjson.CheckValues(d.K, d.S, d.dev, d.x, within, d.deep, kernels.Mask{}, at))
 	return device.Result(d.Work, count), device.Result(d.Work, at)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -17,16 +17,16 @@ import (
 // deviceChunks finds and parses chunks of features that look like the ones before.
 type deviceChunks struct {
 	*workers
-	sep   kernels.RecordSeparator
+	sep   kjson.RecordSeparator
 	probe device.Probe
 }
 
 // deviceChunks makes what one goroutine needs.
 func (w *workers) deviceChunks() *deviceChunks {
-	c := &deviceChunks{workers: w, sep: kernels.RecordsComma}
+	c := &deviceChunks{workers: w, sep: kjson.RecordsComma}
 	c.probe = device.Probe{Src: w.src, End: w.head.Window.End, First: c.begins, Last: c.beginsLast}
 	if w.head.inSequence {
-		c.sep, c.probe.Back = kernels.RecordsLine, 1 // the line feed before
+		c.sep, c.probe.Back = kjson.RecordsLine, 1 // the line feed before
 	}
 	return c
 }

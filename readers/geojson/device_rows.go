@@ -5,6 +5,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -21,7 +23,7 @@ type deviceRows struct {
 	dev   gpu.Buffer[byte] // the text
 	dict  *dictionary
 	names *uploaded // dict, once upload has run
-	sep   kernels.RecordSeparator
+	sep   kjson.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
 	asked readers.Projection // columns whose values are to be had
@@ -31,8 +33,8 @@ type deviceRows struct {
 	// columns of these rows that are text because they hold several kinds of values
 	mixed []geoarrow.ColumnID
 
-	x         *kernels.Structure
-	records   *kernels.Records
+	x         *kjson.Structure
+	records   *kjson.Records
 	badString gpu.Buffer[int64] // where one is, or -1; no element: all are sound
 	shapes    *placed           // members of geometries
 	values    *placed           // members of properties
@@ -99,12 +101,12 @@ func (d *deviceRows) checkLengths(part *readers.Part) {
 // that finds is seen when the members are.
 func (d *deviceRows) structure() {
 	var err error
-	if d.x, err = kernels.AllocStructure(d.S, d.dev.Len()); err != nil {
+	if d.x, err = kjson.AllocStructure(d.S, d.dev.Len()); err != nil {
 		d.Try(err)
 		return
 	}
 	d.Later(func() error { return d.x.Free(d.S) })
-	d.Try(d.K.ParseStructure(d.S, d.dev, d.x, gpu.Buffer[kernels.StructureCarry]{}))
+	d.Try(kjson.ParseStructure(d.K, d.S, d.dev, d.x, gpu.Buffer[kjson.StructureCarry]{}))
 	if d.Stopped() {
 		return
 	}
@@ -112,7 +114,7 @@ func (d *deviceRows) structure() {
 	if d.Stopped() {
 		return
 	}
-	if d.records, err = d.K.QueueRecords(d.S, d.dev, d.x, d.sep, d.names.fields); err != nil {
+	if d.records, err = kjson.QueueRecords(d.K, d.S, d.dev, d.x, d.sep, d.names.fields); err != nil {
 		d.Try(err)
 		return
 	}
@@ -128,7 +130,7 @@ func (d *deviceRows) checkStrings() {
 		return
 	}
 	if d.badString = device.Alloc[int64](d.Work, 1); !d.Stopped() {
-		d.Try(d.K.CheckStrings(d.S, d.dev, d.x, d.badString))
+		d.Try(kjson.CheckStrings(d.K, d.S, d.dev, d.x, d.badString))
 	}
 }
 
@@ -138,8 +140,8 @@ func stringsSound(bad []int64) bool { return len(bad) == 0 || bad[0] < 0 }
 // placed are members in their columns.
 type placed struct {
 	slots  gpu.Buffer[int32]
-	report []kernels.FieldReport
-	odd    kernels.PlaceReport
+	report []kjson.FieldReport
+	odd    kjson.PlaceReport
 	rows   int
 }
 
@@ -151,17 +153,17 @@ func (p *placed) of(field int) gpu.Buffer[int32] {
 // kinds are the kinds of values that a field has.
 func (p *placed) kinds(field int) uint32 { return p.report[field].Kinds }
 
-func kindBit(k kernels.ValueKind) uint32 { return 1 << k }
+func kindBit(k kjson.ValueKind) uint32 { return 1 << k }
 
 // place puts the structural members of the records in columns. It waits for the device.
 func (d *deviceRows) place() *placed {
 	fields := len(structuralNames)
 	p := &placed{rows: d.records.Count, slots: device.Alloc[int32](d.Work, fields*d.records.Count)}
-	report, odd := device.Alloc[kernels.FieldReport](d.Work, fields), device.Alloc[kernels.PlaceReport](d.Work, 1)
+	report, odd := device.Alloc[kjson.FieldReport](d.Work, fields), device.Alloc[kjson.PlaceReport](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.PlaceMembers(d.S, kernels.Placing{
+	d.Try(kjson.PlaceMembers(d.K, d.S, kjson.Placing{
 		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field,
 		Want: -1, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,
@@ -179,17 +181,17 @@ func (d *deviceRows) place() *placed {
 
 // readMembers reads the single values of columns, measures their texts, and reads the kinds of
 // geometries, which may be nil. It asks what there is.
-func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) kernels.Scalars {
+func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) knumber.Scalars {
 	scalars := d.scalars(list)
 	if d.Stopped() || len(scalars.of) == 0 && shapes == nil {
 		return scalars.To
 	}
-	values := kernels.MemberValues{Start: d.records.ValueStart, End: d.records.ValueEnd, Kind: d.records.Kind}
-	var geometry *kernels.GeometryRows
+	values := kjson.MemberValues{Start: d.records.ValueStart, End: d.records.ValueEnd, Kind: d.records.Kind}
+	var geometry *kjson.GeometryRows
 	if shapes != nil {
 		geometry = &shapes.read
 	}
-	texts, err := d.K.ReadMembers(d.S, d.dev, values, scalars.ScalarColumns, geometry)
+	texts, err := kjson.ReadMembers(d.K, d.S, d.dev, values, scalars.ScalarColumns, geometry)
 	if err != nil {
 		d.Try(err)
 		return scalars.To
@@ -213,7 +215,7 @@ func (d *deviceRows) tokens(slots gpu.Buffer[int32]) (starts, ends gpu.Buffer[in
 	if d.Stopped() {
 		return starts, ends, valid
 	}
-	d.Try(d.K.ColumnTokens(d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind,
+	d.Try(kjson.ColumnTokens(d.K, d.S, slots, d.records.ValueStart, d.records.ValueEnd, d.records.Kind,
 		gpu.Buffer[int64]{}, starts, ends, valid, kernels.Mask{}))
 	return starts, ends, valid
 }

@@ -4,32 +4,32 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
 // deviceWKB are geometries as WKB on the device.
 type deviceWKB struct {
-	measured *kernels.WKB
+	measured *kgeom.WKB
 	offsets  gpu.Buffer[int64]
 	narrow   gpu.Buffer[int32] // the offsets
 	size     []int64           // one element, behind the next await: bytes of all
 	bytes    gpu.Buffer[byte]
-	facts    gpu.Buffer[kernels.RingFact]
+	facts    gpu.Buffer[kgeom.RingFact]
 }
 
 // measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long
 // it is. Their positions are in x, y and z, or will be.
 func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64],
-	collections kernels.WKBCollections,
+	collections kgeom.WKBCollections,
 ) *deviceWKB {
 	to := &deviceWKB{offsets: device.Alloc[int64](d.Work, sh.rows+1), narrow: device.Alloc[int32](d.Work, sh.rows+1)}
 	if d.Stopped() {
 		return to
 	}
 	var err error
-	if to.measured, err = d.K.MeasureWKB(d.S, kernels.WKBShapes{
+	if to.measured, err = kgeom.MeasureWKB(d.K, d.S, kgeom.WKBShapes{
 		Kinds: sh.kinds, At: sh.at, X: x, Y: y,
 		Z: z, Collections: collections,
 	}, to.offsets, to.narrow); err != nil {
@@ -44,7 +44,7 @@ func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64],
 // writeWKB writes geometries, those of collections too. Unless there may be room for more behind
 // them, it waits until the device has said how long they are, if that was not asked for with the
 // positions.
-func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections, roomy bool) *deviceWKB {
+func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections, roomy bool) *deviceWKB {
 	to := sh.wkb
 	if to == nil {
 		to = d.measureWKB(sh, sh.x, sh.y, sh.z, collections)
@@ -60,9 +60,9 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 		size = to.size[0]
 	}
 	d.Accept(size <= math.MaxInt32, "geometries of more than 2 GiB")
-	to.bytes, to.facts = device.Alloc[byte](d.Work, int(size)), device.Alloc[kernels.RingFact](d.Work, 1)
+	to.bytes, to.facts = device.Alloc[byte](d.Work, int(size)), device.Alloc[kgeom.RingFact](d.Work, 1)
 	if !d.Stopped() {
-		d.Try(d.K.WriteWKB(d.S, to.measured, to.bytes, to.facts))
+		d.Try(kgeom.WriteWKB(d.K, d.S, to.measured, to.bytes, to.facts))
 	}
 	return to
 }

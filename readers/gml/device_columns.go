@@ -9,6 +9,11 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
+	kxml "github.com/vibeflight/vibeflight/kernels/xml"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
@@ -22,9 +27,9 @@ type deviceColumn struct {
 	kinds  uint32
 
 	valid   []uint64
-	strings *kernels.Strings
+	strings *ktext.Strings
 	offsets gpu.Buffer[int64]
-	summary []kernels.StringSummary
+	summary []ktext.StringSummary
 	size    []int64
 }
 
@@ -86,11 +91,11 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns, first []uint32) {
 }
 
 // values finds the kinds of values. It gives the text as it is meant, in which they lie.
-func (d *deviceRows) values() (text gpu.Buffer[byte], values kernels.Scalars) {
+func (d *deviceRows) values() (text gpu.Buffer[byte], values knumber.Scalars) {
 	n, columns := d.rows.Rows, d.rows.Columns
 	text = d.Text
 	if d.tags.Coded {
-		p, err := d.K.AllocPlainXML(d.S, d.Text, d.tags)
+		p, err := kxml.AllocPlainXML(d.K, d.S, d.Text, d.tags)
 		if d.Try(err); err != nil {
 			return text, values
 		}
@@ -99,12 +104,12 @@ func (d *deviceRows) values() (text gpu.Buffer[byte], values kernels.Scalars) {
 		text = p.Text
 	}
 	mask := func() kernels.Mask { return device.Alloc[uint64](d.Work, columns*kernels.Words(n)) }
-	values = kernels.Scalars{
+	values = knumber.Scalars{
 		Starts: d.rows.From, Ends: d.rows.To, Valid: mask(), Numbers: mask(),
 		Trues: mask(), Kinds: device.Alloc[uint32](d.Work, columns),
 	}
 	if !d.Stopped() {
-		d.Try(d.K.XMLValues(d.S, text, n, values))
+		d.Try(kxml.XMLValues(d.K, d.S, text, n, values))
 	}
 	return text, values
 }
@@ -114,12 +119,12 @@ var factsOfValues = [...]struct {
 	kind uint32
 	fact geoarrow.FactKinds
 }{
-	{kernels.NumberInt32, geoarrow.FactInt32},
-	{kernels.NumberInt64, geoarrow.FactInt64},
-	{kernels.NumberReal, geoarrow.FactFloat},
-	{kernels.NumberNegative, geoarrow.FactNegative},
-	{kernels.FieldBool, geoarrow.FactBool},
-	{kernels.FieldText, geoarrow.FactString},
+	{knumber.NumberInt32, geoarrow.FactInt32},
+	{knumber.NumberInt64, geoarrow.FactInt64},
+	{knumber.NumberReal, geoarrow.FactFloat},
+	{knumber.NumberNegative, geoarrow.FactNegative},
+	{ktable.FieldBool, geoarrow.FactBool},
+	{ktable.FieldText, geoarrow.FactString},
 }
 
 // resolve gives the column the type of its kinds. An identifier is text, whatever it looks like.
@@ -132,7 +137,7 @@ func (d *deviceRows) resolve(c *deviceColumn) {
 	if c.Role != geoarrow.RolePath {
 		c.Facts.Kinds = geoarrow.FactString | geoarrow.FactField
 	} else {
-		d.Accept(c.kinds&kernels.FieldOdd == 0, unsureNumber)
+		d.Accept(c.kinds&kxml.FieldOdd == 0, unsureNumber)
 	}
 	if c.Type = c.Facts.Resolve(c.Role).Type; c.forced {
 		c.Type = arrow.BinaryTypes.String
@@ -140,14 +145,14 @@ func (d *deviceRows) resolve(c *deviceColumn) {
 	if c.Type.ID() == arrow.STRING && c.Facts.Kinds&^(geoarrow.FactString|geoarrow.FactField) != 0 && !c.forced {
 		d.mixed = append(d.mixed, c.ID())
 	}
-	d.Accept(c.Type.ID() != arrow.FLOAT64 || c.kinds&kernels.NumberInexact == 0,
+	d.Accept(c.Type.ID() != arrow.FLOAT64 || c.kinds&knumber.NumberInexact == 0,
 		"an integer that no float64 is, among numbers with a point")
 }
 
 // parse makes columns of numbers.
-func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values kernels.Scalars) {
+func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values knumber.Scalars) {
 	n, floats := d.rows.Rows, 0
-	to := make([]kernels.NumberColumn, len(list))
+	to := make([]knumber.NumberColumn, len(list))
 	for i, c := range list {
 		switch to[i].Column = c.number; c.Type.ID() {
 		case arrow.INT32:
@@ -163,7 +168,7 @@ func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values k
 	if d.Stopped() || len(list) == 0 {
 		return
 	}
-	d.Try(d.K.ParseNumbers(d.S, text, values, to, undecided))
+	d.Try(knumber.ParseNumbers(d.K, d.S, text, values, to, undecided))
 	unsure := device.Result(d.Work, undecided)
 	d.After(func() { d.Accept(device.CountBits(unsure) == 0, unsureNumber) })
 	for i, c := range list {
@@ -180,7 +185,7 @@ func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values k
 
 // gather makes columns of texts, and of dates and times if all of their texts are such. It waits
 // once for how long they all are, and once more if there are long ones.
-func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values kernels.Scalars) {
+func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values knumber.Scalars) {
 	n := d.rows.Rows
 	for _, c := range list {
 		from, to := c.number*n, (c.number+1)*n
@@ -188,8 +193,8 @@ func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values 
 		if d.Stopped() {
 			return
 		}
-		x, err := d.K.MeasureShortStrings(d.S, text, values.Starts.Slice(from, to), values.Ends.Slice(from, to),
-			kernels.StringsRaw, c.offsets)
+		x, err := ktext.MeasureShortStrings(d.K, d.S, text, values.Starts.Slice(from, to), values.Ends.Slice(from, to),
+			ktext.StringsRaw, c.offsets)
 		if d.Try(err); err != nil {
 			return
 		}
@@ -213,8 +218,8 @@ func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values 
 		if d.Stopped() {
 			return
 		}
-		d.Try(d.K.GatherStrings(d.S, c.strings, bytes, gpu.Buffer[int32]{}))
-		d.Try(d.K.NarrowInt32(d.S, c.offsets, narrow))
+		d.Try(ktext.GatherStrings(d.K, d.S, c.strings, bytes, gpu.Buffer[int32]{}))
+		d.Try(klist.NarrowInt32(d.K, d.S, c.offsets, narrow))
 		c.Values, c.Offsets = device.Result(d.Work, bytes), device.Result(d.Work, narrow)
 		if c.Role.Times() && c.Facts.Kinds == geoarrow.FactString|geoarrow.FactField && !c.forced {
 			d.After(func() { rows.Times(c.Column, n, false) })
@@ -232,7 +237,7 @@ func (d *deviceRows) measured(c *deviceColumn) {
 func (d *deviceRows) lengthen(list []*deviceColumn) (again bool) {
 	for _, c := range list {
 		if !d.Stopped() && c.summary[0].Long != 0 {
-			d.Try(d.K.MeasureLongStrings(d.S, c.strings, c.offsets))
+			d.Try(ktext.MeasureLongStrings(d.K, d.S, c.strings, c.offsets))
 			d.measured(c)
 			again = true
 		}

@@ -2,7 +2,7 @@ package gml
 
 import (
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kxml "github.com/vibeflight/vibeflight/kernels/xml"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -21,8 +21,8 @@ type deviceRows struct {
 	forced []geoarrow.ColumnID // columns that are to be text
 	mixed  []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
-	tags *kernels.XML
-	rows *kernels.XMLRows
+	tags *kxml.XML
+	rows *kxml.XMLRows
 }
 
 // Why cards refuse features.
@@ -62,7 +62,7 @@ func (d *deviceRows) read(part *readers.Part) {
 
 // find lists the tags and the features.
 func (d *deviceRows) find(words *vocabulary) {
-	x, err := d.K.AllocXML(d.S, d.Text)
+	x, err := kxml.AllocXML(d.K, d.S, d.Text)
 	if d.Try(err); err != nil {
 		return
 	}
@@ -77,11 +77,11 @@ func (d *deviceRows) find(words *vocabulary) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.MatchXML(d.S, d.Text, x, dictionary))
+	d.Try(kxml.MatchXML(d.K, d.S, d.Text, x, dictionary))
 	if d.Stopped() {
 		return
 	}
-	rows, err := d.K.AllocXMLRows(d.S, d.Text, x, dictionary, len(words.columns))
+	rows, err := kxml.AllocXMLRows(d.K, d.S, d.Text, x, dictionary, len(words.columns))
 	if d.Try(err); err != nil {
 		return
 	}
@@ -102,7 +102,7 @@ const (
 // dictionaryKept is the dictionary of the file whose chunk was read last on a lane.
 type dictionaryKept struct {
 	of     *vocabulary
-	onCard *kernels.XMLDictionary
+	onCard *kxml.XMLDictionary
 }
 
 // Free gives the memory back.
@@ -114,7 +114,7 @@ func (k *dictionaryKept) Free(s *gpu.Stream) error {
 }
 
 // dictionary is that of the file on the card.
-func (d *deviceRows) dictionary(words *vocabulary) *kernels.XMLDictionary {
+func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
 	k := device.Keep[dictionaryKept](d.Work)
 	if k.of == words {
 		return k.onCard
@@ -124,7 +124,7 @@ func (d *deviceRows) dictionary(words *vocabulary) *kernels.XMLDictionary {
 	err := k.Free(d.S)
 	*k = dictionaryKept{}
 	if err == nil {
-		k.onCard, err = kernels.AllocXMLDictionary(d.S, words.tags)
+		k.onCard, err = kxml.AllocXMLDictionary(d.S, words.tags)
 	}
 	if d.Try(err); err == nil {
 		k.of = words
@@ -133,7 +133,7 @@ func (d *deviceRows) dictionary(words *vocabulary) *kernels.XMLDictionary {
 }
 
 // check looks at what was found of tags and features, and gives what their geometries are in.
-func (d *deviceRows) check(found *kernels.XMLFound) (frame, string) {
+func (d *deviceRows) check(found *kxml.XMLFound) (frame, string) {
 	c := d.chunks
 	d.Accept(found.Fault < 0, oddTags)
 	d.Accept(c.home.x.Depth()+int(found.Deepest) <= c.head.limits.MaxDepth, "elements that are nested too deep")
@@ -153,7 +153,7 @@ func (d *deviceRows) checkLengths(starts []int64) {
 }
 
 // geometry makes the column of geometries.
-func (d *deviceRows) geometry(columns *geoarrow.Columns, found *kernels.XMLFound, f frame, part *readers.Part) {
+func (d *deviceRows) geometry(columns *geoarrow.Columns, found *kxml.XMLFound, f frame, part *readers.Part) {
 	n := d.rows.Rows
 	some := uint32(0)
 	for _, word := range found.Outer {
@@ -167,7 +167,7 @@ func (d *deviceRows) geometry(columns *geoarrow.Columns, found *kernels.XMLFound
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.XMLLines(d.S, d.Text, d.tags, d.rows, f.size, lines))
+	d.Try(kxml.XMLLines(d.K, d.S, d.Text, d.tags, d.rows, f.size, lines))
 	if d.Stopped() {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/vibeflight/vibeflight/kernels"
+	kxml "github.com/vibeflight/vibeflight/kernels/xml"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
@@ -32,8 +32,8 @@ func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, n
 			v.tags[i].Text = []byte{0} // no tag
 		}
 	}
-	if len(v.tags) == 0 || len(v.tags) > kernels.MostXMLTags || len(v.columns) > kernels.MostXMLColumns ||
-		len(v.names) >= kernels.MostXMLTags {
+	if len(v.tags) == 0 || len(v.tags) > kxml.MostXMLTags || len(v.columns) > kxml.MostXMLColumns ||
+		len(v.names) >= kxml.MostXMLTags {
 		return nil
 	}
 	return v
@@ -60,13 +60,13 @@ func (l *lesson) read() {
 				if !bytes.Equal(l.x.Name(), l.opening[1:]) {
 					return
 				}
-				l.start(kernels.XMLRow, inRow, 0, kernels.XMLNoWord, l.rowColumn())
+				l.start(kxml.XMLRow, inRow, 0, kxml.XMLNoWord, l.rowColumn())
 			case depth > l.home+1:
 				if !l.element() {
 					return
 				}
 			case depth == l.home && isMember(l.x.Local()):
-				l.start(kernels.XMLAround, inNothing, 0, kernels.XMLNoWord, -1)
+				l.start(kxml.XMLAround, inNothing, 0, kxml.XMLNoWord, -1)
 				l.open = l.open[:0]
 			default:
 				return
@@ -79,7 +79,7 @@ func (l *lesson) read() {
 		default:
 			return
 		}
-		if len(l.tags) > kernels.MostXMLTags {
+		if len(l.tags) > kxml.MostXMLTags {
 			return
 		}
 	}
@@ -119,30 +119,30 @@ func (l *lesson) class() uint8 {
 func (l *lesson) element() bool {
 	local, around := string(l.x.Local()), l.class()
 	shape, isShape := shapeTags[local]
-	none := kernels.XMLNoWord
+	none := kxml.XMLNoWord
 	switch member, isMulti := memberClasses[around]; {
 	case around == inBounds || around == inPassed:
-		l.start(kernels.XMLPassed, inPassed, bit(inBounds, inPassed), none, -1)
+		l.start(kxml.XMLPassed, inPassed, bit(inBounds, inPassed), none, -1)
 	case isShape && shape.parents&bit(around) != 0:
-		l.start(kernels.XMLShape, shape.class, shape.parents, shape.word, -1)
+		l.start(kxml.XMLShape, shape.class, shape.parents, shape.word, -1)
 	case isMulti && isMember([]byte(local)):
-		l.start(kernels.XMLHolder, member, bit(around), none, -1)
+		l.start(kxml.XMLHolder, member, bit(around), none, -1)
 	case around == inPolygon && (local == "exterior" || local == "outerBoundaryIs"):
-		l.start(kernels.XMLFirst, inBoundary, bit(inPolygon), none, -1)
+		l.start(kxml.XMLFirst, inBoundary, bit(inPolygon), none, -1)
 	case around == inPolygon && (local == "interior" || local == "innerBoundaryIs"):
-		l.start(kernels.XMLMore, inBoundary, bit(inPolygon), none, -1)
+		l.start(kxml.XMLMore, inBoundary, bit(inPolygon), none, -1)
 	case around == inPoint || around == inLine || around == inRing:
-		role := map[string]kernels.XMLRole{
-			"posList": kernels.XMLPositions, "pos": kernels.XMLPosition,
-			"coordinates": kernels.XMLTuples,
+		role := map[string]kxml.XMLRole{
+			"posList": kxml.XMLPositions, "pos": kxml.XMLPosition,
+			"coordinates": kxml.XMLTuples,
 		}[local]
 		l.start(role, inPositions, bit(inPoint, inLine, inRing), none, -1)
 	case around == inRow && local == "boundedBy":
-		l.start(kernels.XMLPassed, inBounds, bit(inRow), none, -1)
+		l.start(kxml.XMLPassed, inBounds, bit(inRow), none, -1)
 	case inProperty&bit(around) != 0 && shapeOf([]byte(local)) == noShape:
 		return l.property(local, around)
 	default:
-		l.start(kernels.XMLEnd, inNothing, 0, none, -1)
+		l.start(kxml.XMLEnd, inNothing, 0, none, -1)
 	}
 	return true
 }
@@ -167,11 +167,11 @@ func (l *lesson) property(local string, around uint8) bool {
 	}
 	switch {
 	case !known:
-		l.start(kernels.XMLEnd, inNothing, 0, kernels.XMLNoWord, -1)
+		l.start(kxml.XMLEnd, inNothing, 0, kxml.XMLNoWord, -1)
 	case token == xmltext.Start:
-		l.start(kernels.XMLHolder, class, bit(around), kernels.XMLNoWord, -1)
+		l.start(kxml.XMLHolder, class, bit(around), kxml.XMLNoWord, -1)
 	default:
-		l.start(kernels.XMLValue, inValue, bit(around), kernels.XMLNoWord,
+		l.start(kxml.XMLValue, inValue, bit(around), kxml.XMLNoWord,
 			l.column(geoarrow.ColumnID{Role: geoarrow.RolePath, Name: way}))
 	}
 	return true
@@ -191,12 +191,12 @@ func (l *lesson) holder(way string) (class uint8, ok bool) {
 }
 
 // start learns a start tag, or an empty one. An end tag's role says that no card knows what it is.
-func (l *lesson) start(role kernels.XMLRole, class uint8, parents uint64, word kernels.XMLWord, column int) {
+func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml.XMLWord, column int) {
 	text, note, ok := l.template(role)
-	note.shape, note.list, note.one = role == kernels.XMLShape, role == kernels.XMLPositions,
-		role == kernels.XMLPosition
-	note.bad = !ok || role == kernels.XMLEnd
-	i := l.add(kernels.XMLTag{
+	note.shape, note.list, note.one = role == kxml.XMLShape, role == kxml.XMLPositions,
+		role == kxml.XMLPosition
+	note.bad = !ok || role == kxml.XMLEnd
+	i := l.add(kxml.XMLTag{
 		Text: text, Name: l.number(l.x.Name()), Role: role, Class: class,
 		Parents: parents, Column: column, Word: word,
 	}, note)
@@ -205,7 +205,7 @@ func (l *lesson) start(role kernels.XMLRole, class uint8, parents uint64, word k
 
 // template is the tag at hand as the dictionary has it: with values of identifiers left open. ok:
 // cards know all that its attributes say.
-func (l *lesson) template(role kernels.XMLRole) (text []byte, note tagNote, ok bool) {
+func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool) {
 	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)
 	ok = len(raw) <= longestTag
 	from, open := 0, 0
@@ -216,7 +216,7 @@ func (l *lesson) template(role kernels.XMLRole) (text []byte, note tagNote, ok b
 		case "id", "fid":
 			at := int(l.x.AttrOffset(i)) - l.x.At - 1
 			end := at + bytes.IndexByte(raw[at:], raw[at-1])
-			text = append(append(text, raw[from:at]...), kernels.XMLAny)
+			text = append(append(text, raw[from:at]...), kxml.XMLAny)
 			from, open = end, open+1
 		case "srsName":
 			note.system = l.systems.of(value)
@@ -232,7 +232,7 @@ func (l *lesson) template(role kernels.XMLRole) (text []byte, note tagNote, ok b
 		}
 	}
 	text = append(text, raw[from:]...)
-	return text, note, ok && (role != kernels.XMLRow || open <= 1)
+	return text, note, ok && (role != kxml.XMLRow || open <= 1)
 }
 
 // longestTag is the longest that cards compare.
@@ -241,13 +241,13 @@ const longestTag = 1024
 // number is that of an element's name.
 func (l *lesson) number(name []byte) int {
 	if _, ok := l.names[string(name)]; !ok {
-		l.names[string(name)] = min(len(l.names), kernels.MostXMLTags-1) // too many are no vocabulary
+		l.names[string(name)] = min(len(l.names), kxml.MostXMLTags-1) // too many are no vocabulary
 	}
 	return l.names[string(name)]
 }
 
 // add puts a tag into the dictionary, and gives its place.
-func (l *lesson) add(t kernels.XMLTag, note tagNote) int {
+func (l *lesson) add(t kxml.XMLTag, note tagNote) int {
 	if i, ok := l.at[string(t.Text)]; ok {
 		if b := &l.tags[i]; b.Role != t.Role || b.Class != t.Class || b.Column != t.Column {
 			l.notes[i].bad = true
@@ -270,7 +270,7 @@ func (l *lesson) end() {
 		return
 	}
 	name := bytes.TrimRight(raw[1:], " \t\r\n")
-	l.add(kernels.XMLTag{Text: raw, Name: l.number(name), Role: kernels.XMLEnd, Class: inNothing, Column: -1},
+	l.add(kxml.XMLTag{Text: raw, Name: l.number(name), Role: kxml.XMLEnd, Class: inNothing, Column: -1},
 		tagNote{bad: len(raw) > longestTag})
 }
 

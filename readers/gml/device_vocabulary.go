@@ -3,7 +3,7 @@ package gml
 import (
 	"cmp"
 
-	"github.com/vibeflight/vibeflight/kernels"
+	kxml "github.com/vibeflight/vibeflight/kernels/xml"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -47,21 +47,21 @@ func bit(classes ...uint8) (set uint64) {
 type shapeTag struct {
 	class   uint8
 	parents uint64
-	word    kernels.XMLWord
+	word    kxml.XMLWord
 }
 
 // shapeTags are those of all names that cards know.
 var shapeTags = map[string]shapeTag{
-	"Point":           {inPoint, inProperty | bit(inPointMember, inGeometryMember), kernels.XMLPoint},
-	"LineString":      {inLine, inProperty | bit(inLineMember, inGeometryMember), kernels.XMLLineString},
-	"LinearRing":      {inRing, bit(inBoundary), kernels.XMLNoWord},
-	"Polygon":         {inPolygon, inProperty | bit(inPolygonMember, inGeometryMember), kernels.XMLPolygon},
-	"MultiPoint":      {inPoints, inProperty | bit(inGeometryMember), kernels.XMLMultiPoint},
-	"MultiLineString": {inLines, inProperty | bit(inGeometryMember), kernels.XMLMultiLineString},
-	"MultiCurve":      {inLines, inProperty | bit(inGeometryMember), kernels.XMLMultiLineString},
-	"MultiPolygon":    {inPolygons, inProperty | bit(inGeometryMember), kernels.XMLMultiPolygon},
-	"MultiSurface":    {inPolygons, inProperty | bit(inGeometryMember), kernels.XMLMultiPolygon},
-	"MultiGeometry":   {inGeometries, inProperty, kernels.XMLCollection},
+	"Point":           {inPoint, inProperty | bit(inPointMember, inGeometryMember), kxml.XMLPoint},
+	"LineString":      {inLine, inProperty | bit(inLineMember, inGeometryMember), kxml.XMLLineString},
+	"LinearRing":      {inRing, bit(inBoundary), kxml.XMLNoWord},
+	"Polygon":         {inPolygon, inProperty | bit(inPolygonMember, inGeometryMember), kxml.XMLPolygon},
+	"MultiPoint":      {inPoints, inProperty | bit(inGeometryMember), kxml.XMLMultiPoint},
+	"MultiLineString": {inLines, inProperty | bit(inGeometryMember), kxml.XMLMultiLineString},
+	"MultiCurve":      {inLines, inProperty | bit(inGeometryMember), kxml.XMLMultiLineString},
+	"MultiPolygon":    {inPolygons, inProperty | bit(inGeometryMember), kxml.XMLMultiPolygon},
+	"MultiSurface":    {inPolygons, inProperty | bit(inGeometryMember), kxml.XMLMultiPolygon},
+	"MultiGeometry":   {inGeometries, inProperty, kxml.XMLCollection},
 }
 
 // memberClasses are the classes of what holds the members of shapes.
@@ -82,7 +82,7 @@ type tagNote struct {
 
 // vocabulary is the tags of rows as a card knows them, learnt from rows.
 type vocabulary struct {
-	tags    []kernels.XMLTag
+	tags    []kxml.XMLTag
 	notes   []tagNote
 	columns []geoarrow.ColumnID
 
@@ -98,7 +98,7 @@ const oddFrames = "geometries of several systems, or dimensions, in a chunk"
 // uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a
 // posList has, by the tags that the chunk has. around is what the file says of all. why says why a
 // card does not know.
-func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why string) {
+func (v *vocabulary) uses(found *kxml.XMLFound, around frame) (f frame, why string) {
 	f = around // of a chunk that has no geometry
 	outer, named := 0, false
 	for i := range v.notes {
@@ -143,7 +143,7 @@ func (v *vocabulary) uses(found *kernels.XMLFound, around frame) (f frame, why s
 
 // agree reports whether what tags inside of geometries and around them say of positions is what the
 // geometries say. named: they name their system, so that nothing around counts.
-func (v *vocabulary) agree(found *kernels.XMLFound, f frame, named bool) bool {
+func (v *vocabulary) agree(found *kxml.XMLFound, f frame, named bool) bool {
 	for i := range v.notes {
 		note := &v.notes[i]
 		if !has(&found.Used, i) || has(&found.Outer, i) || note.list || note.system == nil && note.size == 0 {
@@ -158,7 +158,7 @@ func (v *vocabulary) agree(found *kernels.XMLFound, f frame, named bool) bool {
 
 // listSize is what the lists of positions say of their size, or 0, whether there are any, and
 // whether all say the same. What a pos says counts for a list behind it.
-func (v *vocabulary) listSize(found *kernels.XMLFound) (size int, some, ok bool) {
+func (v *vocabulary) listSize(found *kxml.XMLFound) (size int, some, ok bool) {
 	for i := range v.notes {
 		note := &v.notes[i]
 		if !has(&found.Used, i) || !note.list && (!note.one || note.size == 0) {

@@ -9,18 +9,23 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kkml "github.com/vibeflight/vibeflight/kernels/kml"
+	knumber "github.com/vibeflight/vibeflight/kernels/number"
+	ktable "github.com/vibeflight/vibeflight/kernels/table"
+	ktext "github.com/vibeflight/vibeflight/kernels/text"
+	kxml "github.com/vibeflight/vibeflight/kernels/xml"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
 // leadingOf are the leading columns that cards read.
-var leadingOf = [kernels.KMLColumns]int{
-	kernels.KMLColumnID: columnID, kernels.KMLColumnName: columnName, kernels.KMLColumnDescription: columnDescription,
-	kernels.KMLColumnTimestamp:    columnTimestamp,
-	kernels.KMLColumnAltitudeMode: columnAltitudeMode, kernels.KMLColumnSnippet: columnSnippet,
-	kernels.KMLColumnTessellate: columnTessellate,
-	kernels.KMLColumnExtrude:    columnExtrude, kernels.KMLColumnVisibility: columnVisibility,
+var leadingOf = [kkml.KMLColumns]int{
+	kkml.KMLColumnID: columnID, kkml.KMLColumnName: columnName, kkml.KMLColumnDescription: columnDescription,
+	kkml.KMLColumnTimestamp:    columnTimestamp,
+	kkml.KMLColumnAltitudeMode: columnAltitudeMode, kkml.KMLColumnSnippet: columnSnippet,
+	kkml.KMLColumnTessellate: columnTessellate,
+	kkml.KMLColumnExtrude:    columnExtrude, kkml.KMLColumnVisibility: columnVisibility,
 }
 
 // deviceColumn is a column of attributes on its way.
@@ -31,16 +36,16 @@ type deviceColumn struct {
 
 // list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are
 // needed of.
-func (d *deviceRows) list() (k *sink, made [kernels.MostKMLColumns]*rows.Column) {
+func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 	k = newSink(d.asked)
 	k.Bare, k.Text = true, d.forced
 	k.Reset()
 	k.Rows = d.rows
 	taken := map[geoarrow.ColumnID]bool{}
 	for _, c := range d.order() {
-		if c < kernels.KMLColumns {
+		if c < kkml.KMLColumns {
 			made[c] = k.lead(leadingOf[c])
-		} else if x := &d.known.columns[c-kernels.KMLColumns]; x.schema == 0 {
+		} else if x := &d.known.columns[c-kkml.KMLColumns]; x.schema == 0 {
 			made[c] = k.Column(geoarrow.RolePlain, []byte(x.name))
 		} else if x.schema > 1 {
 			d.listFields(k, x.schema-2)
@@ -59,7 +64,7 @@ func (d *deviceRows) list() (k *sink, made [kernels.MostKMLColumns]*rows.Column)
 
 // columns makes the columns of attributes without values, as the sink makes them of rows without,
 // and gives those that have cells, in their order.
-func (d *deviceRows) columns(k *sink, made [kernels.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
+func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
 	texts, numbers []deviceColumn,
 ) {
 	columns, err := k.Columns(0)
@@ -121,7 +126,7 @@ func (d *deviceRows) gather(list []deviceColumn) {
 	}
 	text := d.Text
 	if d.xml.Coded && len(list) > 0 {
-		plain, err := d.K.AllocPlainXML(d.S, d.Text, d.xml)
+		plain, err := kxml.AllocPlainXML(d.K, d.S, d.Text, d.xml)
 		if d.Try(err); err != nil {
 			return
 		}
@@ -144,14 +149,14 @@ func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []de
 	if d.Stopped() {
 		return
 	}
-	strings, err := d.K.MeasureShortStrings(d.S, text, from, to, kernels.StringsRaw, offsets)
+	strings, err := ktext.MeasureShortStrings(d.K, d.S, text, from, to, ktext.StringsRaw, offsets)
 	if d.Try(err); err != nil {
 		return
 	}
 	r.Until(func() error { return strings.Free(d.S) })
 	long, size := d.measured(strings, offsets)
 	if long && !d.Stopped() {
-		d.Try(d.K.MeasureLongStrings(d.S, strings, offsets))
+		d.Try(ktext.MeasureLongStrings(d.K, d.S, strings, offsets))
 		_, size = d.measured(strings, offsets)
 	}
 	d.Accept(size <= math.MaxInt32, "texts of more than 2 GiB")
@@ -159,8 +164,8 @@ func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []de
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.GatherStrings(d.S, strings, bytes, gpu.Buffer[int32]{}))
-	d.Try(d.K.TableOffsets(d.S, offsets, n, narrow))
+	d.Try(ktext.GatherStrings(d.K, d.S, strings, bytes, gpu.Buffer[int32]{}))
+	d.Try(ktable.TableOffsets(d.K, d.S, offsets, n, narrow))
 	values, each, masks := device.Result(d.Work, bytes), device.Result(d.Work, narrow), device.Result(d.Work, valid)
 	d.After(func() {
 		for i, c := range list {
@@ -183,7 +188,7 @@ func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []de
 }
 
 // measured waits for whether there are long texts, and how many bytes all have.
-func (d *deviceRows) measured(x *kernels.Strings, offsets gpu.Buffer[int64]) (long bool, bytes int64) {
+func (d *deviceRows) measured(x *ktext.Strings, offsets gpu.Buffer[int64]) (long bool, bytes int64) {
 	summary, total := device.Result(d.Work, x.Summary), device.Result(d.Work, offsets.Slice(offsets.Len()-1,
 		offsets.Len()))
 	if d.Await(); d.Stopped() {
@@ -198,10 +203,10 @@ var factsOfNumbers = [...]struct {
 	kind uint32
 	fact geoarrow.FactKinds
 }{
-	{kernels.NumberInt32, geoarrow.FactInt32},
-	{kernels.NumberInt64, geoarrow.FactInt64},
-	{kernels.NumberReal, geoarrow.FactFloat},
-	{kernels.NumberNegative, geoarrow.FactNegative},
+	{knumber.NumberInt32, geoarrow.FactInt32},
+	{knumber.NumberInt64, geoarrow.FactInt64},
+	{knumber.NumberReal, geoarrow.FactFloat},
+	{knumber.NumberNegative, geoarrow.FactNegative},
 }
 
 const (
@@ -222,17 +227,17 @@ func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
 		return
 	}
 	for i := range list {
-		d.Try(d.K.NumberKinds(d.S, d.Text, from.Slice(i*n, (i+1)*n), to.Slice(i*n, (i+1)*n),
+		d.Try(knumber.NumberKinds(d.K, d.S, d.Text, from.Slice(i*n, (i+1)*n), to.Slice(i*n, (i+1)*n),
 			valid.Slice(i*words, (i+1)*words), each.Slice(i, i+1)))
 	}
 	kinds, masks := device.Read(d.Work, each), device.Result(d.Work, valid)
 	if d.Stopped() {
 		return
 	}
-	var numbers []kernels.NumberColumn
+	var numbers []knumber.NumberColumn
 	floats := 0
 	for i, c := range list {
-		x := kernels.NumberColumn{Column: i}
+		x := knumber.NumberColumn{Column: i}
 		switch d.resolve(c, kinds[i]); c.Type.ID() {
 		case arrow.NULL:
 			continue
@@ -252,7 +257,8 @@ func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.ParseNumbers(d.S, d.Text, kernels.Scalars{Starts: from, Ends: to, Numbers: valid}, numbers, undecided))
+	d.Try(knumber.ParseNumbers(d.K, d.S, d.Text, knumber.Scalars{Starts: from, Ends: to, Numbers: valid},
+		numbers, undecided))
 	unsure := device.Result(d.Work, undecided)
 	for _, x := range numbers {
 		c, mask := list[x.Column], masks[x.Column*words:(x.Column+1)*words]
@@ -278,7 +284,7 @@ func (d *deviceRows) resolve(c deviceColumn, kinds uint32) {
 		}
 		left &^= k.kind
 	}
-	d.Accept(left&^kernels.NumberInexact == 0, oddTyped)
+	d.Accept(left&^knumber.NumberInexact == 0, oddTyped)
 	if c.Type.ID() == arrow.NULL {
 		return
 	}

@@ -7,6 +7,10 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	kkml "github.com/vibeflight/vibeflight/kernels/kml"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	kxml "github.com/vibeflight/vibeflight/kernels/xml"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -28,26 +32,26 @@ type deviceRows struct {
 	forced  []geoarrow.ColumnID // columns that are to be text
 
 	known  knownTags
-	xml    *kernels.XML
-	source kernels.KMLSource
-	counts kernels.KMLCounts
-	cells  kernels.KMLCells
+	xml    *kxml.XML
+	source kkml.KMLSource
+	counts kkml.KMLCounts
+	cells  kkml.KMLCells
 	rows   int
 	first  []uint32 // tag that a column is met in first
 }
 
 // reasons are why cards leave Placemarks to the CPU engine.
 var reasons = []struct {
-	odd kernels.KMLOdd
+	odd kkml.KMLOdd
 	why string
 }{
-	{kernels.KMLNesting, "tags that do not match, or a Placemark that does not end"},
-	{kernels.KMLElements, "an element that cards do not read"},
-	{kernels.KMLText, "elements in a value, or a value that is not as most are"},
-	{kernels.KMLTwice, "extended data of one name twice in a Placemark"},
-	{kernels.KMLCoordinate, "coordinates that are missing, or not as most are"},
-	{kernels.KMLLong, "a Placemark of very many elements"},
-	{kernels.KMLBetween, "something else between Placemarks"},
+	{kkml.KMLNesting, "tags that do not match, or a Placemark that does not end"},
+	{kkml.KMLElements, "an element that cards do not read"},
+	{kkml.KMLText, "elements in a value, or a value that is not as most are"},
+	{kkml.KMLTwice, "extended data of one name twice in a Placemark"},
+	{kkml.KMLCoordinate, "coordinates that are missing, or not as most are"},
+	{kkml.KMLLong, "a Placemark of very many elements"},
+	{kkml.KMLBetween, "something else between Placemarks"},
 }
 
 // A card has memory for so many rows: one for each leastRow bytes of text, and a few in any case.
@@ -67,7 +71,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	device.InRoom(d.Work, func(r *device.Room) {
 		var (
 			k    *sink
-			made [kernels.MostKMLColumns]*rows.Column
+			made [kkml.MostKMLColumns]*rows.Column
 		)
 		device.InRoom(d.Work, func(keys *device.Room) {
 			d.tags(r, keys)
@@ -127,7 +131,7 @@ func (d *deviceRows) refuse(odd uint32) {
 
 // tags lists the tags, and finds each in the dictionary.
 func (d *deviceRows) tags(r, keys *device.Room) {
-	x, err := d.K.AllocXML(d.S, d.Text)
+	x, err := kxml.AllocXML(d.K, d.S, d.Text)
 	if d.Try(err); err != nil {
 		return
 	}
@@ -136,11 +140,11 @@ func (d *deviceRows) tags(r, keys *device.Room) {
 	d.Accept(x.Fault < 0, oddText)
 	d.Accept(x.Tags > 0, "no tag")
 	from, to := device.RoomFor[int64](keys, x.Tags), device.RoomFor[int64](keys, x.Tags)
-	d.source = kernels.KMLSource{Text: d.Text, XML: x, KeyEnds: to, Fields: device.RoomFor[int32](keys, x.Tags)}
+	d.source = kkml.KMLSource{Text: d.Text, XML: x, KeyEnds: to, Fields: device.RoomFor[int32](keys, x.Tags)}
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.KMLKeys(d.S, d.Text, x.Starts, x.Ends, from, to))
+	d.Try(kkml.KMLKeys(d.K, d.S, d.Text, x.Starts, x.Ends, from, to))
 	listed := device.Result(d.Work, x.Found)
 	for round := uint64(0); ; round++ {
 		missed := d.match(from, to)
@@ -173,7 +177,7 @@ func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 		return nil
 	}
 	err := d.card.upload(d.S, d.texts, d.known)
-	if errors.Is(err, kernels.ErrFieldNames) {
+	if errors.Is(err, kjson.ErrFieldNames) {
 		d.Accept(false, manyTags)
 		return nil
 	}
@@ -181,19 +185,20 @@ func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 		return nil
 	}
 	d.source.Table = d.card.table
-	d.Try(d.K.MatchAllKeys(d.S, d.Text, from, to, d.card.fields, d.source.Fields, first))
+	d.Try(kjson.MatchAllKeys(d.K, d.S, d.Text, from, to, d.card.fields, d.source.Fields, first))
 	return device.Result(d.Work, first)
 }
 
 // learn adds tags that are not known. It waits for the device, for where they are and for their
 // text.
 func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
-	nobody, spans := device.Alloc[int32](d.Work, d.xml.Tags), device.Alloc[kernels.KeySpan](d.Work, newTags)
+	nobody, spans := device.Alloc[int32](d.Work, d.xml.Tags), device.Alloc[kjson.KeySpan](d.Work, newTags)
 	if d.Stopped() {
 		return
 	}
 	d.Try(gpu.Fill(d.S, nobody, 0xff))
-	d.Try(d.K.UnknownKeys(d.S, d.Text, from, to, kernels.MemberLevel{Owner: nobody, Field: d.source.Fields, Want: -1},
+	d.Try(kjson.UnknownKeys(d.K, d.S, d.Text, from, to, kjson.MemberLevel{Owner: nobody,
+		Field: d.source.Fields, Want: -1},
 		seed, spans))
 	found := device.Read(d.Work, spans)
 	var texts [][]byte
@@ -213,7 +218,7 @@ func (d *deviceRows) count(r, keys *device.Room) (foreign []uint32, pieces int) 
 	if d.Stopped() {
 		return nil, 0
 	}
-	rows, err := d.K.AllocKMLRows(d.S, d.source.Fields, d.source.Table)
+	rows, err := kkml.AllocKMLRows(d.K, d.S, d.source.Fields, d.source.Table)
 	if d.Try(err); err != nil {
 		return nil, 0
 	}
@@ -221,15 +226,15 @@ func (d *deviceRows) count(r, keys *device.Room) (foreign []uint32, pieces int) 
 	d.rows, d.source.Rows, d.source.Numbers = rows.Len(), rows, d.known.numeric()
 	d.Accept(d.rows > 0, "no Placemark")
 	d.Accept(d.rows <= max(fewRows, d.Text.Len()/leastRow), "Placemarks of hardly any text")
-	d.counts = kernels.KMLCounts{
+	d.counts = kkml.KMLCounts{
 		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)),
-		First:   device.RoomFor[uint32](keys, kernels.MostKMLColumns),
+		First:   device.RoomFor[uint32](keys, kkml.MostKMLColumns),
 		Foreign: device.RoomFor[uint32](keys, len(d.known.locals)), Odd: device.Alloc[uint32](d.Work, 1),
 	}
 	if d.Stopped() {
 		return nil, 0
 	}
-	d.Try(d.K.CountKML(d.S, &d.source, d.counts))
+	d.Try(kkml.CountKML(d.K, d.S, &d.source, d.counts))
 	odd, all := device.Result(d.Work, d.counts.Odd), device.Result(d.Work, d.counts.Pieces.Slice(d.rows, d.rows+1))
 	foreign, d.first = device.Result(d.Work, d.counts.Foreign), device.Result(d.Work, d.counts.First)
 	if d.Await(); d.Stopped() {
@@ -245,9 +250,9 @@ func (d *deviceRows) write(r *device.Room, pieces int) {
 	d.Accept(d.rows*columns <= max(fewRows, d.Text.Len()/8), "more columns than Placemarks have text for")
 	d.cells.From, d.cells.To = device.RoomFor[int64](r, columns*d.rows), device.RoomFor[int64](r, columns*d.rows)
 	d.cells.Valid = device.RoomFor[uint64](r, columns*kernels.Words(d.rows))
-	d.cells.Pieces, d.cells.Offsets = device.RoomFor[kernels.KMLPiece](r, pieces), device.RoomFor[int64](r, pieces+1)
+	d.cells.Pieces, d.cells.Offsets = device.RoomFor[kkml.KMLPiece](r, pieces), device.RoomFor[int64](r, pieces+1)
 	if !d.Stopped() {
-		d.Try(d.K.WriteKML(d.S, &d.source, d.counts, d.cells))
+		d.Try(kkml.WriteKML(d.K, d.S, &d.source, d.counts, d.cells))
 	}
 }
 
@@ -263,7 +268,7 @@ func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 	if d.Stopped() {
 		return lines, nil
 	}
-	d.Try(d.K.KMLLines(d.S, d.Text, d.cells, lines, d.counts.Odd))
+	d.Try(kkml.KMLLines(d.K, d.S, d.Text, d.cells, lines, d.counts.Odd))
 	return lines, device.Result(d.Work, d.counts.Odd)
 }
 
@@ -273,7 +278,7 @@ func (d *deviceRows) starts(r *device.Room) []int64 {
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(kernels.Gather(d.K, d.S, d.xml.Starts, d.source.Rows, at))
+	d.Try(klist.Gather(d.K, d.S, d.xml.Starts, d.source.Rows, at))
 	return device.Result(d.Work, at)
 }
 

@@ -8,7 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kjson "github.com/vibeflight/vibeflight/kernels/json"
+	kkml "github.com/vibeflight/vibeflight/kernels/kml"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
@@ -31,7 +32,7 @@ type tagTexts struct {
 // knownTags are the tags so far. What it holds does not change any more.
 type knownTags struct {
 	texts   []string
-	tags    []kernels.KMLTag
+	tags    []kkml.KMLTag
 	locals  []string     // local names, by number
 	columns []dataColumn // from kernels.KMLColumns on
 }
@@ -89,10 +90,10 @@ func (t *tagTexts) learn(texts [][]byte) bool {
 }
 
 // mean reads a tag.
-func (t *tagTexts) mean(text []byte) (tag kernels.KMLTag, ok bool) {
+func (t *tagTexts) mean(text []byte) (tag kkml.KMLTag, ok bool) {
 	if name, end := bytes.CutPrefix(text, []byte{'/'}); end { // one that ends no element is found where it stands
 		name = bytes.TrimRight(name, " \t\r\n")
-		return kernels.KMLTag{End: true, Name: numbered(t.names, nil, string(name))}, true
+		return kkml.KMLTag{End: true, Name: numbered(t.names, nil, string(name))}, true
 	}
 	tag.OpenID = bytes.HasSuffix(text, []byte(idBegins))
 	whole := slices.Concat([]byte{'<'}, text)
@@ -113,38 +114,38 @@ func (t *tagTexts) mean(text []byte) (tag kernels.KMLTag, ok bool) {
 	tag.Element = elements[local]
 	if rule := strayRule([]byte(local)); rule == ruleCase || rule == ruleUnknown || t.repairs &&
 		allNames.spelled([]byte(local)) != "" {
-		tag.Element = kernels.KMLRefused // the CPU engine counts it, or reads it in another way
+		tag.Element = kkml.KMLRefused // the CPU engine counts it, or reads it in another way
 	}
 	switch tag.Element {
-	case kernels.KMLPlacemark:
+	case kkml.KMLPlacemark:
 		if _, has := x.Attr("id"); has && !tag.OpenID {
-			tag.Element = kernels.KMLRefused
+			tag.Element = kkml.KMLRefused
 		}
-	case kernels.KMLData, kernels.KMLSimpleData, kernels.KMLSchemaData:
+	case kkml.KMLData, kkml.KMLSimpleData, kkml.KMLSchemaData:
 		if tag.Column, ok = t.column(x, tag.Element); !ok {
-			tag.Element = kernels.KMLRefused
+			tag.Element = kkml.KMLRefused
 		}
 	}
 	return tag, true
 }
 
 // elements are those that cards know, by their local names.
-var elements = map[string]kernels.KMLElement{
-	"Placemark": kernels.KMLPlacemark, "name": kernels.KMLName, "description": kernels.KMLDescription,
-	"Snippet": kernels.KMLSnippet, "snippet": kernels.KMLSnippet,
-	"visibility": kernels.KMLVisibility, "TimeStamp": kernels.KMLTimeStamp, "when": kernels.KMLWhen,
-	"ExtendedData": kernels.KMLExtendedData, "Data": kernels.KMLData,
-	"value": kernels.KMLValue, "SchemaData": kernels.KMLSchemaData, "SimpleData": kernels.KMLSimpleData,
-	"Point": kernels.KMLPoint, "LineString": kernels.KMLLineString,
-	"LinearRing": kernels.KMLLinearRing, "Polygon": kernels.KMLPolygon, "MultiGeometry": kernels.KMLMultiGeometry,
-	"outerBoundaryIs": kernels.KMLOuterBoundary,
-	"innerBoundaryIs": kernels.KMLInnerBoundary, "coordinates": kernels.KMLCoordinates,
-	"altitudeMode": kernels.KMLAltitudeMode, "extrude": kernels.KMLExtrude,
-	"tessellate": kernels.KMLTessellate, "TimeSpan": kernels.KMLRefused, "Track": kernels.KMLRefused,
-	"MultiTrack": kernels.KMLRefused, "Model": kernels.KMLRefused,
-	"drawOrder": kernels.KMLRefused, "MultiPoint": kernels.KMLRefused, "MultiLineString": kernels.KMLRefused,
-	"MultiPolygon":       kernels.KMLRefused,
-	"GeometryCollection": kernels.KMLRefused,
+var elements = map[string]kkml.KMLElement{
+	"Placemark": kkml.KMLPlacemark, "name": kkml.KMLName, "description": kkml.KMLDescription,
+	"Snippet": kkml.KMLSnippet, "snippet": kkml.KMLSnippet,
+	"visibility": kkml.KMLVisibility, "TimeStamp": kkml.KMLTimeStamp, "when": kkml.KMLWhen,
+	"ExtendedData": kkml.KMLExtendedData, "Data": kkml.KMLData,
+	"value": kkml.KMLValue, "SchemaData": kkml.KMLSchemaData, "SimpleData": kkml.KMLSimpleData,
+	"Point": kkml.KMLPoint, "LineString": kkml.KMLLineString,
+	"LinearRing": kkml.KMLLinearRing, "Polygon": kkml.KMLPolygon, "MultiGeometry": kkml.KMLMultiGeometry,
+	"outerBoundaryIs": kkml.KMLOuterBoundary,
+	"innerBoundaryIs": kkml.KMLInnerBoundary, "coordinates": kkml.KMLCoordinates,
+	"altitudeMode": kkml.KMLAltitudeMode, "extrude": kkml.KMLExtrude,
+	"tessellate": kkml.KMLTessellate, "TimeSpan": kkml.KMLRefused, "Track": kkml.KMLRefused,
+	"MultiTrack": kkml.KMLRefused, "Model": kkml.KMLRefused,
+	"drawOrder": kkml.KMLRefused, "MultiPoint": kkml.KMLRefused, "MultiLineString": kkml.KMLRefused,
+	"MultiPolygon":       kkml.KMLRefused,
+	"GeometryCollection": kkml.KMLRefused,
 }
 
 // numbered gives a name its number, and adds it to a list.
@@ -162,18 +163,18 @@ func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 
 // column is the column of the tag that was read. Values of a field of booleans, of several schemas,
 // and columns beyond those that cards have, are not for cards.
-func (t *tagTexts) column(x *xmltext.Scanner, e kernels.KMLElement) (int, bool) {
+func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	var c dataColumn
 	name, named := x.Attr("name")
 	c.name = string(name)
 	switch e {
-	case kernels.KMLSchemaData:
+	case kkml.KMLSchemaData:
 		url, _ := x.Attr("schemaUrl")
 		c.schema = t.schemas.find(url[bytes.LastIndexByte(url, '#')+1:]) + 2 // 1 is one that is not there
 		if c.name, named = "", t.schema == 0 || t.schema == c.schema; named {
 			t.schema = c.schema
 		}
-	case kernels.KMLSimpleData:
+	case kkml.KMLSimpleData:
 		if named = named && t.schema > 0; named && t.schema > 1 {
 			known := &t.schemas.all[t.schema-2]
 			if i, has := known.byName[c.name]; has {
@@ -187,7 +188,7 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kernels.KMLElement) (int, bool) 
 	}
 	n, ok := t.columns[c]
 	if !ok {
-		if n = kernels.KMLColumns + len(t.known.columns); n >= kernels.MostKMLColumns {
+		if n = kkml.KMLColumns + len(t.known.columns); n >= kkml.MostKMLColumns {
 			return 0, false
 		}
 		t.columns[c] = n
@@ -198,10 +199,10 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kernels.KMLElement) (int, bool) 
 
 // numeric are the columns of numbers, a bit each.
 func (k *knownTags) numeric() uint64 {
-	bits := uint64(1<<kernels.KMLColumnTessellate | 1<<kernels.KMLColumnExtrude | 1<<kernels.KMLColumnVisibility)
+	bits := uint64(1<<kkml.KMLColumnTessellate | 1<<kkml.KMLColumnExtrude | 1<<kkml.KMLColumnVisibility)
 	for i, c := range k.columns {
 		if c.kinds != 0 {
-			bits |= 1 << (kernels.KMLColumns + i)
+			bits |= 1 << (kkml.KMLColumns + i)
 		}
 	}
 	return bits
@@ -211,7 +212,7 @@ func (k *knownTags) numeric() uint64 {
 // for the large ones that bring text.
 type uploaded struct {
 	of     *tagTexts
-	fields *kernels.Fields
+	fields *kjson.Fields
 	table  gpu.Buffer[uint64]
 }
 
@@ -224,11 +225,11 @@ func (u *uploaded) upload(s *gpu.Stream, of *tagTexts, known knownTags) error {
 	if err := u.Free(s); err != nil {
 		return err
 	}
-	fields, err := kernels.AllocFields(s, known.texts)
+	fields, err := kjson.AllocFields(s, known.texts)
 	if err != nil {
 		return err
 	}
-	table, err := kernels.AllocKMLTags(s, known.tags)
+	table, err := kkml.AllocKMLTags(s, known.tags)
 	if err != nil {
 		return errors.Join(err, fields.Free(s))
 	}

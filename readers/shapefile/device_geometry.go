@@ -3,7 +3,8 @@ package shapefile
 import (
 	"math/bits"
 
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	kshape "github.com/vibeflight/vibeflight/kernels/shape"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -18,7 +19,7 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 	g := &geoarrow.Geometry{Rows: d.rows}
 	g.Nulls, g.Valid = device.Validity(valid, d.rows)
 	d.countOdd(sum)
-	asked, nested := d.parser.layout.Columns.Geometry(), d.kind.family() == polygon && d.has&kernels.ShapeHasParts != 0
+	asked, nested := d.parser.layout.Columns.Geometry(), d.kind.family() == polygon && d.has&kshape.ShapeHasParts != 0
 	if g.Nulls == d.rows || !asked && !nested {
 		return geoarrow.NullGeometry(d.rows, geoarrow.NoKind, geoarrow.XY)
 	}
@@ -46,11 +47,11 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 
 // rowKinds are the kinds of rows, and a bit for each of them.
 func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
-	each, every := device.Alloc[kernels.GeometryKind](d.Work, d.rows), device.Alloc[uint32](d.Work, 1)
+	each, every := device.Alloc[kgeom.GeometryKind](d.Work, d.rows), device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
 		return nil, nil
 	}
-	d.Try(d.K.ShapeKinds(d.S, &d.shapes, d.to.Measured, each, every))
+	d.Try(kshape.ShapeKinds(d.K, d.S, &d.shapes, d.to.Measured, each, every))
 	copied := device.Result(d.Work, each)
 	return device.RowKinds(copied), device.Result(d.Work, every)
 }

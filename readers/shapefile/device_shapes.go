@@ -3,6 +3,7 @@ package shapefile
 import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kshape "github.com/vibeflight/vibeflight/kernels/shape"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -20,11 +21,11 @@ import (
 type deviceShapes struct {
 	*device.Work
 	*deviceChunks
-	shapes kernels.Shapes
+	shapes kshape.Shapes
 	rows   int // records that are rows
 
 	rings gpu.Buffer[int64] // of types with parts
-	to    kernels.ShapePositions
+	to    kshape.ShapePositions
 	has   uint32 // kernels.ShapeHas*
 }
 
@@ -58,12 +59,12 @@ func (d *deviceShapes) read(part *readers.Part) {
 // find finds the shapes.
 func (d *deviceShapes) find(attributes *dbf.DeviceAttributes) {
 	n := int(d.next - d.first)
-	x := kernels.Shapes{
-		Type: kernels.ShapeType(d.kind), Records: n, First: d.base + d.first, Base: d.At,
+	x := kshape.Shapes{
+		Type: kshape.ShapeType(d.kind), Records: n, First: d.base + d.first, Base: d.At,
 		Longest: d.limits.MaxFeatureBytes, Index: d.Work.Pieces[0],
 		Starts: device.Alloc[int64](d.Work, n), Flags: device.Alloc[byte](d.Work, n),
 		Valid:  device.Alloc[uint64](d.Work, kernels.Words(n)),
-		Report: device.Alloc[kernels.ShapeReport](d.Work, 1),
+		Report: device.Alloc[kshape.ShapeReport](d.Work, 1),
 	}
 	if d.kind.family() != point {
 		x.Points = device.Alloc[int64](d.Work, n+1)
@@ -76,7 +77,7 @@ func (d *deviceShapes) find(attributes *dbf.DeviceAttributes) {
 		x.Rows, x.Live = rows.Rows, rows.Live
 	}
 	if d.shapes = x; !d.Stopped() {
-		d.Try(d.K.FindShapes(d.S, d.Text, &d.shapes))
+		d.Try(kshape.FindShapes(d.K, d.S, d.Text, &d.shapes))
 	}
 }
 
@@ -90,17 +91,17 @@ func (d *deviceShapes) total(offsets gpu.Buffer[int64]) []int64 {
 
 // reasons are why cards leave records to the CPU engine.
 var reasons = []struct {
-	odd kernels.ShapeOddity
+	odd kshape.ShapeOddity
 	why string
 }{
-	{kernels.ShapeRecords, "a record of another number or length, or in another place, than the .shx has it"},
-	{kernels.ShapeTooLong, "a record that is too long"},
-	{kernels.ShapeUnlike, "a shape of another type than the file's, or of another length than its parts and points have"},
-	{kernels.ShapeBadParts, "a part that begins where none may"},
+	{kshape.ShapeRecords, "a record of another number or length, or in another place, than the .shx has it"},
+	{kshape.ShapeTooLong, "a record that is too long"},
+	{kshape.ShapeUnlike, "a shape of another type than the file's, or of another length than its parts and points have"},
+	{kshape.ShapeBadParts, "a part that begins where none may"},
 }
 
 // accept refuses what is odd.
-func (d *deviceShapes) accept(odd kernels.ShapeOddity) {
+func (d *deviceShapes) accept(odd kshape.ShapeOddity) {
 	for _, r := range reasons {
 		d.Accept(odd&r.odd == 0, r.why)
 	}
@@ -119,7 +120,7 @@ func (d *deviceShapes) positions(positions, parts []int64) {
 	if d.kind.hasZ() {
 		d.to.Z = device.Alloc[float64](d.Work, count)
 	}
-	if d.has&kernels.ShapeHasMeasures != 0 {
+	if d.has&kshape.ShapeHasMeasures != 0 {
 		d.to.M, d.to.Measured = device.Alloc[float64](d.Work, count), device.Alloc[byte](d.Work, d.shapes.Records)
 	}
 	if parts != nil {
@@ -129,11 +130,11 @@ func (d *deviceShapes) positions(positions, parts []int64) {
 		return
 	}
 	d.Try(gpu.Fill(d.S, d.to.Measured, 0))
-	d.Try(d.K.ReadShapes(d.S, d.Text, &d.shapes, d.to))
+	d.Try(kshape.ReadShapes(d.K, d.S, d.Text, &d.shapes, d.to))
 	if parts == nil {
 		return
 	}
-	d.Try(d.K.ShapeParts(d.S, d.Text, &d.shapes, d.rings))
+	d.Try(kshape.ShapeParts(d.K, d.S, d.Text, &d.shapes, d.rings))
 	report := device.Result(d.Work, d.shapes.Report)
 	d.After(func() { d.accept(report[0].Odd) })
 }

@@ -5,7 +5,8 @@ import (
 	"io"
 
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	kwkt "github.com/vibeflight/vibeflight/kernels/wkt"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -135,7 +136,7 @@ type deviceRows struct {
 // deviceText is rows, or members of collections, in a text.
 type deviceText struct {
 	text gpu.Buffer[byte]
-	x    *kernels.WKT
+	x    *kwkt.WKT
 }
 
 // A row takes some 110 bytes of device memory beside half a byte for each of text, and an arena has
@@ -151,7 +152,7 @@ const unlike = "a row that is not as WKT has it, or not as a card looks for it"
 // read reads the rows into part.
 func (d *deviceRows) read(part *readers.Part) {
 	peek := device.Result(d.Work, d.Text.Slice(0, min(peekBytes, d.Text.Len())))
-	if d.parse(&d.deviceText, kernels.WKTLines); d.Stopped() {
+	if d.parse(&d.deviceText, kwkt.WKTLines); d.Stopped() {
 		return
 	}
 	d.Accept(d.x.Rows <= max(fewRows, d.Text.Len()/shortRow),
@@ -164,7 +165,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	if d.Stopped() {
 		return
 	}
-	d.Try(d.K.LongestGap(d.S, d.x.Starts, int64(d.Text.Len()), gap))
+	d.Try(klist.LongestGap(d.K, d.S, d.x.Starts, int64(d.Text.Len()), gap))
 	longest := device.Result(d.Work, gap)
 	d.After(func() {
 		f := found[0]
@@ -176,8 +177,8 @@ func (d *deviceRows) read(part *readers.Part) {
 }
 
 // parse finds the rows of a text, of which there has to be one. It waits for the device.
-func (d *deviceRows) parse(t *deviceText, style kernels.WKTStyle) {
-	x, err := d.K.ParseWKT(d.S, t.text, style)
+func (d *deviceRows) parse(t *deviceText, style kwkt.WKTStyle) {
+	x, err := kwkt.ParseWKT(d.K, d.S, t.text, style)
 	if err != nil {
 		d.Try(err)
 		return

@@ -2,7 +2,7 @@ package wkt
 
 import (
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kwkt "github.com/vibeflight/vibeflight/kernels/wkt"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -25,7 +25,7 @@ func ReadCells(w *device.Work, lines gpu.Buffer[byte], rows int, sum *readers.Su
 	if w.Stopped() {
 		return c
 	}
-	if d.parse(&d.deviceText, kernels.WKTLines); w.Stopped() {
+	if d.parse(&d.deviceText, kwkt.WKTLines); w.Stopped() {
 		return c
 	}
 	w.Accept(d.x.Rows == rows, unlike)

@@ -3,7 +3,7 @@ package wkt
 import (
 	"math/bits"
 
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
@@ -27,7 +27,7 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts),
 			device.Offsets(d.Work, sh.at.Rings)
 	}
-	var kinds []kernels.GeometryKind
+	var kinds []kgeom.GeometryKind
 	if bits.OnesCount32(sh.all) > 1 {
 		kinds = device.Result(d.Work, sh.kinds)
 	}

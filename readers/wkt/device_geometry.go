@@ -5,6 +5,9 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	kwkt "github.com/vibeflight/vibeflight/kernels/wkt"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -13,10 +16,10 @@ import (
 // deviceShapes are the geometries of rows on a device. A row without has no parts.
 type deviceShapes struct {
 	rows       int
-	kinds      gpu.Buffer[kernels.GeometryKind] // with their dimensions
-	all        uint32                           // a bit for each of these kinds
-	collects   kernels.Mask                     // which rows are collections
-	at         kernels.RingOffsets
+	kinds      gpu.Buffer[kgeom.GeometryKind] // with their dimensions
+	all        uint32                         // a bit for each of these kinds
+	collects   kernels.Mask                   // which rows are collections
+	at         kgeom.RingOffsets
 	lines      gpu.Buffer[int64] // the first ring or line of each row
 	first      gpu.Buffer[int64] // the first position of each row
 	x, y, z, m gpu.Buffer[float64]
@@ -61,16 +64,16 @@ func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	}
 	n := t.x.Rows
 	sh := &deviceShapes{
-		rows: n, kinds: device.Alloc[kernels.GeometryKind](d.Work, n),
+		rows: n, kinds: device.Alloc[kgeom.GeometryKind](d.Work, n),
 		collects: device.Alloc[uint64](d.Work, kernels.Words(n)), deep: deep,
 	}
-	types, tags := device.Alloc[kernels.TypeKind](d.Work, n), device.Alloc[kernels.TagDims](d.Work, n)
-	report := device.Alloc[kernels.GeometryReport](d.Work, 1)
+	types, tags := device.Alloc[kgeom.TypeKind](d.Work, n), device.Alloc[kwkt.TagDims](d.Work, n)
+	report := device.Alloc[kgeom.GeometryReport](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.WKTTypes(d.S, t.text, t.x.Tags, ",;", types, tags))
-	d.Try(d.K.TaggedKinds(d.S, types, t.x.Valid, sh.kinds, sh.collects, report))
+	d.Try(kwkt.WKTTypes(d.K, d.S, t.text, t.x.Tags, ",;", types, tags))
+	d.Try(kwkt.TaggedKinds(d.K, d.S, types, t.x.Valid, sh.kinds, sh.collects, report))
 	kinds := device.Result(d.Work, report)
 	if d.rings(sh, t, types); d.Stopped() {
 		return nil
@@ -82,7 +85,7 @@ func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(d.K.TaggedDims(d.S, sh.x, sh.z, sh.m, sh.first, tags, sh.kinds, report))
+	d.Try(kwkt.TaggedDims(d.K, d.S, sh.x, sh.z, sh.m, sh.first, tags, sh.kinds, report))
 	dims := device.Read(d.Work, report)
 	if d.Stopped() {
 		return nil
@@ -97,11 +100,11 @@ func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 
 // rings finds the parts, rings and positions of rows, and checks what stands between them. It waits
 // for the device.
-func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kernels.TypeKind]) {
+func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kgeom.TypeKind]) {
 	if d.Stopped() {
 		return
 	}
-	rings, err := d.K.CountRings(d.S, t.text, &t.x.Brackets, t.x.Commas, kernels.Coordinates{
+	rings, err := kgeom.CountRings(d.K, d.S, t.text, &t.x.Brackets, t.x.Commas, kgeom.Coordinates{
 		Starts: t.x.From,
 		Ends:   t.x.To, Kinds: types,
 	})
@@ -111,14 +114,14 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kern
 	}
 	defer func() { d.Try(rings.Free(d.S)) }() // behind all work that was queued
 	d.Accept(rings.Offset < 0, "brackets that do not fit the kind of geometry")
-	sh.at = kernels.RingOffsets{
+	sh.at = kgeom.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
 		Rings: device.Alloc[int64](d.Work, int(rings.Rings)+1), Positions: device.Alloc[int64](d.Work,
 			int(rings.Positions)),
-		Found: device.Alloc[kernels.PositionsFound](d.Work, 1),
+		Found: device.Alloc[kgeom.PositionsFound](d.Work, 1),
 	}
 	if !d.Stopped() {
-		d.Try(d.K.ListRings(d.S, rings, sh.at))
+		d.Try(kgeom.ListRings(d.K, d.S, rings, sh.at))
 	}
 }
 
@@ -126,7 +129,7 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kern
 // expected, all are read again. It waits for the device.
 func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 	n := sh.at.Positions.Len()
-	to := kernels.Ordinates{
+	to := kgeom.Ordinates{
 		X: device.Alloc[float64](d.Work, n), Y: device.Alloc[float64](d.Work, n),
 		Undecided: device.Alloc[uint64](d.Work, kernels.Words(n)), Found: sh.at.Found, Begun: true,
 	}
@@ -137,11 +140,11 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 		if d.Stopped() {
 			return
 		}
-		d.Try(d.K.ParsePositions(d.S, text, nil, sh.at.Positions, kernels.PositionWKT, to))
+		d.Try(kgeom.ParsePositions(d.K, d.S, text, nil, sh.at.Positions, kgeom.PositionWKT, to))
 		if d.Stopped() {
 			return
 		}
-		found, resolved, err := d.K.ResolvePositions(d.S, text, sh.at.Positions, kernels.PositionWKT, to)
+		found, resolved, err := kgeom.ResolvePositions(d.K, d.S, text, sh.at.Positions, kgeom.PositionWKT, to)
 		d.Try(err)
 		d.Accept(found.Malformed < 0, "a position that is not as WKT has it, or with NaN or an infinity")
 		d.Accept(resolved == 0 || found.Dims>>4 == 0, "a position of more than four ordinates, perhaps")
@@ -157,7 +160,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 	to := device.Alloc[int64](d.Work, outer.Len())
 	if !d.Stopped() {
-		d.Try(kernels.Gather(d.K, d.S, inner, outer, to))
+		d.Try(klist.Gather(d.K, d.S, inner, outer, to))
 	}
 	return to
 }

@@ -4,7 +4,9 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
+	kwkt "github.com/vibeflight/vibeflight/kernels/wkt"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
@@ -15,12 +17,12 @@ type deviceWKB struct {
 	offsets gpu.Buffer[int64]
 	narrow  gpu.Buffer[int32] // the offsets
 	bytes   gpu.Buffer[byte]
-	facts   gpu.Buffer[kernels.RingFact]
+	facts   gpu.Buffer[kgeom.RingFact]
 }
 
 // writeWKB writes geometries, those of collections too. It waits for the device, which says how
 // long they are.
-func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollections) deviceWKB {
+func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections) deviceWKB {
 	if d.Stopped() {
 		return deviceWKB{}
 	}
@@ -28,7 +30,7 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 	if d.Stopped() {
 		return to
 	}
-	x, err := d.K.MeasureWKB(d.S, kernels.WKBShapes{
+	x, err := kgeom.MeasureWKB(d.K, d.S, kgeom.WKBShapes{
 		Kinds: sh.kinds, At: sh.at, X: sh.x, Y: sh.y, Z: sh.z,
 		M: sh.m, Collections: collections,
 	}, to.offsets, to.narrow)
@@ -42,9 +44,9 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kernels.WKBCollectio
 		return to
 	}
 	d.Accept(size[0] <= math.MaxInt32, "geometries of more than 2 GiB")
-	to.bytes, to.facts = device.Alloc[byte](d.Work, int(size[0])), device.Alloc[kernels.RingFact](d.Work, 1)
+	to.bytes, to.facts = device.Alloc[byte](d.Work, int(size[0])), device.Alloc[kgeom.RingFact](d.Work, 1)
 	if !d.Stopped() {
-		d.Try(d.K.WriteWKB(d.S, x, to.bytes, to.facts))
+		d.Try(kgeom.WriteWKB(d.K, d.S, x, to.bytes, to.facts))
 	}
 	return to
 }
@@ -63,7 +65,7 @@ func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
 //
 // Members are written as WKB of their own, which the rows' WKB then holds in pieces. dim is the
 // union of their dimensions.
-func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kernels.WKBCollections, dim geoarrow.Dim) {
+func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kgeom.WKBCollections, dim geoarrow.Dim) {
 	if d.Stopped() || !sh.some(geoarrow.GeometryCollection) {
 		return c, dim
 	}
@@ -78,16 +80,16 @@ func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kern
 	n := rows.Len()
 	from, to := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
 	firsts, offsets := device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n+1)
-	c = kernels.WKBCollections{
+	c = kgeom.WKBCollections{
 		Rows: rows, First: device.Alloc[int64](d.Work, n+1),
 		Starts: device.Alloc[int64](d.Work, n+1),
 	}
 	if d.Stopped() {
 		return c, dim
 	}
-	d.Try(kernels.Gather(d.K, d.S, d.x.From, rows, from))
-	d.Try(kernels.Gather(d.K, d.S, d.x.To, rows, to))
-	d.Try(d.K.MeasureArrays(d.S, d.text, from, to, firsts, offsets))
+	d.Try(klist.Gather(d.K, d.S, d.x.From, rows, from))
+	d.Try(klist.Gather(d.K, d.S, d.x.To, rows, to))
+	d.Try(klist.MeasureArrays(d.K, d.S, d.text, from, to, firsts, offsets))
 	size := device.Read(d.Work, offsets.Slice(n, n+1))
 	if d.Stopped() {
 		return c, dim
@@ -101,15 +103,15 @@ func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kern
 	if d.Stopped() {
 		return c, dim
 	}
-	d.Try(d.K.JoinArrays(d.S, d.text, firsts, offsets, members.text))
-	d.parse(&members, kernels.WKTMembers)
+	d.Try(klist.JoinArrays(d.K, d.S, d.text, firsts, offsets, members.text))
+	d.parse(&members, kwkt.WKTMembers)
 	c.WKB, dim = d.members(members, c, offsets, sh, sum)
 	return c, dim
 }
 
 // members reads the members of collections, which begin at offsets of their text, and gives their
 // WKB. of are the rows that the collections are among.
-func (d *deviceRows) members(t deviceText, c kernels.WKBCollections, offsets gpu.Buffer[int64],
+func (d *deviceRows) members(t deviceText, c kgeom.WKBCollections, offsets gpu.Buffer[int64],
 	of *deviceShapes, sum *readers.Summary,
 ) (wkb gpu.Buffer[byte], dim geoarrow.Dim) {
 	sh := d.shapes(t, of.dim() != geoarrow.XY || of.deep)
@@ -119,12 +121,12 @@ func (d *deviceRows) members(t deviceText, c kernels.WKBCollections, offsets gpu
 	d.Accept(!sh.some(geoarrow.GeometryCollection), "a collection in a collection")
 	found := device.Result(d.Work, t.x.Found)
 	d.After(func() { d.Accept(found[0].Fault < 0, unlike) })
-	d.Try(d.K.LowerBounds(d.S, t.x.Starts, offsets, c.First))
-	d.Try(d.K.WKBCollectionDims(d.S, c.Rows, c.First, of.kinds, sh.kinds))
-	w := d.writeWKB(sh, kernels.WKBCollections{})
+	d.Try(klist.LowerBounds(d.K, d.S, t.x.Starts, offsets, c.First))
+	d.Try(kgeom.WKBCollectionDims(d.K, d.S, c.Rows, c.First, of.kinds, sh.kinds))
+	w := d.writeWKB(sh, kgeom.WKBCollections{})
 	sh.odd().Count(d.Work, w.facts, sum)
 	if !d.Stopped() {
-		d.Try(kernels.Gather(d.K, d.S, w.offsets, c.First, c.Starts))
+		d.Try(klist.Gather(d.K, d.S, w.offsets, c.First, c.Starts))
 	}
 	return w.bytes, sh.dim()
 }

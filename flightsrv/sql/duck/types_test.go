@@ -83,7 +83,8 @@ var columns = []struct {
 	},
 	{"list int64", arrow.ListOf(arrow.PrimitiveTypes.Int64), `[[1, null, 3], null, []]`, nil},
 	{
-		"list utf8", arrow.ListOf(arrow.BinaryTypes.String), `[["a", null], [], ["a text of more than twelve bytes", ""]]`,
+		"list utf8", arrow.ListOf(arrow.BinaryTypes.String),
+		`[["a", null], [], ["a text of more than twelve bytes", ""]]`,
 		nil,
 	},
 	{"list date", arrow.ListOf(arrow.FixedWidthTypes.Date32), `[["2020-01-01"], null, ["2020-02-29", null]]`, nil},

@@ -9,12 +9,12 @@ import (
 )
 
 func TestTableIsCheckedIn(t *testing.T) {
-	got, err := os.ReadFile("../../powers.cuh")
+	got, err := os.ReadFile("../../number/powers.cuh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, table()) {
-		t.Error("powers.cuh is not what go generate ./kernels writes")
+		t.Error("powers.cuh is not what go generate ./kernels/number writes")
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
+	klist "github.com/vibeflight/vibeflight/kernels/list"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -38,12 +39,12 @@ func Offsets(w *Work, wide gpu.Buffer[int64]) []int32 {
 	if w.Stopped() {
 		return nil
 	}
-	w.Try(w.K.NarrowInt32(w.S, wide, to))
+	w.Try(klist.NarrowInt32(w.K, w.S, wide, to))
 	return Result(w, to)
 }
 
 // RowKinds are the same numbers.
-func RowKinds(kinds []kernels.GeometryKind) []geoarrow.RowKind {
+func RowKinds(kinds []kgeom.GeometryKind) []geoarrow.RowKind {
 	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(kinds))), len(kinds))
 }
 

@@ -2,7 +2,7 @@ package device
 
 import (
 	"github.com/vibeflight/vibeflight/gpu"
-	"github.com/vibeflight/vibeflight/kernels"
+	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -11,18 +11,18 @@ type Odd struct{ Polygons, Lines bool }
 
 // Look counts what is odd about rings, from rings[i] to rings[i+1] of the positions, which are all
 // of polygons or all lines. It gives no element if they are neither.
-func (o Odd) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kernels.RingFact]) {
+func (o Odd) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kgeom.RingFact]) {
 	if !o.Polygons && !o.Lines {
 		return facts
 	}
-	if facts = Alloc[kernels.RingFact](w, 1); !w.Stopped() {
-		w.Try(w.K.RingFacts(w.S, x, y, rings, facts))
+	if facts = Alloc[kgeom.RingFact](w, 1); !w.Stopped() {
+		w.Try(kgeom.RingFacts(w.K, w.S, x, y, rings, facts))
 	}
 	return facts
 }
 
 // Count adds facts to a summary, once they are there; they may be none.
-func (o Odd) Count(w *Work, facts gpu.Buffer[kernels.RingFact], sum *readers.Summary) {
+func (o Odd) Count(w *Work, facts gpu.Buffer[kgeom.RingFact], sum *readers.Summary) {
 	found := Result(w, facts)
 	if len(found) == 0 {
 		return

@@ -1,0 +1,9 @@
+package xml_test
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels/internal/kerneltest"
+)
+
+func TestMain(m *testing.M) { kerneltest.Main(m, "xml") }
