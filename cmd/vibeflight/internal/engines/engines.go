@@ -21,7 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // The values of Config.Engine.
@@ -36,7 +36,7 @@ type Config struct {
 	Formats  readers.Registry
 	Engine   string         // CPU, CUDA or Auto
 	Cards    []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
-	Memory   int64          // of each card, for all formats; 0: lanes.Config says (--gpu-memory)
+	Memory   int64          // of each card, for all formats; 0: slots.Config says (--gpu-memory)
 	CacheDir string         // where compiled kernels and the crossover outlive the process; "": nowhere (--cache-dir)
 	Limits   readers.Limits // of the parses that are measured
 	Log      zerolog.Logger
@@ -46,7 +46,7 @@ type Config struct {
 type Engines struct {
 	cfg      Config
 	cards    []card
-	lanes    *lanes.Pool // of the cards, for all formats; nil: no format has an engine
+	lanes    *slots.Pool // of the cards, for all formats; nil: no format has an engine
 	byFormat map[string]readers.Engine
 	faults   faults
 	missing  error // why there is no card; nil with cards and where none was wanted
@@ -67,7 +67,7 @@ type card struct {
 type machine struct {
 	count func() (int, error)
 	open  func(gpu.Options) (*gpu.Device, error)
-	lanes func([]*kernels.Set, lanes.Config) (*lanes.Pool, error)
+	lanes func([]*kernels.Set, slots.Config) (*slots.Pool, error)
 	warm  func(*kernels.Set) error
 }
 
@@ -76,7 +76,7 @@ type machine struct {
 // CUDA an error, which wraps gpu.ErrNoDevice where there is no card at all. The caller closes the
 // engines.
 func Open(cfg Config) (*Engines, error) {
-	return open(cfg, machine{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
+	return open(cfg, machine{count: gpu.Count, open: gpu.Open, lanes: slots.Open, warm: (*kernels.Set).Warm})
 }
 
 func open(cfg Config, m machine) (*Engines, error) {
@@ -146,7 +146,7 @@ func (e *Engines) openCard(m machine, ordinal int) (card, error) {
 	// The budget holds whatever an engine does. It is that of all engines together.
 	budget := e.cfg.Memory
 	if budget == 0 {
-		budget = lanes.DefaultMemory
+		budget = slots.DefaultMemory
 	}
 	d, err := m.open(gpu.Options{
 		Ordinal: ordinal, MemoryBytes: budget, CacheDir: KernelCache(e.cfg.CacheDir),
@@ -159,7 +159,7 @@ func (e *Engines) openCard(m machine, ordinal int) (card, error) {
 	if err != nil {
 		return card{}, errors.Join(err, d.Close())
 	}
-	return card{device: d, set: k, name: lanes.CardName(k)}, nil
+	return card{device: d, set: k, name: slots.DeviceName(k)}, nil
 }
 
 // openEngines gives each format that has one its engine on the cards.
@@ -172,7 +172,7 @@ func (e *Engines) openEngines(m machine) error {
 		sets[i] = c.set
 	}
 	var err error
-	if e.lanes, err = m.lanes(sets, lanes.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
+	if e.lanes, err = m.lanes(sets, slots.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
 		return err
 	}
 	stored := e.stored()

@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 var errBroken, errNarrow = errors.New("broken"), errors.New("too few bytes")
@@ -27,13 +27,13 @@ type bench struct {
 	engine fakeEngine
 	sets   int // cards whose lanes were opened
 	pools  int // how often
-	config lanes.Config
+	config slots.Config
 	opened []gpu.Options
 }
 
 func (b *bench) open(engine string, cards ...int) (*Engines, error) {
-	format := readers.Format{Name: "geojson", GPU: func(*lanes.Pool) readers.Engine { return &b.engine }}
-	other := readers.Format{Name: "csv", GPU: func(*lanes.Pool) readers.Engine { return &fakeEngine{} }}
+	format := readers.Format{Name: "geojson", GPU: func(*slots.Pool) readers.Engine { return &b.engine }}
+	other := readers.Format{Name: "csv", GPU: func(*slots.Pool) readers.Engine { return &fakeEngine{} }}
 	cfg := Config{
 		Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Cards: cards,
 		Memory: 5 << 20, Log: b.out.log(),
@@ -53,14 +53,14 @@ func (b *bench) open(engine string, cards ...int) (*Engines, error) {
 			o.Ordinal = 0 // a machine for tests has one card at most
 			return gputest.OpenWith(b.T, o), nil
 		},
-		lanes: func(k []*kernels.Set, c lanes.Config) (*lanes.Pool, error) {
+		lanes: func(k []*kernels.Set, c slots.Config) (*slots.Pool, error) {
 			b.sets, b.config = len(k), c
 			b.pools++
 			if b.narrow != nil {
 				return nil, b.narrow
 			}
-			c.Plan = lanes.Plan{ChunkBytes: 4 << 10, Lanes: 1, Work: 1}
-			return lanes.Open(k, c) // a device that is closed before its lanes is an error of the test
+			c.Plan = slots.Plan{ChunkBytes: 4 << 10, Slots: 1, Work: 1}
+			return slots.Open(k, c) // a device that is closed before its lanes is an error of the test
 		},
 		warm: func(*kernels.Set) error { return b.cold },
 	})
@@ -255,7 +255,7 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 // TestKnown is what doctor says.
 func TestKnown(t *testing.T) {
 	card := gpu.Info{Name: "NVIDIA H200", Driver: "CUDA 13.0"}
-	format := readers.Format{Name: "geojson", Version: 3, GPU: func(*lanes.Pool) readers.Engine { return nil }}
+	format := readers.Format{Name: "geojson", Version: 3, GPU: func(*slots.Pool) readers.Engine { return nil }}
 	other := format
 	other.Name = "csv"
 	h := hostOf([]gpu.Info{card}, readers.Limits{}.WithDefaults().Workers)

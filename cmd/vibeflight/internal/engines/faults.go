@@ -27,7 +27,7 @@ type cardFaults struct {
 	last   error
 }
 
-// add is a lanes.Config's Fault.
+// add is a slots.Config's Fault.
 func (f *faults) add(card string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
