@@ -117,7 +117,7 @@ gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests o
 
 gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
 	mkdir -p build/gpu-check
-	for package in gpu gpu/internal/cuda kernels $(KERNELS) readers/lanes readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/shapefile readers/kml readers/gml; do \
+	for package in gpu gpu/internal/cuda kernels $(KERNELS) readers/slots readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/shapefile readers/kml readers/gml; do \
 		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
 	done
 	if [ -e kernels/images.zip ]; then \

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -48,9 +48,9 @@ type Format struct {
 	// its errors.
 	CPU func(Layout) Parser
 
-	// GPU gives the engine on the lanes of cards, which formats share. It is nil where the format
-	// has none. The lanes stay the caller's.
-	GPU func(*lanes.Pool) Engine
+	// GPU gives the engine on the slots of GPUs, which formats share. It is nil where the format
+	// has none. The slots stay the caller's.
+	GPU func(*slots.Pool) Engine
 }
 
 // Engine is a format's parser on cards. Several files may be parsed at once.
@@ -67,7 +67,7 @@ type EngineCounts struct {
 	Chunks      int64  `json:"chunks"`       // runs of rows that the cards read
 	Refused     int64  `json:"refused"`      // those that they left to the CPU engine, faults among them
 	RefusedRows int64  `json:"refused_rows"` // rows that the CPU engine read in their place
-	Faults      int64  `json:"faults"`       // faults of cards, of which lanes.Config.Fault was told
+	Faults      int64  `json:"faults"`       // faults of cards, of which slots.Config.Fault was told
 	Stages      Stages `json:"stages"`
 	Reason      string `json:"last_refusal,omitempty"` // why the last one of Refused was left; empty: none was
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/csv"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -71,9 +71,9 @@ func TestDeviceSplits(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, csv.Format(), lanes.Config{Plan: lanes.Plan{
+			d := readertest.DeviceOn(t, csv.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: chunk + 1,
-				Lanes:      2, Work: 2,
+				Slots:      2, Work: 2,
 			}}, k)
 			for cut := range 3 {
 				readertest.Same(t, csv.Format(), readertest.Input{Name: "a.csv", Text: text[:len(text)-cut]},

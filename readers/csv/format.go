@@ -27,7 +27,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 	"github.com/vibeflight/vibeflight/readers/internal/prj"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -89,7 +89,7 @@ func Format() readers.Format {
 		CPU: func(l readers.Layout) readers.Parser {
 			return parser{dialect: l.Dialect.(*dialect), columns: l.Columns}
 		},
-		GPU: func(pool *lanes.Pool) readers.Engine {
+		GPU: func(pool *slots.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
 				return parser{dialect: l.Dialect.(*dialect), columns: l.Columns, device: e}
 			})

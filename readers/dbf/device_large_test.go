@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers/dbf"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -17,7 +17,7 @@ import (
 // files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much
 // memory as these take.
 func TestDeviceLarge(t *testing.T) {
-	files, config := map[string][]byte{}, lanes.Config{}
+	files, config := map[string][]byte{}, slots.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers/dbf"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -95,9 +95,9 @@ func TestDeviceSplits(t *testing.T) {
 	records := len(text) - int(binary.LittleEndian.Uint16(text[8:]))
 	for chunk := int64(1); chunk <= int64(records/2); chunk++ {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, dbf.Format(), lanes.Config{Plan: lanes.Plan{
+			d := readertest.DeviceOn(t, dbf.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: chunk,
-				Lanes:      2, Work: 2,
+				Slots:      2, Work: 2,
 			}}, k)
 			for cut := range 2 {
 				in := readertest.Input{

@@ -24,7 +24,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -47,7 +47,7 @@ func Format() readers.Format {
 		CPU: func(l readers.Layout) readers.Parser {
 			return parser{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes}
 		},
-		GPU: func(pool *lanes.Pool) readers.Engine {
+		GPU: func(pool *slots.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
 				return parser{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: blockBytes, device: e}
 			})

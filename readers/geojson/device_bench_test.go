@@ -9,7 +9,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geojson"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -24,12 +24,12 @@ func BenchmarkDevice(b *testing.B) {
 	k := readertest.Kernels(b)
 	for _, p := range []struct {
 		mib         int64
-		lanes, work int
+		slots, work int
 	}{{32, 8, 3}, {32, 8, 1}, {32, 8, 5}, {16, 12, 4}, {64, 6, 3}} {
-		b.Run(fmt.Sprintf("%dMiB/%dLanes/%dWork", p.mib, p.lanes, p.work), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%dMiB/%dSlots/%dWork", p.mib, p.slots, p.work), func(b *testing.B) {
 			d := readertest.DeviceOn(b, geojson.Format(),
-				lanes.Config{Plan: lanes.Plan{
-					ChunkBytes: p.mib << 20, Lanes: p.lanes, Work: p.work,
+				slots.Config{Plan: slots.Plan{
+					ChunkBytes: p.mib << 20, Slots: p.slots, Work: p.work,
 					ArenaBytes: 7 * p.mib << 20,
 				}}, k)
 			readOnDevice(b, d, name)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -25,7 +25,7 @@ import (
 // own.
 func TestDeviceLarge(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES"))
-	var config lanes.Config
+	var config slots.Config
 	if len(files) == 0 {
 		files, config.Memory = []string{largeOwn(t)}, 16<<20 // for chunks of 1 MiB
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -71,11 +71,11 @@ func newSweep(t *testing.T, chunks []int64) *sweep {
 	s := &sweep{t: t, why: map[string]int64{}, faults: map[string]bool{}}
 	k := readertest.Kernels(t)
 	for i, chunk := range chunks {
-		p := lanes.Plan{ChunkBytes: chunk, Lanes: 4, Work: 3}
+		p := slots.Plan{ChunkBytes: chunk, Slots: 4, Work: 3}
 		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
 			p.ArenaBytes = 1 << 20
 		}
-		s.devices = append(s.devices, readertest.DeviceOn(t, Format(), lanes.Config{Plan: p, Fault: s.fault}, k))
+		s.devices = append(s.devices, readertest.DeviceOn(t, Format(), slots.Config{Plan: p, Fault: s.fault}, k))
 	}
 	s.seen = make([]readers.EngineCounts, len(chunks))
 	return s

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -122,7 +122,7 @@ func TestDeviceCalls(t *testing.T) {
 		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := readertest.DeviceOn(t, Format(), lanes.Config{Plan: lanes.Plan{ChunkBytes: 16 << 10, Lanes: 1, Work: 1}},
+		d := readertest.DeviceOn(t, Format(), slots.Config{Plan: slots.Plan{ChunkBytes: 16 << 10, Slots: 1, Work: 1}},
 			k)
 		digest(t, maphash.MakeSeed(), file, d.Parser)
 		chunks := int(d.Counts().Chunks)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/gml"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -203,7 +203,7 @@ func TestDeviceFaults(t *testing.T) {
 // files have nothing odd. Without files it reads one of its own in chunks of 1 MiB, with as much
 // memory as these take.
 func TestDeviceLarge(t *testing.T) {
-	files, config := map[string][]byte{}, lanes.Config{}
+	files, config := map[string][]byte{}, slots.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -99,7 +99,7 @@ const (
 	leastValue = 4
 )
 
-// dictionaryKept is the dictionary of the file whose chunk was read last on a lane.
+// dictionaryKept is the dictionary of the file whose chunk was read last on a slot.
 type dictionaryKept struct {
 	of     *vocabulary
 	onCard *kxml.XMLDictionary

@@ -16,7 +16,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/gml"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -78,9 +78,9 @@ func TestDeviceSplits(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
-			d := readertest.DeviceOn(t, gml.Format(), lanes.Config{Plan: lanes.Plan{
+			d := readertest.DeviceOn(t, gml.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: chunk + 1,
-				Lanes:      2, Work: 2,
+				Slots:      2, Work: 2,
 			}}, k)
 			for cut := range 3 {
 				readertest.Same(t, gml.Format(), readertest.Input{Name: "a.gml", Text: text[:len(text)-cut*40]},

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers/kml"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -34,7 +34,7 @@ func TestDeviceLarge(t *testing.T) {
 	k := readertest.Kernels(t)
 	for name, text := range files {
 		t.Run(name, func(t *testing.T) {
-			var config lanes.Config
+			var config slots.Config
 			if len(text) < 100<<20 {
 				config.Memory = 16 << 20
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/kml"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -236,9 +236,9 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"deep elements", pm(strings.Repeat("<a>", 20) + strings.Repeat("</a>", 20)), "very many elements"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.DeviceOn(t, kml.Format(), lanes.Config{Plan: lanes.Plan{
+			d := readertest.DeviceOn(t, kml.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: 1 << 10,
-				Lanes:      2, Work: 2,
+				Slots:      2, Work: 2,
 			}}, k)
 			for _, mode := range []string{"fail", "skip"} {
 				in := readertest.Input{

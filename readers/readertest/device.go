@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // Kernels gives the primitives on the device of this test run, as package gputest has it.
@@ -26,17 +26,17 @@ func Kernels(t testing.TB) *kernels.Set {
 // fault is one of the test.
 func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
 	t.Helper()
-	return DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: chunkBytes, Lanes: 2, Work: 2}}, Kernels(t))
+	return DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: chunkBytes, Slots: 2, Work: 2}}, Kernels(t))
 }
 
 // DeviceOn gives the GPU engine of a format on cards, until the test ends. Where cfg tells nobody
 // of faults, they are errors of the test.
-func DeviceOn(t testing.TB, f readers.Format, cfg lanes.Config, cards ...*kernels.Set) readers.Engine {
+func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, cards ...*kernels.Set) readers.Engine {
 	t.Helper()
 	if cfg.Fault == nil {
 		cfg.Fault = func(card string, err error) { t.Errorf("%s: %v", card, err) }
 	}
-	pool, err := lanes.Open(cards, cfg)
+	pool, err := slots.Open(cards, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func BytesBack(t testing.TB, f readers.Format, in Input) func(columns []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: 16 << 10, Lanes: 2, Work: 2}}, k)
+	e := DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: 16 << 10, Slots: 2, Work: 2}}, k)
 	return func(columns []string) int64 {
 		in.Parser = func(l readers.Layout) readers.Parser {
 			l.Columns = readers.Project(columns)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // Devices are GPU engines of a format on one card, one for each size of its chunks.
@@ -12,11 +12,11 @@ func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers
 	t.Helper()
 	k := Kernels(t)
 	for i, chunk := range chunkBytes {
-		p := lanes.Plan{ChunkBytes: chunk, Lanes: 4, Work: 3}
+		p := slots.Plan{ChunkBytes: chunk, Slots: 4, Work: 3}
 		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
 			p.ArenaBytes = 1 << 20
 		}
-		list = append(list, DeviceOn(t, f, lanes.Config{Plan: p}, k))
+		list = append(list, DeviceOn(t, f, slots.Config{Plan: p}, k))
 	}
 	return list
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // faultyChunk is the size of chunks on a card that fails.
@@ -39,7 +39,7 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 				Same(t, f, in, []int{0}, OnDevice(e))
 			}
 			if c := e.Counts(); c.Faults == 0 || c.Faults > 2 || !strings.Contains(c.Reason, gpu.ErrLost.Error()) {
-				t.Errorf("%+v, want a fault for each of two lanes at most", c)
+				t.Errorf("%+v, want a fault for each of two slots at most", c)
 			}
 		})
 	}
@@ -108,14 +108,14 @@ func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) r
 		cards = append(cards, k)
 	}
 	var told atomic.Int64
-	pool, err := lanes.Open(cards, lanes.Config{
+	pool, err := slots.Open(cards, slots.Config{
 		Fault: func(card string, err error) {
 			if err == nil || !strings.Contains(card, "GPU 0") {
 				t.Errorf("told of %v on %q", err, card)
 			}
 			told.Add(1)
 		},
-		Plan: lanes.Plan{ChunkBytes: faultyChunk, Lanes: 2, Work: 2, ArenaBytes: 16 * faultyChunk},
+		Plan: slots.Plan{ChunkBytes: faultyChunk, Slots: 2, Work: 2, ArenaBytes: 16 * faultyChunk},
 	})
 	if err != nil {
 		t.Fatal(err)

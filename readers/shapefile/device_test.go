@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 )
@@ -135,7 +135,7 @@ func TestDeviceSplits(t *testing.T) {
 	for chunk := int64(1); chunk <= int64(len(whole.Text)/2); chunk += 1 + chunk/20 {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
 			d := readertest.DeviceOn(t, shapefile.Format(),
-				lanes.Config{Plan: lanes.Plan{ChunkBytes: chunk, Lanes: 2, Work: 2}}, k)
+				slots.Config{Plan: slots.Plan{ChunkBytes: chunk, Slots: 2, Work: 2}}, k)
 			for cut := range 2 {
 				in := withIndex(whole)
 				in.Text = in.Text[:len(in.Text)-cut]
@@ -188,7 +188,7 @@ func TestDeviceSweep(t *testing.T) {
 // files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much
 // memory as these take.
 func TestDeviceLarge(t *testing.T) {
-	files, config := map[string]readertest.Input{}, lanes.Config{}
+	files, config := map[string]readertest.Input{}, slots.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
 		in := goldenInput(t, path)
 		files[in.Name] = in
@@ -387,7 +387,7 @@ func TestDeviceGivesUp(t *testing.T) {
 }
 
 // TestDeviceUneven has shapes whose attributes are far more than those of the file on average:
-// their chunks have no room on a lane.
+// their chunks have no room on a slot.
 func TestDeviceUneven(t *testing.T) {
 	var line xy
 	for i := range 4000 {
@@ -401,9 +401,9 @@ func TestDeviceUneven(t *testing.T) {
 		return nothing, ""
 	})
 	in.Siblings[".dbf"] = dbf([]field{{"C", 'C', 240, 0}}, slices.Repeat([]string{strings.Repeat(" ", 241)}, rows)...)
-	d := readertest.DeviceOn(t, shapefile.Format(), lanes.Config{Plan: lanes.Plan{
+	d := readertest.DeviceOn(t, shapefile.Format(), slots.Config{Plan: slots.Plan{
 		ChunkBytes: 1 << 18,
-		Lanes:      2, Work: 2,
+		Slots:      2, Work: 2,
 	}}, readertest.Kernels(t))
 	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
 	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "far more beside them") {

@@ -140,7 +140,7 @@ type deviceText struct {
 }
 
 // A row takes some 110 bytes of device memory beside half a byte for each of text, and an arena has
-// 7 for each (package lanes). Chunks of few rows have room in any case.
+// 7 for each (package slots). Chunks of few rows have room in any case.
 const (
 	shortRow = 16 // bytes
 	fewRows  = 1 << 16

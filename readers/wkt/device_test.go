@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
@@ -430,7 +430,7 @@ func TestDeviceLongRows(t *testing.T) {
 // its own.
 func TestDeviceLarge(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES"))
-	config, texts := lanes.Config{}, map[string][]byte{}
+	config, texts := slots.Config{}, map[string][]byte{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {

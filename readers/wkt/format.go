@@ -33,7 +33,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -51,7 +51,7 @@ func Format() readers.Format {
 		},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return parser{layout: l} },
-		GPU: func(pool *lanes.Pool) readers.Engine {
+		GPU: func(pool *slots.Pool) readers.Engine {
 			return device.New(pool, func(l readers.Layout, e *device.Engine) readers.Parser {
 				return parser{layout: l, device: e}
 			})

@@ -1,4 +1,4 @@
-// Package device is the frame of every GPU engine: it puts the parser of a format on the lanes of
+// Package device is the frame of every GPU engine: it puts the parser of a format on the slots of
 // cards.
 //
 // A GPU engine is the CPU engine with cards among its workers (ADR 18). A chunk of rows is guessed
@@ -7,7 +7,7 @@
 // says: it only accepts what it is sure of, and every error is worded by the CPU engine.
 //
 // A format gives Chunks: where a chunk begins and ends, and what its text says. Everything else is
-// here and in package lanes.
+// here and in package slots.
 package device
 
 import (
@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// Engine is the GPU engine of a format, on lanes that it shares with those of other formats. It is
+// Engine is the GPU engine of a format, on slots that it shares with those of other formats. It is
 // a readers.Engine.
 type Engine struct {
-	pool   *lanes.Pool
+	pool   *slots.Pool
 	parser func(readers.Layout, *Engine) readers.Parser
 
 	accepted, refused, refusedRows, faults atomic.Int64
@@ -30,7 +30,7 @@ type Engine struct {
 }
 
 // New makes the engine of a format whose parser reads files with the engine's help.
-func New(pool *lanes.Pool, parser func(readers.Layout, *Engine) readers.Parser) *Engine {
+func New(pool *slots.Pool, parser func(readers.Layout, *Engine) readers.Parser) *Engine {
 	return &Engine{pool: pool, parser: parser}
 }
 
@@ -55,7 +55,7 @@ func (e *Engine) Counts() readers.EngineCounts {
 
 func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
 
-// Chunks of a short span are shorter than a lane has room for, so that there are some for
+// Chunks of a short span are shorter than a slot has room for, so that there are some for
 // everybody: to read and to copy, and for kernels. Below minChunk launches take longer than the
 // work.
 const (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
@@ -91,7 +91,7 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 
 // onCard reads a chunk on a card, or says why it does not.
 func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
-	lent := r.line.Begin("wait for a lane", start)
+	lent := r.line.Begin("wait for a slot", start)
 	l, ok := r.engine.pool.Take(r.File, start)
 	lent()
 	if !ok {
@@ -118,7 +118,7 @@ func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
 	case text.bytes > room:
 		return part, "a chunk whose rows have far more beside them than those of the file on average"
 	}
-	part, why, err = r.onLane(l, text, end)
+	part, why, err = r.inSlot(l, text, end)
 	return part, why
 }
 
@@ -130,8 +130,8 @@ func (r *reader) pieces() []Piece {
 	return nil
 }
 
-// onLane reads a chunk on a lane. An error is one of the card.
-func (r *reader) onLane(l *lanes.Lane, text *gathered, end int64) (part readers.Part, why string, err error) {
+// inSlot parses a chunk in a slot. An error is one of the device.
+func (r *reader) inSlot(l *slots.Slot, text *gathered, end int64) (part readers.Part, why string, err error) {
 	start := text.at
 	t, filled, err := l.Fill(r.ctx, r.File, text, start, int(text.bytes))
 	r.engine.reading.Add(int64(t.Read))
@@ -145,7 +145,7 @@ func (r *reader) onLane(l *lanes.Lane, text *gathered, end int64) (part readers.
 		defer r.line.Begin("kernels and columns", start)()
 		began := time.Now()
 		defer func() { r.engine.working.Add(int64(time.Since(began))) }()
-		w := &Work{K: l.Kernels(), S: l.Stream(), At: start, lane: l, out: l.Result(), line: r.line}
+		w := &Work{K: l.Kernels(), S: l.Stream(), At: start, slot: l, out: l.Result(), line: r.line}
 		w.Text, w.Pieces = text.of(l.Text())
 		part, why, err = w.read(r.chunks)
 	})

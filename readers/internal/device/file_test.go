@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
@@ -118,7 +118,7 @@ func (c *parser) Read(from, stop, _ int64) (readers.Part, error) {
 
 // rig is an engine for lines on one card, and who was told of faults.
 type rig struct {
-	pool   *lanes.Pool
+	pool   *slots.Pool
 	engine *device.Engine
 	cpu    *parser
 	told   []string
@@ -130,9 +130,9 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{cpu: &parser{}}
 	var err error
-	r.pool, err = lanes.Open([]*kernels.Set{readertest.Kernels(t)}, lanes.Config{
+	r.pool, err = slots.Open([]*kernels.Set{readertest.Kernels(t)}, slots.Config{
 		Fault: func(_ string, err error) { r.told = append(r.told, err.Error()) },
-		Plan:  lanes.Plan{ChunkBytes: chunkBytes, Lanes: 2, Work: 1, ArenaBytes: 1 << 10},
+		Plan:  slots.Plan{ChunkBytes: chunkBytes, Slots: 2, Work: 1, ArenaBytes: 1 << 10},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestGuessThatIsRefused(t *testing.T) {
 			l := newLines("head\n" + tt.word + "\nplain\nplain\nlast\n")
 			at := int64(len("head\n" + tt.word + "\n"))
 			reader := r.reader(t, l)
-			for range 20 { // more than there are pieces of page-locked memory, lanes and arenas
+			for range 20 { // more than there are pieces of page-locked memory, slots and arenas
 				if part := reader.Guess(5, 6); part.Rows != 100 {
 					t.Fatalf("%+v", part)
 				}
@@ -235,7 +235,7 @@ func TestNobodyAsksForever(t *testing.T) {
 	}
 }
 
-// TestPanicOfAParser is a fault, and passed on to who guards the guess; the lane goes on.
+// TestPanicOfAParser is a fault, and passed on to who guards the guess; the slot goes on.
 func TestPanicOfAParser(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\npanics\nplain\nlast\n"))
@@ -258,9 +258,9 @@ func TestPanicOfAParser(t *testing.T) {
 	part.Release()
 }
 
-// TestLostLanes has a card get lost with a chunk, on one lane and then on the other: nobody waits
+// TestLostSlots has a card get lost with a chunk, on one slot and then on the other: nobody waits
 // for a third.
-func TestLostLanes(t *testing.T) {
+func TestLostSlots(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\nlost\nplain\nlast\n"))
 	limits := readers.Limits{Workers: 7, PartBytes: 9}
@@ -269,7 +269,7 @@ func TestLostLanes(t *testing.T) {
 			t.Errorf("%+v", part)
 		}
 		if want := max(0, 1-i); r.pool.Alive() != want {
-			t.Errorf("%d lanes, want %d", r.pool.Alive(), want)
+			t.Errorf("%d slots, want %d", r.pool.Alive(), want)
 		}
 	}
 	if c := r.engine.Counts(); c.Faults != 2 || c.Refused != 4 || c.Reason != gpu.ErrLost.Error() || len(r.told) != 2 {
@@ -305,11 +305,11 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestForShortSpans asks how long the chunks of a span are: as long as lanes have room for, or
+// TestForShortSpans asks how long the chunks of a span are: as long as slots have room for, or
 // less, so that there are some for everybody.
 func TestForShortSpans(t *testing.T) {
-	pool, err := lanes.Open([]*kernels.Set{readertest.Kernels(t)},
-		lanes.Config{Plan: lanes.Plan{ChunkBytes: 32 << 20, Lanes: 1, Work: 1}})
+	pool, err := slots.Open([]*kernels.Set{readertest.Kernels(t)},
+		slots.Config{Plan: slots.Plan{ChunkBytes: 32 << 20, Slots: 1, Work: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,9 +331,9 @@ func TestForShortSpans(t *testing.T) {
 	}
 }
 
-// TestFormatsShareLanes has two engines on the lanes of one card: each counts its own, and finds
+// TestFormatsShareSlots has two engines on the slots of one card: each counts its own, and finds
 // what it kept.
-func TestFormatsShareLanes(t *testing.T) {
+func TestFormatsShareSlots(t *testing.T) {
 	r := newRig(t)
 	other := device.New(r.pool, nil)
 	a, b := newLines("head\none\ntwo\nlast\n"), newLines("head\none\ntwo\nlast\n")
@@ -352,7 +352,7 @@ func TestFormatsShareLanes(t *testing.T) {
 		seen[k] = true
 	}
 	if len(seen) != 1 {
-		t.Errorf("%d things kept on the lane that was used, want one", len(seen))
+		t.Errorf("%d things kept on the slot that was used, want one", len(seen))
 	}
 	if err := r.pool.Close(); err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestTimeline(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	want := []string{
-		"look for rows", "wait for a lane", "wait for a turn", "read", "wait for a slot", "read a piece",
+		"look for rows", "wait for a slot", "wait for a turn", "read", "wait for a buffer", "read a piece",
 		"queue a piece", "upload", "wait for an arena",
 		"kernels and columns", "wait for kernels",
 	}
@@ -412,6 +412,6 @@ func TestEndOfTheContext(t *testing.T) {
 	}
 	if c := r.engine.Counts(); c.Refused != 1 || c.Faults != 0 || c.Reason != "context canceled" ||
 		r.pool.Alive() != 2 {
-		t.Errorf("%+v, %d lanes", c, r.pool.Alive())
+		t.Errorf("%+v, %d slots", c, r.pool.Alive())
 	}
 }

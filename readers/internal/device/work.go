@@ -4,7 +4,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
@@ -22,8 +22,8 @@ type Work struct {
 	// Text
 	Pieces []gpu.Buffer[byte]
 
-	lane  *lanes.Lane
-	out   *lanes.Result
+	slot  *slots.Slot
+	out   *slots.Result
 	short []kernels.Piece // results that the next Await has brought
 	line  *timeline.Timeline
 	free  []func() error
@@ -145,7 +145,7 @@ func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	if w.Stopped() || b.Len() == 0 {
 		return nil
 	}
-	out, locked := lanes.Cut[T](w.out, b.Len())
+	out, locked := slots.Cut[T](w.out, b.Len())
 	if p := kernels.PieceOf(out, b); locked && p.Bytes() <= shortBytes {
 		w.short = append(w.short, p)
 		w.S.Ahead(w.bring)
@@ -155,12 +155,12 @@ func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	return out
 }
 
-// Keep gives what the format keeps on the lane from chunk to chunk, of which there is one for each
+// Keep gives what the format keeps on the slot from chunk to chunk, of which there is one for each
 // type: a zero T at first. It is allocated from the device and not from the chunk's arena:
-// s.Use(nil) before, and what that gave after. Its Free is called when the lanes are closed.
+// s.Use(nil) before, and what that gave after. Its Free is called when the slots are closed.
 func Keep[T any, P interface {
 	*T
 	Free(*gpu.Stream) error
 }](w *Work) *T {
-	return lanes.Keep[T, P](w.lane)
+	return slots.Keep[T, P](w.slot)
 }

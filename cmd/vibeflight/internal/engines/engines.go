@@ -21,7 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // Values of Config.Engine.
@@ -36,7 +36,7 @@ type Config struct {
 	Formats  readers.Registry
 	Engine   string         // CPU, CUDA or Auto
 	Devices  []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
-	Memory   int64          // of each device, for all formats; 0: the default of lanes.Config (--gpu-memory)
+	Memory   int64          // of each device, for all formats; 0: the default of slots.Config (--gpu-memory)
 	CacheDir string         // where compiled kernels and the crossover are kept; "": nowhere (--cache-dir)
 	Limits   readers.Limits // of the parses that are measured
 	Log      zerolog.Logger
@@ -46,7 +46,7 @@ type Config struct {
 type Engines struct {
 	cfg      Config
 	devices  []openDevice
-	lanes    *lanes.Pool // of the devices, for all formats; nil: no format has an engine
+	slots    *slots.Pool // of the devices, for all formats; nil: no format has an engine
 	byFormat map[string]readers.Engine
 	faults   faults
 	missing  error // why there is no device; nil with devices, and if none was wanted
@@ -67,7 +67,7 @@ type openDevice struct {
 type opener struct {
 	count func() (int, error)
 	open  func(gpu.Options) (*gpu.Device, error)
-	lanes func([]*kernels.Set, lanes.Config) (*lanes.Pool, error)
+	slots func([]*kernels.Set, slots.Config) (*slots.Pool, error)
 	warm  func(*kernels.Set) error
 }
 
@@ -76,7 +76,7 @@ type opener struct {
 // and CUDA returns an error, which wraps gpu.ErrNoDevice if there is no device at all. The caller
 // closes the engines.
 func Open(cfg Config) (*Engines, error) {
-	return open(cfg, opener{count: gpu.Count, open: gpu.Open, lanes: lanes.Open, warm: (*kernels.Set).Warm})
+	return open(cfg, opener{count: gpu.Count, open: gpu.Open, slots: slots.Open, warm: (*kernels.Set).Warm})
 }
 
 func open(cfg Config, m opener) (*Engines, error) {
@@ -146,7 +146,7 @@ func (e *Engines) openCard(m opener, ordinal int) (openDevice, error) {
 	// The budget holds whatever an engine does. It is that of all engines together.
 	budget := e.cfg.Memory
 	if budget == 0 {
-		budget = lanes.DefaultMemory
+		budget = slots.DefaultMemory
 	}
 	d, err := m.open(gpu.Options{
 		Ordinal: ordinal, MemoryBytes: budget, CacheDir: KernelCache(e.cfg.CacheDir),
@@ -159,7 +159,7 @@ func (e *Engines) openCard(m opener, ordinal int) (openDevice, error) {
 	if err != nil {
 		return openDevice{}, errors.Join(err, d.Close())
 	}
-	return openDevice{device: d, set: k, name: lanes.CardName(k)}, nil
+	return openDevice{device: d, set: k, name: slots.DeviceName(k)}, nil
 }
 
 // Open opens the engine of each format that has one.
@@ -172,7 +172,7 @@ func (e *Engines) openEngines(m opener) error {
 		sets[i] = c.set
 	}
 	var err error
-	if e.lanes, err = m.lanes(sets, lanes.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
+	if e.slots, err = m.slots(sets, slots.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
 		return err
 	}
 	stored := e.storedRecord()
@@ -180,7 +180,7 @@ func (e *Engines) openEngines(m opener) error {
 		if f.GPU == nil {
 			continue
 		}
-		e.byFormat[f.Name] = f.GPU(e.lanes)
+		e.byFormat[f.Name] = f.GPU(e.slots)
 		e.crossovers[f.Name] = crossover{}
 		if e.cfg.Engine == Auto {
 			e.crossovers[f.Name] = stored.crossover(f)
@@ -194,13 +194,13 @@ func (e *Engines) openEngines(m opener) error {
 func (e *Engines) Close() error {
 	e.warming.Wait()
 	var err error
-	if e.lanes != nil {
-		err = e.lanes.Close()
+	if e.slots != nil {
+		err = e.slots.Close()
 	}
 	for _, c := range e.devices {
 		err = errors.Join(err, c.device.Close())
 	}
-	e.byFormat, e.lanes, e.devices = nil, nil, nil
+	e.byFormat, e.slots, e.devices = nil, nil, nil
 	return err
 }
 

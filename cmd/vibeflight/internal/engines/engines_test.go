@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 var errBroken, errNarrow = errors.New("broken"), errors.New("too few bytes")
@@ -22,18 +22,18 @@ type bench struct {
 	*testing.T
 	broken []bool
 	cold   error // of the kernels
-	narrow error // of the lanes
+	narrow error // of the slots
 	out    lines
 	engine fakeEngine
-	sets   int // devices whose lanes were opened
+	sets   int // devices whose slots were opened
 	pools  int // how often
-	config lanes.Config
+	config slots.Config
 	opened []gpu.Options
 }
 
 func (b *bench) open(engine string, devices ...int) (*Engines, error) {
-	format := readers.Format{Name: "geojson", GPU: func(*lanes.Pool) readers.Engine { return &b.engine }}
-	other := readers.Format{Name: "csv", GPU: func(*lanes.Pool) readers.Engine { return &fakeEngine{} }}
+	format := readers.Format{Name: "geojson", GPU: func(*slots.Pool) readers.Engine { return &b.engine }}
+	other := readers.Format{Name: "csv", GPU: func(*slots.Pool) readers.Engine { return &fakeEngine{} }}
 	cfg := Config{
 		Formats: readers.Registry{format, other, {Name: "plain"}}, Engine: engine, Devices: devices,
 		Memory: 5 << 20, Log: b.out.log(),
@@ -53,14 +53,14 @@ func (b *bench) open(engine string, devices ...int) (*Engines, error) {
 			o.Ordinal = 0 // a machine for tests has one device at most
 			return gputest.OpenWith(b.T, o), nil
 		},
-		lanes: func(k []*kernels.Set, c lanes.Config) (*lanes.Pool, error) {
+		slots: func(k []*kernels.Set, c slots.Config) (*slots.Pool, error) {
 			b.sets, b.config = len(k), c
 			b.pools++
 			if b.narrow != nil {
 				return nil, b.narrow
 			}
-			c.Plan = lanes.Plan{ChunkBytes: 4 << 10, Lanes: 1, Work: 1}
-			return lanes.Open(k, c) // a device that is closed before its lanes is an error of the test
+			c.Plan = slots.Plan{ChunkBytes: 4 << 10, Slots: 1, Work: 1}
+			return slots.Open(k, c) // a device that is closed before its slots is an error of the test
 		},
 		warm: func(*kernels.Set) error { return b.cold },
 	})
@@ -95,7 +95,7 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 				t.Error("cuda is for each file of a format that has it")
 			}
 			if b.pools != 1 || b.config.Memory != 5<<20 {
-				t.Errorf("lanes were opened %d times with %d bytes, want one pool for all formats, of what the "+
+				t.Errorf("slots were opened %d times with %d bytes, want one pool for all formats, of what the "+
 					"configuration says", b.pools, b.config.Memory)
 			}
 			for _, o := range b.opened {
@@ -255,7 +255,7 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 // TestKnown is what doctor says.
 func TestKnown(t *testing.T) {
 	device := gpu.Info{Name: "NVIDIA H200", Driver: "CUDA 13.0"}
-	format := readers.Format{Name: "geojson", Version: 3, GPU: func(*lanes.Pool) readers.Engine { return nil }}
+	format := readers.Format{Name: "geojson", Version: 3, GPU: func(*slots.Pool) readers.Engine { return nil }}
 	other := format
 	other.Name = "csv"
 	h := hostOf([]gpu.Info{device}, readers.Limits{}.WithDefaults().Workers)

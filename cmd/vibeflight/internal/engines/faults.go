@@ -27,7 +27,7 @@ type deviceFaults struct {
 	last   error
 }
 
-// add implements lanes.Config.Fault.
+// add implements slots.Config.Fault.
 func (f *faults) add(device string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

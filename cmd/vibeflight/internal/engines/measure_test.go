@@ -17,8 +17,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/lanes"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -94,7 +94,7 @@ func newWorld(t *testing.T, dir string, engine *fakeEngine) *world {
 				return nil
 			}}
 		},
-		GPU: func(*lanes.Pool) readers.Engine { return engine },
+		GPU: func(*slots.Pool) readers.Engine { return engine },
 	}
 	w.Engines = &Engines{
 		cfg: Config{
@@ -103,8 +103,8 @@ func newWorld(t *testing.T, dir string, engine *fakeEngine) *world {
 		},
 		byFormat: map[string]readers.Engine{}, crossovers: map[string]crossover{},
 	}
-	none := func([]*kernels.Set, lanes.Config) (*lanes.Pool, error) { return &lanes.Pool{}, nil }
-	if err := w.openEngines(opener{lanes: none}); err != nil {
+	none := func([]*kernels.Set, slots.Config) (*slots.Pool, error) { return &slots.Pool{}, nil }
+	if err := w.openEngines(opener{slots: none}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -325,7 +325,7 @@ func TestSamples(t *testing.T) {
 				t.Fatal("no such format")
 			}
 			e := &Engines{cfg: Config{CacheDir: t.TempDir()}}
-			engine := readertest.DeviceOn(t, f, lanes.Config{Plan: lanes.Plan{ChunkBytes: 8 << 10, Lanes: 2, Work: 2}},
+			engine := readertest.DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: 8 << 10, Slots: 2, Work: 2}},
 				k)
 			m, err := e.measureFormat(t.Context(), f, engine, sampleOf(name), 24<<10, 48<<10)
 			if n := engine.Counts(); err != nil || n.Chunks == 0 || n.Refused > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // TestArenasSuffice reads files of every kind: the work on a chunk allocates nothing outside of its
@@ -21,7 +21,7 @@ func TestArenasSuffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := lanes.Open([]*kernels.Set{k}, lanes.Config{Memory: memory})
+	pool, err := slots.Open([]*kernels.Set{k}, slots.Config{Memory: memory})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package lanes
+package slots
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// card is what a Pool keeps for one card.
-type card struct {
+// poolDevice is what a Pool keeps for one device.
+type poolDevice struct {
 	k       *kernels.Set
-	lanes   []*Lane
+	slots   []*Slot
 	pieces  pieces            // of the texts of chunks
 	work    queue[*gpu.Arena] // for each chunk that kernels work on
 	results pinnedStack
@@ -21,21 +21,21 @@ const (
 	// eight keep the link busy where nothing else moves; columns that come back and are copied slow
 	// each of them by a third
 	readersAtOnce = 10
-	readerSlots   = 2       // one is read into while the other is copied: a reader has the same memory again and again
-	slotBytes     = 4 << 20 // each costs two calls to the driver, of which there is one at a time
+	ringBuffers   = 2       // one is read into while the other is copied: a reader has the same memory again and again
+	bufferBytes   = 4 << 20 // each costs two calls to the driver, of which there is one at a time
 	resultPieces  = 10      // of a chunk's size each, for columns on their way into batches
 )
 
-func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
-	c := &card{k: k}
+func openDevice(k *kernels.Set, p Plan) (_ *poolDevice, err error) {
+	c := &poolDevice{k: k}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.close())
 		}
 	}()
-	c.pieces.slot, c.pieces.readers = int(min(slotBytes, (p.text()/2+63)&^63)), readersAtOnce
+	c.pieces.buffer, c.pieces.readers = int(min(bufferBytes, (p.text()/2+63)&^63)), readersAtOnce
 	for range readersAtOnce {
-		r, err := k.Device().NewRing(readerSlots, c.pieces.slot)
+		r, err := k.Device().NewRing(ringBuffers, c.pieces.buffer)
 		if err != nil {
 			return nil, err
 		}
@@ -47,8 +47,8 @@ func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
 			return nil, err
 		}
 	}
-	for range p.Lanes {
-		if err := c.openLane(int(p.text())); err != nil {
+	for range p.Slots {
+		if err := c.openSlot(int(p.text())); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ func openCard(k *kernels.Set, p Plan) (_ *card, err error) {
 
 // openArena takes the memory for the work on a chunk; without bytes it will come from the device as
 // it is needed.
-func (c *card) openArena(bytes int64) error {
+func (c *poolDevice) openArena(bytes int64) error {
 	if bytes == 0 {
 		c.work.give(nil)
 		return nil
@@ -79,8 +79,8 @@ func (c *card) openArena(bytes int64) error {
 	return nil
 }
 
-// openLane takes the memory for the text of a chunk, and a stream.
-func (c *card) openLane(bytes int) error {
+// openSlot takes the memory for the text of a chunk, and a stream.
+func (c *poolDevice) openSlot(bytes int) error {
 	s, err := c.k.Device().NewStream()
 	if err != nil {
 		return err
@@ -90,14 +90,14 @@ func (c *card) openLane(bytes int) error {
 	if err != nil {
 		return err
 	}
-	l := &Lane{card: c, s: s, text: text}
+	l := &Slot{device: c, s: s, text: text}
 	c.free = append(c.free, l.close)
-	c.lanes = append(c.lanes, l)
+	c.slots = append(c.slots, l)
 	return nil
 }
 
 // close gives everything back, in the order opposite to that in which it was taken.
-func (c *card) close() error {
+func (c *poolDevice) close() error {
 	var err error
 	for i := len(c.free) - 1; i >= 0; i-- {
 		err = errors.Join(err, c.free[i]())

@@ -1,4 +1,4 @@
-package lanes
+package slots
 
 import (
 	"cmp"
@@ -14,25 +14,25 @@ import (
 )
 
 // Filling is how long it took to bring a chunk's text: to page-locked memory, and from there to the
-// card behind the last byte that was read.
+// device behind the last byte that was read.
 type Filling struct{ Read, Upload time.Duration }
 
-// Fill brings n bytes of a file, from an offset on, to the lane's text, and waits for them. It
+// Fill brings n bytes of a file, from an offset on, to the slot's text, and waits for them. It
 // waits for its turn first, as Pool.Take does; that is not counted. filled is an error of src or of
-// ctx, err one of the card.
-func (l *Lane) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t Filling, filled, err error) {
-	f := &fill{place: place{file, at}, lane: l, ctx: ctx, line: timeline.Of(ctx), src: src, n: n}
-	l.card.pieces.read(f)
+// ctx, err one of the device.
+func (l *Slot) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t Filling, filled, err error) {
+	f := &fill{place: place{file, at}, slot: l, ctx: ctx, line: timeline.Of(ctx), src: src, n: n}
+	l.device.pieces.read(f)
 	read := time.Now()
 	defer f.line.Begin("upload", at)()
 	err = cmp.Or(l.s.Synchronize(), f.err) // the copies are under way
 	return Filling{read.Sub(f.began), time.Since(read)}, f.filled, err
 }
 
-// fill is the text of a chunk on its way to a lane.
+// fill is the text of a chunk on its way to a slot.
 type fill struct {
 	place
-	lane *Lane
+	slot *Slot
 	ctx  context.Context
 	line *timeline.Timeline
 	src  io.ReaderAt
@@ -56,12 +56,12 @@ func (f *fill) begin() {
 	f.began, f.read = time.Now(), f.line.Begin("read", f.at)
 }
 
-// pieces are what texts are read in, each into a slot. There is a reader for each ring: a
+// pieces are what texts are read in, each into a buffer. There is a reader for each ring: a
 // goroutine, as long as there is something to read. All of them read the chunk that is next (see
 // foremost) until none of its pieces is left, so that kernels get to work on it while they read
 // another one.
 type pieces struct {
-	slot    int // in bytes
+	buffer  int // bytes of a ring's buffer
 	readers int
 
 	mu    sync.Mutex
@@ -69,7 +69,7 @@ type pieces struct {
 	fills []*fill // with pieces that nobody reads yet, in the order in which they were asked for
 }
 
-// read has a text read and copied, and waits until it is read. It is there once the lane's stream
+// read has a text read and copied, and waits until it is read. It is there once the slot's stream
 // is done.
 func (p *pieces) read(f *fill) {
 	f.turn, f.read = f.line.Begin("wait for a turn", f.at), func() {}
@@ -84,14 +84,14 @@ func (p *pieces) read(f *fill) {
 }
 
 const (
-	leastPiece = 256 << 10
-	pageBytes  = 4 << 10
+	minPiece  = 256 << 10
+	pageBytes = 4 << 10
 )
 
 // each is how long the pieces of a text of n bytes are: there is one for each reader, none is
 // longer than a slot, and a short text is left to few.
 func (p *pieces) each(n int) int {
-	return min(p.slot, max(leastPiece, (n/p.readers+pageBytes)&^(pageBytes-1)))
+	return min(p.buffer, max(minPiece, (n/p.readers+pageBytes)&^(pageBytes-1)))
 }
 
 // add adds a text of n pieces, and takes the rings that are free and of use for it.
@@ -149,14 +149,14 @@ func (f *fill) piece(ring *gpu.Ring, at int) {
 		f.fail(err, nil)
 		return
 	}
-	lent := f.line.Begin("wait for a slot", f.at)
-	slot, err := ring.Take(context.WithoutCancel(f.ctx)) // it is the reader's alone, and only the card is waited for
+	lent := f.line.Begin("wait for a buffer", f.at)
+	buffer, err := ring.Take(context.WithoutCancel(f.ctx)) // it is the reader's alone, and only the device is waited for
 	lent()
 	if err != nil {
 		f.fail(nil, err)
 		return
 	}
-	text := slot.Bytes[:min(f.each, f.n-at)]
+	text := buffer.Bytes[:min(f.each, f.n-at)]
 	done := f.line.Begin("read a piece", f.at)
 	got, filled := f.src.ReadAt(text, f.at+int64(at))
 	done()
@@ -164,17 +164,17 @@ func (f *fill) piece(ring *gpu.Ring, at int) {
 		filled = nil
 	}
 	defer f.line.Begin("queue a piece", f.at)()
-	f.fail(filled, f.upload(slot, at, len(text), filled == nil))
+	f.fail(filled, f.upload(buffer, at, len(text), filled == nil))
 }
 
-// upload gives a slot back once what it holds is copied.
-func (f *fill) upload(slot *gpu.Slot, at, n int, whole bool) (err error) {
+// upload gives a buffer back once what it holds is copied.
+func (f *fill) upload(buffer *gpu.Slot, at, n int, whole bool) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if whole {
-		err = gpu.Upload(f.lane.s, f.lane.text.Slice(at, at+n), slot.Bytes[:n])
+		err = gpu.Upload(f.slot.s, f.slot.text.Slice(at, at+n), buffer.Bytes[:n])
 	}
-	return cmp.Or(err, slot.Give(f.lane.s))
+	return cmp.Or(err, buffer.Give(f.slot.s))
 }
 
 // fail keeps the first errors, if there are any, and ends the reading.

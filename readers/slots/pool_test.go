@@ -1,4 +1,4 @@
-package lanes_test
+package slots_test
 
 import (
 	"bytes"
@@ -13,17 +13,17 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
-	"github.com/vibeflight/vibeflight/readers/lanes"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// openPool gives the lanes of one card.
-func openPool(t *testing.T, cfg lanes.Config) *lanes.Pool {
+// openPool gives the slots of one device.
+func openPool(t *testing.T, cfg slots.Config) *slots.Pool {
 	t.Helper()
 	k, err := kernels.Load(gputest.Open(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := lanes.Open([]*kernels.Set{k}, cfg)
+	p, err := slots.Open([]*kernels.Set{k}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func openPool(t *testing.T, cfg lanes.Config) *lanes.Pool {
 	return p
 }
 
-// TestFill has several lanes filled at once, with texts around the sizes of the ring's slots: each
+// TestFill has several slots filled at once, with texts around the sizes of the ring's buffers: each
 // holds its own.
 func TestFill(t *testing.T) {
-	p := openPool(t, lanes.Config{Plan: lanes.Plan{ChunkBytes: 5 << 20, Lanes: 3, Work: 1}})
+	p := openPool(t, slots.Config{Plan: slots.Plan{ChunkBytes: 5 << 20, Slots: 3, Work: 1}})
 	text := make([]byte, 6<<20)
 	for i := range text {
 		text[i] = byte(rand.IntN(256))
@@ -49,7 +49,7 @@ func TestFill(t *testing.T) {
 		wait.Go(func() {
 			l, ok := p.Take(t.Name(), int64(n))
 			if !ok {
-				t.Error("no lane")
+				t.Error("no slot")
 				return
 			}
 			defer p.Give(l, nil)
@@ -66,9 +66,9 @@ func TestFill(t *testing.T) {
 	wait.Wait()
 }
 
-// TestFillThatFails tells errors of the file from those of the card. The lane serves on.
+// TestFillThatFails tells errors of the file from those of the device. The slot serves on.
 func TestFillThatFails(t *testing.T) {
-	p := openPool(t, lanes.Config{Plan: lanes.Plan{ChunkBytes: 1 << 10, Lanes: 1, Work: 1}})
+	p := openPool(t, slots.Config{Plan: slots.Plan{ChunkBytes: 1 << 10, Slots: 1, Work: 1}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, tt := range []struct {
@@ -94,14 +94,14 @@ func TestFillThatFails(t *testing.T) {
 // TestCut takes slices of a result until there is no page-locked memory left: what comes then lies
 // on the heap.
 func TestCut(t *testing.T) {
-	p := openPool(t, lanes.Config{Plan: lanes.Plan{ChunkBytes: 1000, Lanes: 1, Work: 1}})
+	p := openPool(t, slots.Config{Plan: slots.Plan{ChunkBytes: 1000, Slots: 1, Work: 1}})
 	l, _ := p.Take(t.Name(), 0)
 	defer p.Give(l, nil)
 	for range 2 { // what was given back serves again
 		r := l.Result()
 		var all [][]uint32
 		for range 40 {
-			v, _ := lanes.Cut[uint32](r, 101) // 404 bytes, two in a piece
+			v, _ := slots.Cut[uint32](r, 101) // 404 bytes, two in a piece
 			if len(v) != 101 {
 				t.Fatalf("%d elements", len(v))
 			}
@@ -118,16 +118,16 @@ func TestCut(t *testing.T) {
 				t.Errorf("slice %d lies at %#x", i, at)
 			}
 		}
-		if v, locked := lanes.Cut[uint64](r, 200); len(v) != 200 || locked { // more than a piece
+		if v, locked := slots.Cut[uint64](r, 200); len(v) != 200 || locked { // more than a piece
 			t.Errorf("%d elements", len(v))
 		}
 		r.Give()
 	}
 }
 
-// TestWorkLendsOneArena has buffers come from the card's budget only outside of Work.
+// TestWorkLendsOneArena has buffers come from the device's budget only outside of Work.
 func TestWorkLendsOneArena(t *testing.T) {
-	p := openPool(t, lanes.Config{Plan: lanes.Plan{ChunkBytes: 1 << 10, Lanes: 2, Work: 1, ArenaBytes: 1 << 20}})
+	p := openPool(t, slots.Config{Plan: slots.Plan{ChunkBytes: 1 << 10, Slots: 2, Work: 1, ArenaBytes: 1 << 20}})
 	l, _ := p.Take(t.Name(), 0)
 	defer p.Give(l, nil)
 	d := l.Kernels().Device()
@@ -157,20 +157,20 @@ func TestWorkLendsOneArena(t *testing.T) {
 	}
 }
 
-// TestOpenWithoutRoom asks for more than a card has.
+// TestOpenWithoutRoom asks for more than a device has.
 func TestOpenWithoutRoom(t *testing.T) {
 	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{MemoryBytes: 20 << 20, CacheDir: gputest.CacheDir()}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		cfg  lanes.Config
+		cfg  slots.Config
 		want string
 	}{
-		{lanes.Config{Memory: 1 << 20}, "1048576 bytes of device memory are too few; 10485760 would do"},
-		{lanes.Config{Memory: 64 << 20}, "memory for chunks of 4194304 bytes: "},
+		{slots.Config{Memory: 1 << 20}, "1048576 bytes of device memory are too few; 10485760 would do"},
+		{slots.Config{Memory: 64 << 20}, "memory for chunks of 4194304 bytes: "},
 	} {
-		p, err := lanes.Open([]*kernels.Set{k}, tt.cfg)
+		p, err := slots.Open([]*kernels.Set{k}, tt.cfg)
 		if p != nil || err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want %q", tt.cfg, err, tt.want)
 		}

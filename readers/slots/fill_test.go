@@ -1,4 +1,4 @@
-package lanes
+package slots
 
 import (
 	"fmt"
@@ -43,14 +43,14 @@ func TestPiecesInOrder(t *testing.T) {
 	}
 }
 
-// TestPieceLengths has a piece for each reader, but none longer than a slot and few of a short
+// TestPieceLengths has a piece for each reader, but none longer than a buffer and few of a short
 // text.
 func TestPieceLengths(t *testing.T) {
-	p := pieces{slot: 4 << 20, readers: 10}
+	p := pieces{buffer: 4 << 20, readers: 10}
 	for _, tt := range []struct{ n, each, pieces int }{
-		{0, leastPiece, 0},
-		{1, leastPiece, 1},
-		{1 << 20, leastPiece, 4},
+		{0, minPiece, 0},
+		{1, minPiece, 1},
+		{1 << 20, minPiece, 4},
 		{20 << 20, 2<<20 + 4<<10, 10},
 		{40 << 20, 4 << 20, 10},
 		{41 << 20, 4 << 20, 11},
@@ -59,7 +59,7 @@ func TestPieceLengths(t *testing.T) {
 			t.Errorf("%d bytes: %d pieces of %d, want %d of %d", tt.n, (tt.n+each-1)/each, each, tt.pieces, tt.each)
 		}
 	}
-	if small := (&pieces{slot: 4 << 10, readers: 10}).each(1 << 20); small != 4<<10 {
+	if small := (&pieces{buffer: 4 << 10, readers: 10}).each(1 << 20); small != 4<<10 {
 		t.Errorf("%d bytes in a slot of 4 KiB", small)
 	}
 }

@@ -1,0 +1,71 @@
+package slots
+
+import (
+	"errors"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// Slot is what one chunk on its way needs. Whoever took it has it alone.
+type Slot struct {
+	device *poolDevice
+	s      *gpu.Stream
+	text   gpu.Buffer[byte]
+	kept   []kept
+}
+
+// kept is what a format leaves on the device from chunk to chunk.
+type kept interface{ Free(*gpu.Stream) error }
+
+// Kernels are those of the slot's device.
+func (l *Slot) Kernels() *kernels.Set { return l.device.k }
+
+// Stream orders the work on the slot's chunk.
+func (l *Slot) Stream() *gpu.Stream { return l.s }
+
+// Text is the slot's memory for text. After what Fill brought, its content is undefined.
+func (l *Slot) Text() gpu.Buffer[byte] { return l.text }
+
+// Result gives page-locked memory for the columns of a chunk. The caller gives it back, which may
+// be long after the slot.
+func (l *Slot) Result() *Result { return &Result{from: &l.device.results} }
+
+// Keep gives what a format keeps on the slot from chunk to chunk, of which there is one for each
+// type: a zero T at first. It outlives the arena, so it is allocated while the stream uses none
+// (gpu.Stream.Use). Pool.Close calls its Free.
+func Keep[T any, P interface {
+	*T
+	Free(*gpu.Stream) error
+}](l *Slot) *T {
+	for _, k := range l.kept {
+		if p, ok := k.(P); ok {
+			return p
+		}
+	}
+	p := P(new(T))
+	l.kept = append(l.kept, p)
+	return p
+}
+
+// close gives the slot's memory back.
+func (l *Slot) close() error {
+	var err error
+	for _, k := range l.kept {
+		err = errors.Join(err, k.Free(l.s))
+	}
+	return errors.Join(err, l.text.Free(l.s))
+}
+
+// Work waits for memory for the work of kernels on the slot's chunk, as Pool.Take does, and has
+// buffers of the slot's stream come from it while do runs. do frees them and waits for the stream,
+// or knows that nobody writes to them.
+func (l *Slot) Work(file any, at int64, do func()) {
+	arena, _ := l.device.work.take(file, at)
+	l.s.Use(arena)
+	defer func() {
+		l.s.Use(nil)
+		l.device.work.give(arena)
+	}()
+	do()
+}
