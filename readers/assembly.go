@@ -94,7 +94,7 @@ func (a *assembly) expected(r run, columns int) float64 {
 	rows := float64(r.to - r.from)
 	byText := rows * float64(a.to-from) / float64(r.end-from)
 	byBytes := rows * float64(a.limits.BatchBytes) / float64(r.bytes)
-	byCells := float64(a.limits.Memory / 2 / CellBytes / int64(max(1, columns)))
+	byCells := float64(a.limits.Memory / 2 / cellBytes / int64(max(1, columns)))
 	return max(rows, min(float64(a.limits.BatchRows), byText, byBytes, byCells))
 }
 

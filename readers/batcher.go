@@ -56,7 +56,7 @@ type batch struct {
 }
 
 // size is what the rows take, more or less.
-func (c *batch) size() int64 { return max(c.bytes, CellBytes*int64(c.rows)*int64(c.names.Len())) }
+func (c *batch) size() int64 { return max(c.bytes, cellBytes*int64(c.rows)*int64(c.names.Len())) }
 
 // run is some rows of a part.
 type run struct {

@@ -188,7 +188,7 @@ func (j *joiner) crowd(order []geoarrow.ColumnID) (workers int, err error) {
 		}
 		most = max(most, c.Columns.Rows*len(order))
 	}
-	fit := j.limits.Memory / 2 / CellBytes / int64(most)
+	fit := j.limits.Memory / 2 / cellBytes / int64(most)
 	return int(min(int64(j.limits.Workers), int64(len(j.chunks)), max(1, fit))), nil
 }
 

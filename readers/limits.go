@@ -21,7 +21,7 @@ type Limits struct {
 	BatchBytes int64
 	PartBytes  int64
 
-	// Memory bounds what the cells of a batch take: half of it, at CellBytes for each row of each
+	// Memory bounds what the cells of a batch take: half of it, at cellBytes for each row of each
 	// column, whether the text has them or not. Two bytes of text may be a row of 65,536 columns.
 	// Default 2 GiB (--memory).
 	Memory int64
@@ -33,9 +33,9 @@ const (
 	DefaultMaxDepth        = 1_024
 	DefaultMaxFeatureBytes = 512 << 20
 	DefaultMaxColumns      = 16_384
-	DefaultBatchBytes      = 512 << 20
-	DefaultPartBytes       = 512 << 10
-	DefaultMemory          = 2 << 30
+	defaultBatchBytes      = 512 << 20
+	defaultPartBytes       = 512 << 10
+	defaultMemory          = 2 << 30
 )
 
 // WithDefaults gives l with its zero fields set.
@@ -56,13 +56,13 @@ func (l Limits) WithDefaults() Limits {
 		l.Workers = runtime.GOMAXPROCS(0)
 	}
 	if l.BatchBytes <= 0 {
-		l.BatchBytes = DefaultBatchBytes
+		l.BatchBytes = defaultBatchBytes
 	}
 	if l.PartBytes <= 0 {
-		l.PartBytes = DefaultPartBytes
+		l.PartBytes = defaultPartBytes
 	}
 	if l.Memory <= 0 {
-		l.Memory = DefaultMemory
+		l.Memory = defaultMemory
 	}
 	return l
 }
@@ -81,14 +81,14 @@ func (l Limits) Unbatched() Limits {
 	return l
 }
 
-// CellBytes is what a cell counts for Limits.Memory, whatever its type: an int32, or the end of an
+// cellBytes is what a cell counts for Limits.Memory, whatever its type: an int32, or the end of an
 // empty text.
-const CellBytes = 4
+const cellBytes = 4
 
 // Fits reports whether a batch may have so many rows and columns, as far as Memory goes. l has no
 // zero field.
 func (l *Limits) Fits(rows, columns int) bool {
-	return int64(rows)*int64(columns) <= l.Memory/2/CellBytes
+	return int64(rows)*int64(columns) <= l.Memory/2/cellBytes
 }
 
 // CheckCells gives a *LimitError if a batch whose first row is given, of so many rows and columns

@@ -9,11 +9,11 @@ import (
 type Links struct {
 	Unit  string   `json:"unit,omitempty"` // what the format calls one: "NetworkLink"
 	Count int64    `json:"count"`
-	First []string `json:"first"` // where the first ones lead, in file order, MaxLinks at most
+	First []string `json:"first"` // where the first ones lead, in file order, maxLinks at most
 }
 
-// MaxLinks is how many links are kept with where they lead; the others are only counted.
-const MaxLinks = 10
+// maxLinks is how many links are kept with where they lead; the others are only counted.
+const maxLinks = 10
 
 // mostLinkBytes is how much is kept of where a link leads.
 const mostLinkBytes = 1 << 10
@@ -22,7 +22,7 @@ const mostLinkBytes = 1 << 10
 func (l *Links) Add(unit, href string) {
 	l.Unit = unit
 	l.Count++
-	if href != "" && len(l.First) < MaxLinks {
+	if href != "" && len(l.First) < maxLinks {
 		l.First = append(l.First, strings.ToValidUTF8(href[:min(len(href), mostLinkBytes)], ""))
 	}
 }
@@ -34,7 +34,7 @@ func (l *Links) Append(more *Links) {
 	}
 	l.Unit = more.Unit
 	l.Count += more.Count
-	l.First = append(l.First, more.First[:min(len(more.First), MaxLinks-len(l.First))]...)
+	l.First = append(l.First, more.First[:min(len(more.First), maxLinks-len(l.First))]...)
 }
 
 // String is "2 NetworkLinks, not followed: https://example.org/a.kml, https://example.org/b.kml",

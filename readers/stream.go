@@ -87,7 +87,7 @@ func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 		m := measured(b.Geometry)
 		t.Positions += m.positions
 		maps.Copy(types, m.types)
-		if m.box != NoBox {
+		if m.box != noBox {
 			t.BBox = union(t.BBox, m.box)
 		}
 		return each(b)

@@ -104,7 +104,7 @@ func (t *Table) Measure(ctx context.Context) error {
 		t.Boxes[i] = m.box
 		t.Positions += m.positions
 		maps.Copy(types, m.types)
-		if m.box != NoBox {
+		if m.box != noBox {
 			t.BBox = union(t.BBox, m.box)
 		}
 	}
@@ -128,7 +128,7 @@ type measure struct {
 }
 
 func measured(g *geoarrow.Geometry) measure {
-	m := measure{box: NoBox, types: map[geoarrow.RowKind]struct{}{}}
+	m := measure{box: noBox, types: map[geoarrow.RowKind]struct{}{}}
 	if g == nil {
 		return m
 	}
@@ -143,8 +143,8 @@ func measured(g *geoarrow.Geometry) measure {
 // Box is xmin, ymin, xmax, ymax.
 type Box = [4]float64
 
-// NoBox is the box of no position: it meets no box.
-var NoBox = Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+// noBox is the box of no position: it meets no box.
+var noBox = Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
 // ErrDamaged is the cause of the error when the file of a table does not hold what was written to
 // it.

@@ -49,7 +49,7 @@ func (f *file) open(src *source.File) (at int64, err error) {
 		if err := records.CheckSchema(text); err != nil {
 			return err
 		}
-		schema, err := f.reader(src, &records.Room{Most: readers.DefaultMemory})
+		schema, err := f.reader(src, &records.Room{Most: readers.Limits{}.WithDefaults().Memory})
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,14 @@
 package geoarrow
 
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/crs"
+)
+
 // CRS is a coordinate reference system as a file names it. The zero value means that there is none.
 type CRS struct {
 	// Authority and Code name a registered system: "OGC", "CRS84"; "EPSG", "3857".
@@ -17,4 +26,112 @@ func (c CRS) String() string {
 		return c.Authority + ":" + c.Code
 	}
 	return c.Text
+}
+
+// ParseCRS reads the name of a registered system, in every form of crs.ParseName. What the name
+// says about the order of axes is lost: ParseCRSName has it. ok is false for anything else, and for
+// a code that the registry does not have.
+func ParseCRS(text string) (c CRS, ok bool) {
+	name, ok := ParseCRSName(text)
+	return name.CRS, ok
+}
+
+// CRSName is what the name of a reference system says.
+type CRSName struct {
+	CRS        CRS
+	NorthFirst bool // the name obliges its file to the authority's order of axes, and that is north, then east
+	Official   bool // the name is a URN or URL of OGC, which obliges to the authority's order of axes
+	Dimensions int  // number of axes
+}
+
+// ParseCRSName is ParseCRS with what the name says of axes. If ok is false and Official is true,
+// the text looks like a URN or URL of OGC and is not understood: then nobody knows the order of
+// axes in the file.
+func ParseCRSName(text string) (n CRSName, ok bool) {
+	said, ok := crs.ParseName(text)
+	if !ok {
+		return CRSName{Official: crs.LooksOfficial(text)}, false
+	}
+	return CRSName{
+		CRS:        CRS{Authority: said.ID.Authority, Code: said.ID.Code},
+		NorthFirst: said.NorthFirst, Official: said.Official, Dimensions: said.Dimensions,
+	}, true
+}
+
+// NorthFirst reports a registered system whose authority has the axes north, then east. Tables have
+// them the other way round: x is easting or longitude.
+func (c CRS) NorthFirst() bool { return crs.NorthFirst(c.Authority, c.Code) }
+
+// Dimensions is the number of axes of a registered system, 0 for any other one.
+func (c CRS) Dimensions() int { return crs.Dimensions(c.Authority, c.Code) }
+
+// CRSOfSRID is the system that an EWKT or EWKB names by number: EPSG's, or ESRI's where EPSG has
+// none.
+func CRSOfSRID(srid int32) CRS {
+	name := "EPSG:" + strconv.Itoa(int(srid))
+	if c, ok := ParseCRS(name); ok {
+		return c
+	}
+	return CRS{Text: name}
+}
+
+// CRSOfWKT is the system that a definition in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in PROJJSON
+// is of: the registered one that it states or that its name and parameters are of, as PROJ
+// identifies it, else the text as it stands, without blanks around it.
+//
+//	GEOGCS["WGS 84",DATUM[…,AUTHORITY["EPSG","6326"]],…,AUTHORITY["EPSG","4326"]]    EPSG:4326
+//	GEOGCRS["WGS 84",…,ID["EPSG",4326]]                                              EPSG:4326
+//	GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",…],…]                                   EPSG:4326
+func CRSOfWKT(text string) CRS {
+	text = strings.TrimSpace(text)
+	if id, ok := crs.Identify(text); ok {
+		return CRS{Authority: id.Authority, Code: id.Code}
+	}
+	return CRS{Text: text}
+}
+
+// PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are
+// shared.
+func (c CRS) PROJJSON() (json.RawMessage, bool) {
+	if strings.HasPrefix(c.Text, "{") {
+		return json.RawMessage(c.Text), crs.Readable(c.Text)
+	}
+	return crs.PROJJSON(c.Authority, c.Code)
+}
+
+// Unread is what the file says of a system that is neither registered nor a definition which PROJ
+// could read: clients would fail with it, so they do not get it.
+func (c CRS) Unread() string {
+	if _, ok := c.PROJJSON(); ok || crs.Readable(c.Text) {
+		return ""
+	}
+	return c.String()
+}
+
+// crsMetadata is the JSON object of GeoArrow 0.2, "Extension metadata".
+type crsMetadata struct {
+	CRS  any    `json:"crs,omitempty"`
+	Type string `json:"crs_type,omitempty"`
+}
+
+// Metadata is the extension metadata of a geometry column, a JSON object:
+//
+//	registered system  {"crs":{PROJJSON},"crs_type":"projjson"}
+//	PROJJSON           {"crs":{PROJJSON},"crs_type":"projjson"}
+//	other definition   {"crs":"text"}
+//	none, or unread    {}
+func (c CRS) Metadata() string {
+	var m crsMetadata
+	if text, ok := c.PROJJSON(); ok {
+		m = crsMetadata{text, "projjson"}
+	} else if c.Text != "" && c.Unread() == "" {
+		m = crsMetadata{CRS: c.Text}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(m); err != nil {
+		panic("geoarrow: " + err.Error()) // the embedded JSON was read by the same package
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n"))
 }
