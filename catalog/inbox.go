@@ -17,7 +17,7 @@ func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) { return 
 func (c *Catalog) CheckSent(how Upload) error { return c.inbox.Check(how) }
 
 // Temporary returns where the files that clients send are written, and how large one may be.
-func (c *Catalog) Temporary(maxBytes int64) source.Unpacking { return c.inbox.Temporary(maxBytes) }
+func (c *Catalog) Temporary(maxBytes int64) source.UnpackOptions { return c.inbox.Temporary(maxBytes) }
 
 // Parse returns the table of a file that a client sends: inbox.Inbox.Parse.
 func (c *Catalog) Parse(ctx context.Context, src *source.File, how Upload, columns []string) (*TableRef, error) {

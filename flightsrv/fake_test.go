@@ -100,7 +100,7 @@ func (p fakeParser) Parse(ctx context.Context, src *source.File, req readers.Req
 	}
 	return readers.Summary{
 		CRS: geoarrow.CRS84, BytesRead: src.Size, UnclosedRings: 3, Foreign: map[string]int64{"bbox": 1},
-		Skipped: readers.Skipped{Count: 2, First: []int64{10, 20}}, IgnoredOrdinates: 5,
+		Skipped: readers.SkippedRows{Count: 2, First: []int64{10, 20}}, IgnoredOrdinates: 5,
 	}, nil
 }
 

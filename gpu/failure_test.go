@@ -10,9 +10,9 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/emu"
 )
 
-// failing is the emulation with a call that fails from its nth time on. Its Close says what is
+// failingDriver is the emulation with a call that fails from its nth time on. Its Close says what is
 // still open.
-type failing struct {
+type failingDriver struct {
 	driver.Driver
 	call string
 	nth  int
@@ -21,7 +21,7 @@ type failing struct {
 var errInjected = errors.New("injected")
 
 // now reports whether this is the call to fail.
-func (f *failing) now(call string) bool {
+func (f *failingDriver) now(call string) bool {
 	if call != f.call {
 		return false
 	}
@@ -29,56 +29,56 @@ func (f *failing) now(call string) bool {
 	return f.nth < 0
 }
 
-func (f *failing) Alloc(s driver.Stream, bytes int64) (driver.Ptr, error) {
+func (f *failingDriver) Alloc(s driver.Stream, bytes int64) (driver.Ptr, error) {
 	if f.now("Alloc") {
 		return 0, errInjected
 	}
 	return f.Driver.Alloc(s, bytes)
 }
 
-func (f *failing) AllocHost(bytes int64) (unsafe.Pointer, error) {
+func (f *failingDriver) AllocHost(bytes int64) (unsafe.Pointer, error) {
 	if f.now("AllocHost") {
 		return nil, errInjected
 	}
 	return f.Driver.AllocHost(bytes)
 }
 
-func (f *failing) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, bytes int64) error {
+func (f *failingDriver) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, bytes int64) error {
 	if f.now("ToDevice") {
 		return errInjected
 	}
 	return f.Driver.ToDevice(s, dst, src, bytes)
 }
 
-func (f *failing) NewStream() (driver.Stream, error) {
+func (f *failingDriver) NewStream() (driver.Stream, error) {
 	if f.now("NewStream") {
 		return 0, errInjected
 	}
 	return f.Driver.NewStream()
 }
 
-func (f *failing) NewEvent() (driver.Event, error) {
+func (f *failingDriver) NewEvent() (driver.Event, error) {
 	if f.now("NewEvent") {
 		return 0, errInjected
 	}
 	return f.Driver.NewEvent()
 }
 
-func (f *failing) Record(e driver.Event, s driver.Stream) error {
+func (f *failingDriver) Record(e driver.Event, s driver.Stream) error {
 	if f.now("Record") {
 		return errInjected
 	}
 	return f.Driver.Record(e, s)
 }
 
-func (f *failing) Await(e driver.Event) error {
+func (f *failingDriver) Await(e driver.Event) error {
 	if f.now("Await") {
 		return errInjected
 	}
 	return f.Driver.Await(e)
 }
 
-func (f *failing) Capture(s driver.Stream) error {
+func (f *failingDriver) Capture(s driver.Stream) error {
 	if f.now("Capture") {
 		return errInjected
 	}
@@ -149,7 +149,7 @@ func TestFailedCallsLeaveNothing(t *testing.T) {
 			if err != nil {
 				t.Skip(err)
 			}
-			d := gpu.New(&failing{drv, tt.call, tt.nth}, nil, gpu.Options{})
+			d := gpu.New(&failingDriver{drv, tt.call, tt.nth}, nil, gpu.Options{})
 			if err := tt.do(d); !errors.Is(err, errInjected) {
 				t.Errorf("got %v, want what %s answers", err, tt.call)
 			}

@@ -65,18 +65,18 @@ func ReadImages(archive []byte) (Images, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive of compiled kernels: %w", err)
 	}
-	entries := make(zipped, len(z.File))
+	entries := make(imageArchive, len(z.File))
 	for _, entry := range z.File {
 		entries[entry.Name] = entry
 	}
 	return entries, nil
 }
 
-// zipped are the entries of an archive by name.
-type zipped map[string]*zip.File
+// imageArchive are the entries of an archive by name.
+type imageArchive map[string]*zip.File
 
 // Image unpacks an entry.
-func (entries zipped) Image(key, arch string) ([]byte, bool) {
+func (entries imageArchive) Image(key, arch string) ([]byte, bool) {
 	entry := entries[key+"/"+arch]
 	if entry == nil || entry.UncompressedSize64 > maxImageBytes {
 		return nil, false

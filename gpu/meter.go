@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A Known is a value that a card may refuse to tell, as virtual machines often do.
-type Known[T any] struct {
+// A Optional is a value that a card may refuse to tell, as virtual machines often do.
+type Optional[T any] struct {
 	Value T
 	OK    bool // false: the card does not say
 }
 
 // String is the value, or "unknown".
-func (k Known[T]) String() string {
+func (k Optional[T]) String() string {
 	if !k.OK {
 		return "unknown"
 	}
@@ -21,8 +21,8 @@ func (k Known[T]) String() string {
 
 // Link is a PCI Express link.
 type Link struct {
-	Generation Known[int] // 5: PCI Express 5.0
-	Width      Known[int] // lanes
+	Generation Optional[int] // 5: PCI Express 5.0
+	Width      Optional[int] // lanes
 }
 
 // String is "PCIe 5.0 x16", or "unknown".
@@ -36,22 +36,22 @@ func (l Link) String() string {
 // Usage is what a card does at a moment, for whatever process.
 type Usage struct {
 	At     time.Time
-	Name   Known[string]
-	Driver Known[string] // "580.95.05"
+	Name   Optional[string]
+	Driver Optional[string] // "580.95.05"
 
-	MemoryBytes     Known[int64]
-	MemoryUsedBytes Known[int64] // with what the driver keeps for itself
-	BusyPercent     Known[int]   // of the driver's last sample period, up to a second: a kernel ran
-	MemoryPercent   Known[int]   // of the same: memory was read or written
+	MemoryBytes     Optional[int64]
+	MemoryUsedBytes Optional[int64] // with what the driver keeps for itself
+	BusyPercent     Optional[int]   // of the driver's last sample period, up to a second: a kernel ran
+	MemoryPercent   Optional[int]   // of the same: memory was read or written
 
-	Celsius        Known[int]
-	Watts          Known[float64]
-	WattsMax       Known[float64] // what the card is held to
-	ClockMHz       Known[int]     // of the multiprocessors
-	ClockMaxMHz    Known[int]
-	MemoryClockMHz Known[int]
+	Celsius        Optional[int]
+	Watts          Optional[float64]
+	WattsMax       Optional[float64] // what the card is held to
+	ClockMHz       Optional[int]     // of the multiprocessors
+	ClockMaxMHz    Optional[int]
+	MemoryClockMHz Optional[int]
 	// why the clock is not higher, other than for want of work; none: it is not held back
-	Throttled Known[[]string]
+	Throttled Optional[[]string]
 
 	Link, LinkMax Link // an idle card slows its link down, so Link says little then
 }

@@ -77,12 +77,12 @@ func (m *Meter) Read(pci string) (Usage, error) {
 		},
 	}
 	if k := ask(&r, "nvmlDeviceGetMemoryInfo", card.GetMemoryInfo); k.OK {
-		u.MemoryBytes = Known[int64]{int64(k.Value.Total), true}
-		u.MemoryUsedBytes = Known[int64]{int64(k.Value.Used), true}
+		u.MemoryBytes = Optional[int64]{int64(k.Value.Total), true}
+		u.MemoryUsedBytes = Optional[int64]{int64(k.Value.Used), true}
 	}
 	if k := ask(&r, "nvmlDeviceGetUtilizationRates", card.GetUtilizationRates); k.OK {
-		u.BusyPercent = Known[int]{int(k.Value.Gpu), true}
-		u.MemoryPercent = Known[int]{int(k.Value.Memory), true}
+		u.BusyPercent = Optional[int]{int(k.Value.Gpu), true}
+		u.MemoryPercent = Optional[int]{int(k.Value.Memory), true}
 	}
 	if r.lost != nil {
 		return Usage{}, fmt.Errorf("card %q: %w", pci, r.lost)
@@ -97,18 +97,18 @@ type reading struct {
 
 // ask calls a function of NVML, if the driver's library has it: an unresolved one would end the
 // process.
-func ask[T any](r *reading, function string, call func() (T, nvml.Return)) Known[T] {
+func ask[T any](r *reading, function string, call func() (T, nvml.Return)) Optional[T] {
 	if nvml.Extensions().LookupSymbol(function) != nil {
-		return Known[T]{}
+		return Optional[T]{}
 	}
 	value, code := call()
 	if code == nvml.SUCCESS {
-		return Known[T]{value, true}
+		return Optional[T]{value, true}
 	}
 	if err := lost(code); errors.Is(err, ErrLost) {
 		r.lost = fmt.Errorf("%s: %w", function, err)
 	}
-	return Known[T]{}
+	return Optional[T]{}
 }
 
 // lost makes a code the error it is, and one that says that the card is gone ErrLost.
@@ -120,23 +120,23 @@ func lost(code nvml.Return) error {
 }
 
 // number asks for an integer.
-func (r *reading) number(function string, call func() (uint32, nvml.Return)) Known[int] {
+func (r *reading) number(function string, call func() (uint32, nvml.Return)) Optional[int] {
 	k := ask(r, function, call)
-	return Known[int]{int(k.Value), k.OK}
+	return Optional[int]{int(k.Value), k.OK}
 }
 
 // watts asks for a power, which NVML tells in milliwatts.
-func (r *reading) watts(function string, call func() (uint32, nvml.Return)) Known[float64] {
+func (r *reading) watts(function string, call func() (uint32, nvml.Return)) Optional[float64] {
 	k := ask(r, function, call)
-	return Known[float64]{float64(k.Value) / 1000, k.OK}
+	return Optional[float64]{float64(k.Value) / 1000, k.OK}
 }
 
 // throttled asks why the clock is not higher. That the card has nothing to do is one of NVML's
 // reasons, and none here.
-func (r *reading) throttled(card nvml.Device) Known[[]string] {
+func (r *reading) throttled(card nvml.Device) Optional[[]string] {
 	k := ask(r, "nvmlDeviceGetCurrentClocksThrottleReasons", card.GetCurrentClocksThrottleReasons)
 	if !k.OK {
-		return Known[[]string]{}
+		return Optional[[]string]{}
 	}
 	names := []string{}
 	for _, reason := range []struct {
@@ -156,5 +156,5 @@ func (r *reading) throttled(card nvml.Device) Known[[]string] {
 			names = append(names, reason.name)
 		}
 	}
-	return Known[[]string]{names, true}
+	return Optional[[]string]{names, true}
 }

@@ -8,11 +8,11 @@ import (
 
 func TestKnown(t *testing.T) {
 	tests := []struct{ name, got, want string }{
-		{"known", Known[int]{41, true}.String(), "41"},
-		{"unknown", Known[int]{41, false}.String(), "unknown"},
-		{"none of a list", Known[[]string]{nil, true}.String(), "[]"},
-		{"link", Link{Known[int]{5, true}, Known[int]{16, true}}.String(), "PCIe 5.0 x16"},
-		{"half a link", Link{Known[int]{5, true}, Known[int]{}}.String(), "unknown"},
+		{"known", Optional[int]{41, true}.String(), "41"},
+		{"unknown", Optional[int]{41, false}.String(), "unknown"},
+		{"none of a list", Optional[[]string]{nil, true}.String(), "[]"},
+		{"link", Link{Optional[int]{5, true}, Optional[int]{16, true}}.String(), "PCIe 5.0 x16"},
+		{"half a link", Link{Optional[int]{5, true}, Optional[int]{}}.String(), "unknown"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// Pinned is page-locked host memory: copies from and to it run at the speed of the link, while the
+// PinnedBuffer is page-locked host memory: copies from and to it run at the speed of the link, while the
 // host does something else.
-type Pinned struct {
+type PinnedBuffer struct {
 	d *Device
 	p unsafe.Pointer
 	n int
@@ -17,7 +17,7 @@ type Pinned struct {
 
 // AllocPinned gives n > 0 bytes of page-locked memory; the caller frees it. Pages are locked one by
 // one (about 0.4 s a GiB), so it is taken once and reused.
-func (d *Device) AllocPinned(n int) (*Pinned, error) {
+func (d *Device) AllocPinned(n int) (*PinnedBuffer, error) {
 	if n <= 0 {
 		return nil, fmt.Errorf("gpu: %d bytes of page-locked memory", n)
 	}
@@ -25,15 +25,15 @@ func (d *Device) AllocPinned(n int) (*Pinned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pinned{d: d, p: p, n: n}, nil
+	return &PinnedBuffer{d: d, p: p, n: n}, nil
 }
 
 // Bytes is the memory, aligned to 16 bytes, and to 64 where its size is a multiple of 64; it is
 // gone after Free.
-func (m *Pinned) Bytes() []byte { return unsafe.Slice((*byte)(m.p), m.n) }
+func (m *PinnedBuffer) Bytes() []byte { return unsafe.Slice((*byte)(m.p), m.n) }
 
 // Free gives the memory back. No copy may be under way.
-func (m *Pinned) Free() error {
+func (m *PinnedBuffer) Free() error {
 	if m.p == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (m *Pinned) Free() error {
 // A Ring lends the slots of a fixed amount of page-locked memory, so that files of any size stream
 // through it. Its methods may be called from any goroutine.
 type Ring struct {
-	memory *Pinned
+	memory *PinnedBuffer
 	free   chan *Slot
 	slots  []*Slot
 }

@@ -14,7 +14,7 @@ type Stream struct {
 	h     driver.Stream
 	arena *Arena // that buffers come from, or nil
 	ahead func() error
-	note  *Pinned // see Note
+	note  *PinnedBuffer // see Note
 }
 
 // NewStream makes a stream; the caller closes it.

@@ -19,11 +19,11 @@ import (
 // and write, and what the rate counts.
 type benchmark struct {
 	name    string
-	prepare func(r *kerneltest.Rig, c *corpus) measured
+	prepare func(r *kerneltest.Rig, c *corpus) measurement
 }
 
-// measured is a prepared benchmark.
-type measured struct {
+// measurement is a prepared benchmark.
+type measurement struct {
 	launch func() error
 	moved  int64 // bytes that it cannot but read and write
 	items  int64 // what the rate counts; 0: bytes of the corpus' text

@@ -11,7 +11,7 @@ import (
 
 // membersOf prepares what is done with the members of a million records: type and geometry, and
 // properties with 8 members of its own.
-func membersOf(r *kerneltest.Rig, what string) measured {
+func membersOf(r *kerneltest.Rig, what string) measurement {
 	const rows, own = 1 << 20, 8
 	const n = rows * (3 + own)
 	var x kerneltest.Tokens
@@ -34,7 +34,7 @@ func membersOf(r *kerneltest.Rig, what string) measured {
 	}
 	level := kjson.MemberLevel{Owner: kerneltest.Upload(r, owner), Field: kerneltest.Upload(r, field), Want: 2}
 	kinds := kerneltest.Upload(r, kind)
-	m := measured{items: n}
+	m := measurement{items: n}
 	switch what {
 	case "match keys":
 		f, err := kjson.AllocFields(r.Stream, names)
@@ -46,7 +46,7 @@ func membersOf(r *kerneltest.Rig, what string) measured {
 			return kjson.MatchAllKeys(r.Set, r.Stream, text, from, to, f, level.Field, missed)
 		}, 20*n
 	case "place levels":
-		p := kjson.LevelPlacing{
+		p := kjson.LevelPlan{
 			Row: kerneltest.Upload(r, row), Owner: level.Owner, Field: level.Field, Kind: kinds,
 			Wants: [2]int32{1, 2}, Rows: rows, Fields: [3]int{3, 3, 3 + own},
 		}

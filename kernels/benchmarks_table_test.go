@@ -13,14 +13,14 @@ import (
 
 // tableBench prepares what is done with 64 MiB of records of an integer, a text, a float64 and two
 // ordinates. It counts bytes of text.
-func tableBench(r *kerneltest.Rig, what string) measured {
+func tableBench(r *kerneltest.Rig, what string) measurement {
 	const columns = 5
 	row := []byte("1234567,\"Main Street, 12\",12.75,-81.1234567,27.1234567\n")
 	host := bytes.Repeat(row, 64<<20/len(row))
 	rows, n := len(host)/len(row), int64(len(host))
 	text := kerneltest.Upload(r, host)
 	if what == "table" {
-		return measured{launch: func() error {
+		return measurement{launch: func() error {
 			x, err := ktable.AllocTable(r.Set, r.Stream, text, csvDialect, columns)
 			r.OK(err)
 			return x.Free(r.Stream)
@@ -31,7 +31,7 @@ func tableBench(r *kerneltest.Rig, what string) measured {
 	r.Cleanup(func() { r.OK(x.Free(r.Stream)) })
 	fields, words := int64(rows)*columns, kernels.Words(rows)
 	valid, odd := kerneltest.Poisoned[uint64](r, words), kerneltest.Upload(r, []uint32{0})
-	m := measured{items: n}
+	m := measurement{items: n}
 	switch what {
 	case "table kinds":
 		kinds := kerneltest.Poisoned[uint32](r, columns)
@@ -93,17 +93,17 @@ func cellsOf(r *kerneltest.Rig, what string, text gpu.Buffer[byte], starts, ends
 }
 
 // tableOffsets prepares the offsets of 8 columns of a million texts.
-func tableOffsets(r *kerneltest.Rig) measured {
+func tableOffsets(r *kerneltest.Rig) measurement {
 	const rows, columns = 1 << 20, 8
 	offsets, narrow := kerneltest.Poisoned[int64](r, rows*columns+1), kerneltest.Poisoned[int32](r, (rows+1)*columns)
 	r.OK(gpu.Fill(r.Stream, offsets, 0))
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		return ktable.TableOffsets(r.Set, r.Stream, offsets, rows, narrow)
 	}, moved: 12 * rows * columns, items: rows * columns}
 }
 
 // tableDates prepares two columns of three million dates.
-func tableDates(r *kerneltest.Rig) measured {
+func tableDates(r *kerneltest.Rig) measurement {
 	const columns = 2
 	row := []byte("2024-02-29,1969/12/31\n")
 	host := bytes.Repeat(row, 64<<20/len(row))
@@ -114,17 +114,17 @@ func tableDates(r *kerneltest.Rig) measured {
 	days, valid := kerneltest.Poisoned[int32](r, rows*columns), kerneltest.Poisoned[uint64](r,
 		columns*kernels.Words(rows))
 	first, last := kerneltest.Poisoned[int32](r, columns), kerneltest.Poisoned[int32](r, columns)
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		return ktable.TableDates(r.Set, r.Stream, text, x, []int{0, 1}, days, valid, first, last)
 	}, moved: n + int64(rows)*columns*(8+4), items: n}
 }
 
 // longestGap prepares 16 million spans.
-func longestGap(r *kerneltest.Rig) measured {
+func longestGap(r *kerneltest.Rig) measurement {
 	const spans = 16 << 20
 	starts, longest := kerneltest.Poisoned[int64](r, spans), kerneltest.Poisoned[int64](r, 1)
 	r.OK(gpu.Fill(r.Stream, starts, 0))
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		return klist.LongestGap(r.Set, r.Stream, starts, 1, longest)
 	}, moved: 8 * spans, items: spans}
 }

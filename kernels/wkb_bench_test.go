@@ -23,12 +23,12 @@ func equalShapes(r *kerneltest.Rig, rows, positions int) kgeom.WKBShapes {
 }
 
 // wkbOf prepares the WKB of such polygons.
-func wkbOf(r *kerneltest.Rig, rows, positions int) measured {
+func wkbOf(r *kerneltest.Rig, rows, positions int) measurement {
 	shapes, offsets, narrow := equalShapes(r, rows, positions), kerneltest.Poisoned[int64](r, rows+1),
 		kerneltest.Poisoned[int32](r, rows+1)
 	bytes := rows * (13 + 16*positions)
 	out, facts := kerneltest.Poisoned[byte](r, bytes), kerneltest.Poisoned[kgeom.RingFact](r, 1)
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		x, err := kgeom.MeasureWKB(r.Set, r.Stream, shapes, offsets, narrow)
 		if err != nil {
 			return err
@@ -41,15 +41,15 @@ func wkbOf(r *kerneltest.Rig, rows, positions int) measured {
 }
 
 // dimsOf prepares the dimensions of such polygons, all with a third ordinate.
-func dimsOf(r *kerneltest.Rig, rows, positions int) measured {
+func dimsOf(r *kerneltest.Rig, rows, positions int) measurement {
 	shapes, report := equalShapes(r, rows, positions), kerneltest.Poisoned[kgeom.GeometryReport](r, 1)
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		return kgeom.GeometryDims(r.Set, r.Stream, shapes.X, shapes.Y, shapes.At.Rings, shapes.Kinds, report)
 	}, moved: 16*int64(rows*positions) + 10*int64(rows), items: int64(rows * positions)}
 }
 
 // arraysOf prepares the elements of arrays of so many bytes.
-func arraysOf(r *kerneltest.Rig, arrays, length int) measured {
+func arraysOf(r *kerneltest.Rig, arrays, length int) measurement {
 	starts, ends := make([]int64, arrays), make([]int64, arrays)
 	for i := range starts {
 		starts[i], ends[i] = int64(i*length), int64((i+1)*length)
@@ -58,7 +58,7 @@ func arraysOf(r *kerneltest.Rig, arrays, length int) measured {
 		kerneltest.Upload(r, ends)
 	firsts, offsets, out := kerneltest.Poisoned[int64](r, arrays), kerneltest.Poisoned[int64](r, arrays+1),
 		kerneltest.Poisoned[byte](r, arrays*(length-1))
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		if err := klist.MeasureArrays(r.Set, r.Stream, text, from, to, firsts, offsets); err != nil {
 			return err
 		}

@@ -19,11 +19,11 @@ func wktPolygons(rows, positions int) []byte {
 }
 
 // wktOf measures ParseWKT, with its wait for the number of rows.
-func wktOf(r *kerneltest.Rig, rows, positions int) measured {
+func wktOf(r *kerneltest.Rig, rows, positions int) measurement {
 	r.Helper()
 	host := wktPolygons(rows, positions)
 	text := kerneltest.Upload(r, host)
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		x, err := kwkt.ParseWKT(r.Set, r.Stream, text, kwkt.WKTLines)
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func wktOf(r *kerneltest.Rig, rows, positions int) measured {
 }
 
 // wktPositionsOf measures ParsePositions.
-func wktPositionsOf(r *kerneltest.Rig, rows, positions int) measured {
+func wktPositionsOf(r *kerneltest.Rig, rows, positions int) measurement {
 	r.Helper()
 	host := wktPolygons(rows, positions)
 	text, n := kerneltest.Upload(r, host), rows*positions
@@ -49,13 +49,13 @@ func wktPositionsOf(r *kerneltest.Rig, rows, positions int) measured {
 		Found:     kerneltest.Poisoned[kgeom.PositionsFound](r, 1),
 	}
 	places := kerneltest.Upload(r, at)
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		return kgeom.ParsePositions(r.Set, r.Stream, text, nil, places, kgeom.PositionWKT, to)
 	}, moved: int64(len(host) + 24*n), items: 2 * int64(n)}
 }
 
 // taggedOf measures TaggedDims of lines of three ordinates.
-func taggedOf(r *kerneltest.Rig, rows, positions int) measured {
+func taggedOf(r *kerneltest.Rig, rows, positions int) measurement {
 	r.Helper()
 	n := rows * positions
 	x, m := kerneltest.Upload(r, make([]float64, n)), kerneltest.Poisoned[float64](r, n)
@@ -67,7 +67,7 @@ func taggedOf(r *kerneltest.Rig, rows, positions int) measured {
 	firstDev, tags, report := kerneltest.Upload(r, first), kerneltest.Upload(r, make([]kwkt.TagDims, rows)),
 		kerneltest.Poisoned[kgeom.GeometryReport](r, 1)
 	kindsDev := kerneltest.Upload(r, kinds)
-	return measured{launch: func() error {
+	return measurement{launch: func() error {
 		return kwkt.TaggedDims(r.Set, r.Stream, x, x, m, firstDev, tags, kindsDev, report)
 	}, moved: 24*int64(n) + 14*int64(rows), items: int64(n)}
 }

@@ -56,7 +56,7 @@ type assembly struct {
 	*Batcher
 	memory *geoarrow.Arena
 	pieces []Chunk
-	rows   geoarrow.Joined // of the piece at hand
+	rows   geoarrow.Concatenation // of the piece at hand
 	span   Span
 }
 
@@ -77,7 +77,7 @@ func (a *assembly) add(r run) error {
 		a.endPiece()
 	}
 	if a.rows.Rows() == 0 {
-		a.rows = geoarrow.Joined{Memory: a.memory}
+		a.rows = geoarrow.Concatenation{Memory: a.memory}
 		a.span = span
 		if len(a.pieces) == 0 {
 			a.rows.Reserve(columns, a.expected(r, len(columns.Attributes)))
@@ -122,7 +122,7 @@ func (a *assembly) endPiece() {
 	if a.rows.Rows() > 0 {
 		a.pieces = append(a.pieces, Chunk{Columns: a.rows.Columns(), Span: a.span})
 	}
-	a.rows, a.span = geoarrow.Joined{}, Span{}
+	a.rows, a.span = geoarrow.Concatenation{}, Span{}
 }
 
 // finish gives the rows with types that hold all of them.

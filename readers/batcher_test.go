@@ -350,7 +350,7 @@ func (s *sheet) lend(p Part) Part {
 	return p
 }
 
-func spoil[T geoarrow.Fixed | ~uint8](v []T) {
+func spoil[T geoarrow.FixedWidth | ~uint8](v []T) {
 	for i := range v {
 		v[i] = 77
 	}

@@ -119,7 +119,7 @@ func kmlMember(members []string) (string, bool) {
 // Detect knows it, what is in it, as UTF-8 where Format.Recode says so. The caller closes the
 // answer if it is another one, and src after it. What is wrong with the packed file is a
 // *ParseError that counts its bytes; contents beyond their limits are a *LimitError.
-func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.Unpacking) (content *source.File,
+func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.UnpackOptions) (content *source.File,
 	err error,
 ) {
 	return r.UnpackLayer(ctx, f, src, "", u)
@@ -129,7 +129,7 @@ func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u sour
 // archive of several tables that is one of Inspect, else the table that has the layer. A layer that
 // an archive of several tables does not have is a *NoLayerError.
 func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, layer string,
-	u source.Unpacking,
+	u source.UnpackOptions,
 ) (*source.File, error) {
 	content, err := r.unpack(ctx, f, src, layer, u)
 	if err != nil || f.Recode == nil {
@@ -143,7 +143,7 @@ func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, l
 }
 
 func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer string,
-	u source.Unpacking,
+	u source.UnpackOptions,
 ) (content *source.File, err error) {
 	switch packing, _ := source.PackingOf(src.Name); packing {
 	case source.Plain:
@@ -173,7 +173,7 @@ func roomError(what string, err error) error {
 }
 
 // recode gives the text of a file as its parsers read it: src itself, or its text as UTF-8.
-func (f *Format) recode(ctx context.Context, src *source.File, u source.Unpacking) (*source.File, error) {
+func (f *Format) recode(ctx context.Context, src *source.File, u source.UnpackOptions) (*source.File, error) {
 	head, err := src.Head(SniffBytes)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (f *Format) recode(ctx context.Context, src *source.File, u source.Unpackin
 }
 
 func (r Registry) extract(ctx context.Context, f Format, src *source.File, packing source.Packing,
-	layer string, u source.Unpacking,
+	layer string, u source.UnpackOptions,
 ) (*source.File, error) {
 	members, err := src.Members()
 	if err != nil {

@@ -133,7 +133,7 @@ func TestDetectAndUnpack(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer src.Close()
-			content, err := registry().Unpack(t.Context(), f, src, source.Unpacking{Dir: t.TempDir()})
+			content, err := registry().Unpack(t.Context(), f, src, source.UnpackOptions{Dir: t.TempDir()})
 			if tt.wrong != "" {
 				var bad *ParseError
 				if !errors.As(err, &bad) || content != nil || !strings.Contains(err.Error(), tt.wrong) {
@@ -168,7 +168,7 @@ func TestUnpackBeyondLimits(t *testing.T) {
 		}
 		defer src.Close()
 		var limit *LimitError
-		content, err := registry().Unpack(t.Context(), registry()[0], src, source.Unpacking{MaxBytes: 5})
+		content, err := registry().Unpack(t.Context(), registry()[0], src, source.UnpackOptions{MaxBytes: 5})
 		if !errors.As(err, &limit) || content != nil || limit.Flag != "--max-unpacked-bytes" || limit.Limit != 5 {
 			t.Errorf("%s: error %v, want *LimitError", file, err)
 		}

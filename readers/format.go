@@ -35,7 +35,7 @@ type Format struct {
 
 	// Recode says how a file that begins with head becomes text that the parsers read. ok is false
 	// where it is that already. nil: so it always is.
-	Recode func(head []byte) (r source.Recoding, ok bool)
+	Recode func(head []byte) (r source.Recoder, ok bool)
 
 	// Options are the keys that a ticket's "options" may have beside the common ones
 	// (CommonOptions).
@@ -145,7 +145,7 @@ type Summary struct {
 	// is "", no two are equal
 	Layers           []string `json:",omitempty"`
 	BytesRead        int64
-	Skipped          Skipped
+	Skipped          SkippedRows
 	Links            Links            // to other files
 	Deviations       Deviations       // where the table is not what the file says word for word
 	IgnoredOrdinates int64            // 4th and later ordinates of positions
@@ -158,8 +158,8 @@ type Summary struct {
 	Appendable bool
 }
 
-// Skipped counts the rows left out under on_error: skip.
-type Skipped struct {
+// SkippedRows counts the rows left out under on_error: skip.
+type SkippedRows struct {
 	Count int64   `json:"count"`
 	First []int64 `json:"first"` // offsets of the first ones, MaxSkippedOffsets at most
 }

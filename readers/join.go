@@ -87,10 +87,10 @@ func withoutGuessed(c *geoarrow.Columns) *geoarrow.Columns {
 func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING }
 
 // resolve is the type that holds a column of all chunks.
-func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolved {
+func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolution {
 	to := j.facts[id].Resolve(id.Role)
 	if j.text[id] && !isText(to.Type) {
-		return geoarrow.Resolved{Type: arrow.BinaryTypes.String}
+		return geoarrow.Resolution{Type: arrow.BinaryTypes.String}
 	}
 	return to
 }
@@ -252,7 +252,7 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 			taken[wanted[i]] = true
 		}
 	}
-	numbered := numbering{taken: taken}
+	numbered := nameCounter{taken: taken}
 	names, given := make([]string, len(order)), map[string]bool{}
 	for i, id := range order {
 		names[i] = wanted[i]
@@ -273,15 +273,15 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	return names
 }
 
-// numbering makes names that are not taken: name_1, name_2 and so on.
-type numbering struct {
+// nameCounter makes names that are not taken: name_1, name_2 and so on.
+type nameCounter struct {
 	taken map[string]bool
 	last  map[string]int // number that a name got last
 	tried int            // names that were looked up
 }
 
 // free gives the first of a name's that is not taken, and takes it.
-func (n *numbering) free(name string) string {
+func (n *nameCounter) free(name string) string {
 	if n.last == nil {
 		n.last = map[string]int{}
 	}

@@ -8,7 +8,7 @@ import (
 // TestNumberingLooksOnce: each name is looked up about once, although all columns want the same.
 func TestNumberingLooksOnce(t *testing.T) {
 	const columns = 1000
-	n := numbering{taken: map[string]bool{"a_3": true}}
+	n := nameCounter{taken: map[string]bool{"a_3": true}}
 	for i := range columns {
 		want := i + 1
 		if want >= 3 {

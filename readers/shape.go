@@ -97,8 +97,8 @@ func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, req Reque
 	return t, nil
 }
 
-// known joins chunks to a shape that is known before the first of them.
-type known struct {
+// shapeJoiner joins chunks to a shape that is shapeJoiner before the first of them.
+type shapeJoiner struct {
 	joiner
 	shape *Shape
 	keep  Keeper
@@ -106,8 +106,8 @@ type known struct {
 	names []string
 }
 
-func newKnown(ctx context.Context, p Parser, src *source.File, limits Limits, shape *Shape) *known {
-	k := &known{
+func newKnown(ctx context.Context, p Parser, src *source.File, limits Limits, shape *Shape) *shapeJoiner {
+	k := &shapeJoiner{
 		joiner: joiner{
 			ctx: ctx, parser: p, src: src, limits: limits, kind: shape.Kind, dim: shape.Dim,
 			typed: true, shapes: shape.Shapes,
@@ -122,7 +122,7 @@ func newKnown(ctx context.Context, p Parser, src *source.File, limits Limits, sh
 }
 
 // add widens a chunk at once.
-func (k *known) add(c Chunk) error {
+func (k *shapeJoiner) add(c Chunk) error {
 	if i := len(k.chunks); i+1 >= len(k.shape.Starts) || int64(c.Columns.Rows) != k.shape.Starts[i+
 		1]-k.shape.Starts[i] {
 		return k.changed(fmt.Sprintf("batch %d has %d rows", i, c.Columns.Rows))
@@ -149,7 +149,7 @@ func (k *known) add(c Chunk) error {
 }
 
 // fit widens a chunk to the columns of the shape. A chunk that does not fit gives a *ShapeError.
-func (k *known) fit(c Chunk) (*geoarrow.Columns, error) {
+func (k *shapeJoiner) fit(c Chunk) (*geoarrow.Columns, error) {
 	if slices.ContainsFunc(c.Columns.Attributes, func(col geoarrow.Column) bool { return col.Facts.IsGuessed() }) {
 		c.Columns = withoutGuessed(c.Columns)
 	}
@@ -170,7 +170,7 @@ func (k *known) fit(c Chunk) (*geoarrow.Columns, error) {
 }
 
 // unfit says why a chunk cannot be one of the table, or "".
-func (k *known) unfit(c *geoarrow.Columns) string {
+func (k *shapeJoiner) unfit(c *geoarrow.Columns) string {
 	for i := range c.Attributes {
 		col := &c.Attributes[i]
 		id := col.ID()
@@ -198,7 +198,7 @@ func (k *known) unfit(c *geoarrow.Columns) string {
 	return ""
 }
 
-func typeText(r geoarrow.Resolved) string {
+func typeText(r geoarrow.Resolution) string {
 	switch {
 	case r.JSON:
 		return "JSON text"
@@ -215,6 +215,6 @@ func kindText(k geoarrow.Kind, d geoarrow.Dim) string {
 	return geoarrow.MakeRowKind(k, d).String()
 }
 
-func (k *known) changed(what string) error {
+func (k *shapeJoiner) changed(what string) error {
 	return fmt.Errorf("%s: %w: %s", k.src.Name, source.ErrChanged, what)
 }

@@ -176,7 +176,7 @@ func scanBatch(ctx context.Context, b *geoarrow.Columns, crs geoarrow.CRS, sel s
 }
 
 // Temporary returns where the files that clients send are written, and how large one may be.
-func (c *Inbox) Temporary(maxBytes int64) source.Unpacking {
+func (c *Inbox) Temporary(maxBytes int64) source.UnpackOptions {
 	u := c.cfg.Loader.Unpacking()
 	u.MaxBytes = maxBytes
 	return u

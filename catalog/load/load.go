@@ -163,8 +163,8 @@ func (c *parse) unpack(ctx context.Context, src *source.File) (*persist.Data, er
 }
 
 // Unpacking returns where and how far packed files are unpacked.
-func (c *Loader) Unpacking() source.Unpacking {
-	return source.Unpacking{
+func (c *Loader) Unpacking() source.UnpackOptions {
+	return source.UnpackOptions{
 		Dir: c.Archive.Path(), MaxBytes: c.MaxUnpacked, Workers: c.Limits.WithDefaults().Workers,
 	}
 }

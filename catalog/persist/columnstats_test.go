@@ -39,7 +39,7 @@ func textColumn(name string, values []*string) geoarrow.Column {
 }
 
 // numberColumn returns a column of a fixed width; nil is null.
-func numberColumn[T geoarrow.Fixed](name string, t arrow.DataType, values []*T) geoarrow.Column {
+func numberColumn[T geoarrow.FixedWidth](name string, t arrow.DataType, values []*T) geoarrow.Column {
 	texts := make([]*string, len(values))
 	numbers := make([]T, len(values))
 	for i, v := range values {

@@ -399,7 +399,7 @@ func TestLayoutKnowsFields(t *testing.T) {
 		{readers.Span{}, "From To Row Inside Text State CRS"},
 		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings " +
 			"ShortRings ShortLines Foreign Appendable"},
-		{readers.Skipped{}, "Count First"},
+		{readers.SkippedRows{}, "Count First"},
 		{readers.Deviations{}, "Count Rules First"},
 		{readers.Deviation{}, "Offset Row Field Rule Done"},
 		{geoarrow.CRS{}, "Authority Code Text"},

@@ -225,7 +225,7 @@ func randomTable(t testing.TB, r *rand.Rand, m mix, rows, size int) *readers.Tab
 		RoundedIntegers: 1 << 62, ReplacedCharacters: 4, ParseTime: time.Second + 1,
 		Summary: readers.Summary{
 			CRS: geoarrow.CRS84, Layers: []string{"a \"b\"", "c"}, BytesRead: 5,
-			Skipped:          readers.Skipped{Count: 2, First: []int64{7, 9}},
+			Skipped:          readers.SkippedRows{Count: 2, First: []int64{7, 9}},
 			IgnoredOrdinates: 6, UnclosedRings: 7, ShortRings: 8, ShortLines: 9,
 			Foreign: map[string]int64{"bbox": 1, "": 3},
 		},

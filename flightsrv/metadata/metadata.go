@@ -29,7 +29,7 @@ type Table struct {
 	ParseSeconds  float64     `json:"parse_seconds"`
 	Cached        bool        `json:"cached"` // no parse was needed
 
-	Skipped            *readers.Skipped    `json:"skipped,omitempty"`
+	Skipped            *readers.SkippedRows    `json:"skipped,omitempty"`
 	Deviations         *readers.Deviations `json:"deviations,omitempty"`
 	RoundedIntegers    int64               `json:"rounded_integers,omitempty"`
 	IgnoredOrdinates   int64               `json:"ignored_ordinates,omitempty"`

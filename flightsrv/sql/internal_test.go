@@ -214,10 +214,10 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 }
 
-// nothing is an upload without messages.
-type nothing struct{}
+// emptyUpload is an upload without messages.
+type emptyUpload struct{}
 
-func (nothing) Recv() (*flight.FlightData, error) { return nil, io.EOF }
+func (emptyUpload) Recv() (*flight.FlightData, error) { return nil, io.EOF }
 
 // FuzzCommands returns bytes to everything that reads them. Nothing may panic, and what is no
 // Flight SQL is an error.
@@ -251,7 +251,7 @@ func FuzzCommands(f *testing.F) {
 			r.Close()
 		}
 		// it needs a handle, which no bytes have
-		_, _ = s.Put(ctx, &flight.FlightData{FlightDescriptor: d, DataHeader: b, DataBody: b}, nothing{})
+		_, _ = s.Put(ctx, &flight.FlightData{FlightDescriptor: d, DataHeader: b, DataBody: b}, emptyUpload{})
 		_, _ = checkMessage(&uploads.Checker{Rules: parameterRules}, &flight.FlightData{DataHeader: b, DataBody: b})
 		for _, a := range actions() {
 			_, _ = s.Action(ctx, a.name, b)

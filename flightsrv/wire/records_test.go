@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// counted counts the writes to a socket.
-type counted struct {
+// countingConn counts the writes to a socket.
+type countingConn struct {
 	net.Conn
 	writes int
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *countingConn) Write(b []byte) (int, error) {
 	c.writes++
 	return c.Conn.Write(b)
 }
@@ -60,7 +60,7 @@ func TestRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := &counted{Conn: raw}
+	socket := &countingConn{Conn: raw}
 	r := &records{Conn: socket, rooms: newRooms()}
 	secure := tls.Server(r, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	if err := secure.Handshake(); err != nil {

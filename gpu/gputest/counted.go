@@ -15,7 +15,7 @@ import (
 func OpenCounted(t testing.TB, o gpu.Options, toHost *atomic.Int64) *gpu.Device {
 	t.Helper()
 	drv, c := emulation(t)
-	d := gpu.New(&counted{Driver: drv, toHost: toHost, fetches: map[driver.Function]bool{}}, c, o)
+	d := gpu.New(&countingDriver{Driver: drv, toHost: toHost, fetches: map[driver.Function]bool{}}, c, o)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -24,8 +24,8 @@ func OpenCounted(t testing.TB, o gpu.Options, toHost *atomic.Int64) *gpu.Device 
 	return d
 }
 
-// counted is a driver that counts.
-type counted struct {
+// countingDriver is a driver that counts.
+type countingDriver struct {
 	driver.Driver
 	toHost *atomic.Int64
 
@@ -34,12 +34,12 @@ type counted struct {
 	fetches map[driver.Function]bool
 }
 
-func (d *counted) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, bytes int64) error {
+func (d *countingDriver) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, bytes int64) error {
 	d.toHost.Add(bytes)
 	return d.Driver.ToHost(s, dst, src, bytes)
 }
 
-func (d *counted) Function(m driver.Module, name string) (driver.Function, error) {
+func (d *countingDriver) Function(m driver.Module, name string) (driver.Function, error) {
 	f, err := d.Driver.Function(m, name)
 	if err == nil && name == "fetch" {
 		d.mu.Lock()
@@ -49,7 +49,7 @@ func (d *counted) Function(m driver.Module, name string) (driver.Function, error
 	return f, err
 }
 
-func (d *counted) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
+func (d *countingDriver) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
 	d.mu.Lock()
 	fetches := d.fetches[f]
 	d.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Placing is what PlaceMembers takes and gives.
+// ColumnPlan is what PlaceMembers takes and gives.
 //
 //	Row         m members' records
 //	Owner       m elements: the member whose value is the object that the member belongs to, or -1 if it belongs to the record itself
@@ -18,7 +18,7 @@ import (
 //	Slots       Fields * Rows elements, overwritten: Slots[f*Rows+r] is the member that is field f of row r, or -1
 //	Report      Fields elements, overwritten
 //	Odd         one element, overwritten
-type Placing struct {
+type ColumnPlan struct {
 	Row, Owner, Field, OwnerField gpu.Buffer[int32]
 	Want                          int32
 	Kind                          gpu.Buffer[ValueKind]
@@ -52,7 +52,7 @@ type PlaceReport struct {
 //
 // Two launches; reads 17 to 21 bytes a member, writes 4 bytes a slot and updates one for each
 // member that is placed.
-func PlaceMembers(k *kernels.Set, s *gpu.Stream, p Placing) error {
+func PlaceMembers(k *kernels.Set, s *gpu.Stream, p ColumnPlan) error {
 	w := k.Begin(s, "place members")
 	members := p.Row.Len()
 	w.Need(members <= math.MaxInt32, "%d members, at most %d", members, math.MaxInt32)

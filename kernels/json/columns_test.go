@@ -55,16 +55,16 @@ func randomMembers(rng *rand.Rand, rows, fields, repeat, unknown int) *memberLis
 	return m
 }
 
-// placed is what PlaceMembers says.
-type placed struct {
+// columnPlaces is what PlaceMembers says.
+type columnPlaces struct {
 	slots  []int32
 	report []kjson.FieldReport
 	odd    kjson.PlaceReport
 }
 
 // placePlainly is PlaceMembers, one member at a time.
-func placePlainly(m *memberList, want int32, rows, fields int) placed {
-	p := placed{
+func placePlainly(m *memberList, want int32, rows, fields int) columnPlaces {
+	p := columnPlaces{
 		slots: make([]int32, rows*fields), report: make([]kjson.FieldReport, fields),
 		odd: kjson.PlaceReport{Unknown: -1, Repeated: -1},
 	}
@@ -101,7 +101,7 @@ func placePlainly(m *memberList, want int32, rows, fields int) placed {
 // checkPlacing compares PlaceMembers with placePlainly.
 func checkPlacing(r *kerneltest.Rig, what string, m *memberList, want int32, rows, fields int) {
 	r.Helper()
-	p := kjson.Placing{
+	p := kjson.ColumnPlan{
 		Row: kerneltest.Upload(r, m.row), Owner: kerneltest.Upload(r, m.owner), Field: kerneltest.Upload(r, m.field),
 		OwnerField: kerneltest.Upload(r, m.ownerField), Want: want,
 		Kind: kerneltest.Upload(r, m.kind), Rows: rows, Fields: fields,
@@ -194,7 +194,7 @@ func TestPlaceMembersOutsideOfTheTable(t *testing.T) {
 func TestPlaceMembersRefuses(t *testing.T) {
 	r := kerneltest.Open(t)
 	three, kinds := kerneltest.Upload(r, make([]int32, 3)), kerneltest.Upload(r, make([]kjson.ValueKind, 3))
-	sound := kjson.Placing{
+	sound := kjson.ColumnPlan{
 		Row: three, Owner: three, Field: three, OwnerField: three, Kind: kinds, Rows: 2, Fields: 2,
 		Slots: kerneltest.Poisoned[int32](r, 4), Report: kerneltest.Poisoned[kjson.FieldReport](r, 2),
 		Odd: kerneltest.Poisoned[kjson.PlaceReport](r, 1),
@@ -202,17 +202,17 @@ func TestPlaceMembersRefuses(t *testing.T) {
 	r.OK(kjson.PlaceMembers(r.Set, r.Stream, sound))
 	for _, tt := range []struct {
 		name   string
-		change func(p *kjson.Placing)
+		change func(p *kjson.ColumnPlan)
 	}{
-		{"few owners", func(p *kjson.Placing) { p.Owner = three.Slice(0, 2) }},
-		{"few fields", func(p *kjson.Placing) { p.Field = three.Slice(0, 2) }},
-		{"few kinds", func(p *kjson.Placing) { p.Kind = kinds.Slice(0, 2) }},
-		{"no fields of owners", func(p *kjson.Placing) { p.OwnerField = gpu.Buffer[int32]{} }},
-		{"few slots", func(p *kjson.Placing) { p.Slots = p.Slots.Slice(0, 3) }},
-		{"few reports", func(p *kjson.Placing) { p.Report = p.Report.Slice(0, 1) }},
-		{"nothing for what is odd", func(p *kjson.Placing) { p.Odd = gpu.Buffer[kjson.PlaceReport]{} }},
-		{"negative rows and fields", func(p *kjson.Placing) { p.Rows, p.Fields = -2, -2 }},
-		{"too many rows", func(p *kjson.Placing) { p.Rows, p.Fields = 1<<62, 4 }},
+		{"few owners", func(p *kjson.ColumnPlan) { p.Owner = three.Slice(0, 2) }},
+		{"few fields", func(p *kjson.ColumnPlan) { p.Field = three.Slice(0, 2) }},
+		{"few kinds", func(p *kjson.ColumnPlan) { p.Kind = kinds.Slice(0, 2) }},
+		{"no fields of owners", func(p *kjson.ColumnPlan) { p.OwnerField = gpu.Buffer[int32]{} }},
+		{"few slots", func(p *kjson.ColumnPlan) { p.Slots = p.Slots.Slice(0, 3) }},
+		{"few reports", func(p *kjson.ColumnPlan) { p.Report = p.Report.Slice(0, 1) }},
+		{"nothing for what is odd", func(p *kjson.ColumnPlan) { p.Odd = gpu.Buffer[kjson.PlaceReport]{} }},
+		{"negative rows and fields", func(p *kjson.ColumnPlan) { p.Rows, p.Fields = -2, -2 }},
+		{"too many rows", func(p *kjson.ColumnPlan) { p.Rows, p.Fields = 1<<62, 4 }},
 	} {
 		p := sound
 		tt.change(&p)

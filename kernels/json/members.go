@@ -21,7 +21,7 @@ type MemberLevel struct {
 // placeLevels is LEVELS of members.cu.
 const placeLevels = 3
 
-// LevelPlacing is what PlaceLevels takes and gives: tables for the members of the records, and for
+// LevelPlan is what PlaceLevels takes and gives: tables for the members of the records, and for
 // those of the objects that are values of two fields.
 //
 //	Row, Kind  m elements: members' records, and the kinds of their values
@@ -33,7 +33,7 @@ const placeLevels = 3
 //	Slots      an element for each row of each field, overwritten, level by level: as in Placing
 //	Report     an element for each field, overwritten, level by level
 //	Odd        an element a level, overwritten
-type LevelPlacing struct {
+type LevelPlan struct {
 	Row, Owner, Field gpu.Buffer[int32]
 	Kind              gpu.Buffer[ValueKind]
 	Wants             [placeLevels - 1]int32
@@ -49,7 +49,7 @@ type LevelPlacing struct {
 //
 // Two launches; reads 17 bytes a member, writes 4 bytes a slot and updates one for each member that
 // is placed.
-func PlaceLevels(k *kernels.Set, s *gpu.Stream, p LevelPlacing) error {
+func PlaceLevels(k *kernels.Set, s *gpu.Stream, p LevelPlan) error {
 	const each = 6 // PLACED of members.cu
 	w := k.Begin(s, "place levels")
 	members := level(w, MemberLevel{Owner: p.Owner, Field: p.Field})

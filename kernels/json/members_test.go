@@ -14,15 +14,15 @@ import (
 	kjson "github.com/vibeflight/vibeflight/kernels/json"
 )
 
-// keyed are members with their keys.
-type keyed struct {
+// memberKey are members with their keys.
+type memberKey struct {
 	memberList
 	keys kerneltest.Tokens
 }
 
 // keyedMembers are members of two levels; field gives the number of a key.
-func keyedMembers(rng *rand.Rand, n, names int, field func(name int) int32) *keyed {
-	x := &keyed{}
+func keyedMembers(rng *rand.Rand, n, names int, field func(name int) int32) *memberKey {
+	x := &memberKey{}
 	outer := int32(-1)
 	for i := range n {
 		name, owner := rng.IntN(names), int32(-1)
@@ -39,13 +39,13 @@ func keyedMembers(rng *rand.Rand, n, names int, field func(name int) int32) *key
 }
 
 // of reports whether member i is one of a level.
-func (x *keyed) of(i int, want int32) bool {
+func (x *memberKey) of(i int, want int32) bool {
 	owner := x.owner[i]
 	return want < 0 && owner < 0 || want >= 0 && owner >= 0 && x.field[owner] == want
 }
 
 // level takes the members to the device.
-func (x *keyed) level(r *kerneltest.Rig, want int32) kjson.MemberLevel {
+func (x *memberKey) level(r *kerneltest.Rig, want int32) kjson.MemberLevel {
 	return kjson.MemberLevel{Owner: kerneltest.Upload(r, x.owner), Field: kerneltest.Upload(r, x.field), Want: want}
 }
 
@@ -125,7 +125,7 @@ func TestPlaceLevels(t *testing.T) {
 			if n > 40 {
 				x.row[7], x.row[8] = -1, int32(rows)
 			}
-			p := kjson.LevelPlacing{
+			p := kjson.LevelPlan{
 				Row: kerneltest.Upload(r, x.row), Owner: kerneltest.Upload(r, x.owner),
 				Field: kerneltest.Upload(r, x.field),
 				Kind:  kerneltest.Upload(r, x.kind), Wants: [2]int32{0, 3}, Rows: rows,
@@ -220,12 +220,12 @@ func TestMembersRefuse(t *testing.T) {
 			kerneltest.Poisoned[int64](r, 4), kernels.Mask{}),
 		"two words of mask": kjson.CountMembers(r.Set, r.Stream, level, kind, 0, kerneltest.Poisoned[int64](r, 4),
 			kerneltest.Poisoned[uint64](r, 2)),
-		"no slots": kjson.PlaceLevels(r.Set, r.Stream, kjson.LevelPlacing{
+		"no slots": kjson.PlaceLevels(r.Set, r.Stream, kjson.LevelPlan{
 			Row: level.Owner, Owner: level.Owner,
 			Field: level.Field, Kind: kind, Rows: 3, Fields: [3]int{1, 0, 0},
 			Report: kerneltest.Poisoned[kjson.FieldReport](r, 1), Odd: kerneltest.Poisoned[kjson.PlaceReport](r, 3),
 		}),
-		"two levels": kjson.PlaceLevels(r.Set, r.Stream, kjson.LevelPlacing{
+		"two levels": kjson.PlaceLevels(r.Set, r.Stream, kjson.LevelPlan{
 			Row: level.Owner, Owner: level.Owner,
 			Field: level.Field, Kind: kind, Odd: kerneltest.Poisoned[kjson.PlaceReport](r, 2),
 		}),

@@ -5,8 +5,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Extracted counts what ExtractNumbers found.
-type Extracted struct {
+// Extraction counts what ExtractNumbers found.
+type Extraction struct {
 	Numbers int64 // pairs of a start and an end
 	Dropped int64 // starts and ends that are part of none
 }
@@ -34,7 +34,7 @@ type pairTile struct {
 //
 // Three launches; reads the masks twice and writes 16 bytes a number.
 func ExtractNumbers(k *kernels.Set, s *gpu.Stream, start, end, region kernels.Mask, starts, ends gpu.Buffer[int64],
-	found gpu.Buffer[Extracted],
+	found gpu.Buffer[Extraction],
 ) error {
 	w := k.Begin(s, "extract numbers")
 	kernels.CountSpans(w, starts, ends)
@@ -46,10 +46,10 @@ func ExtractNumbers(k *kernels.Set, s *gpu.Stream, start, end, region kernels.Ma
 // AllocNumbers is ExtractNumbers into buffers of the right length, which the caller frees. It waits
 // for the device to count.
 func AllocNumbers(k *kernels.Set, s *gpu.Stream, start, end, region kernels.Mask) (starts, ends gpu.Buffer[int64],
-	found Extracted, err error,
+	found Extraction, err error,
 ) {
 	w := k.Begin(s, "extract numbers")
-	count := kernels.Scratch[Extracted](w, 1)
+	count := kernels.Scratch[Extraction](w, 1)
 	tile := extractTiles(w, start, end, region, count)
 	found = kernels.ReadOne(w, count)
 	starts, ends = kernels.Result[int64](w, found.Numbers), kernels.Result[int64](w, found.Numbers)
@@ -62,7 +62,7 @@ func AllocNumbers(k *kernels.Set, s *gpu.Stream, start, end, region kernels.Mask
 }
 
 // extractTiles counts the pairs, by tile and in all.
-func extractTiles(w *kernels.Call, start, end, region kernels.Mask, found gpu.Buffer[Extracted]) gpu.Buffer[pairTile] {
+func extractTiles(w *kernels.Call, start, end, region kernels.Mask, found gpu.Buffer[Extraction]) gpu.Buffer[pairTile] {
 	words := start.Len()
 	w.Need(end.Len() == words, "%d words of ends for %d of starts", end.Len(), words)
 	w.Need(region.Len() == words || region.Len() == 0, "%d words of region for %d of starts", region.Len(), words)

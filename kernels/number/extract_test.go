@@ -12,7 +12,7 @@ import (
 )
 
 // extracted is ExtractNumbers, byte by byte. region may be nil.
-func extracted(start, end, region []uint64) (starts, ends []int64, found knumber.Extracted) {
+func extracted(start, end, region []uint64) (starts, ends []int64, found knumber.Extraction) {
 	starts, ends = []int64{}, []int64{}
 	waits := int64(-1)
 	for i := range 64 * len(start) {
@@ -48,11 +48,11 @@ func checkExtracted(r *kerneltest.Rig, what string, start, end, region []uint64)
 	}
 	for _, room := range []int{len(wantStarts), len(wantStarts) / 2} {
 		starts, ends, found := kerneltest.Poisoned[int64](r, room), kerneltest.Poisoned[int64](r, room),
-			kerneltest.Poisoned[knumber.Extracted](r, 1)
+			kerneltest.Poisoned[knumber.Extraction](r, 1)
 		r.OK(knumber.ExtractNumbers(r.Set, r.Stream, a, b, c, starts, ends, found))
 		kerneltest.SameItems(r, what+", starts", kerneltest.Read(r, starts), wantStarts[:room])
 		kerneltest.SameItems(r, what+", ends", kerneltest.Read(r, ends), wantEnds[:room])
-		kerneltest.SameItems(r, what+", counts", kerneltest.Read(r, found), []knumber.Extracted{want})
+		kerneltest.SameItems(r, what+", counts", kerneltest.Read(r, found), []knumber.Extraction{want})
 	}
 	starts, ends, found, err := knumber.AllocNumbers(r.Set, r.Stream, a, b, c)
 	r.OK(err)
@@ -151,7 +151,7 @@ func TestExtractNumbersOfText(t *testing.T) {
 func TestExtractNumbersRefuses(t *testing.T) {
 	r := kerneltest.Open(t)
 	mask, list := kerneltest.Upload(r, make([]uint64, 3)), kerneltest.Poisoned[int64](r, 10)
-	none := gpu.Buffer[knumber.Extracted]{}
+	none := gpu.Buffer[knumber.Extraction]{}
 	tests := []struct {
 		name string
 		err  error
@@ -162,7 +162,7 @@ func TestExtractNumbersRefuses(t *testing.T) {
 		{"lists of two lengths", knumber.ExtractNumbers(r.Set, r.Stream, mask, mask, mask, list,
 			list.Slice(0, 9), none)},
 		{"two counts", knumber.ExtractNumbers(r.Set, r.Stream, mask, mask, mask, list, list,
-			kerneltest.Poisoned[knumber.Extracted](r, 2))},
+			kerneltest.Poisoned[knumber.Extraction](r, 2))},
 	}
 	for _, tt := range tests {
 		if tt.err == nil {

@@ -18,8 +18,8 @@ var (
 	allBrackets = ktext.Brackets{Open: "([{<1ace", Close: ")]}>2bdf"}
 )
 
-// bracketed is a text as BracketDepth sees it, read byte by byte.
-type bracketed struct {
+// bracketText is a text as BracketDepth sees it, read byte by byte.
+type bracketText struct {
 	open, closing []uint64
 	depth         []int64 // inclusive, of each byte
 	start         int64
@@ -27,8 +27,8 @@ type bracketed struct {
 }
 
 // readBrackets is BracketDepth, byte by byte.
-func readBrackets(text []byte, inside []uint64, b ktext.Brackets, start int64) bracketed {
-	x := bracketed{depth: make([]int64, len(text)), kind: make([]int, len(text)), start: start}
+func readBrackets(text []byte, inside []uint64, b ktext.Brackets, start int64) bracketText {
+	x := bracketText{depth: make([]int64, len(text)), kind: make([]int, len(text)), start: start}
 	depth := start
 	for i, c := range text {
 		x.kind[i] = -1
@@ -54,7 +54,7 @@ func readBrackets(text []byte, inside []uint64, b ktext.Brackets, start int64) b
 }
 
 // end is the depth behind the text.
-func (x *bracketed) end() int64 {
+func (x *bracketText) end() int64 {
 	if len(x.depth) == 0 {
 		return x.start
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // spanEnd is SpanBoundaries, byte by byte.
-func spanEnd(x *bracketed, start int64, skip int) int64 {
+func spanEnd(x *bracketText, start int64, skip int) int64 {
 	n := int64(len(x.depth))
 	if start < 0 || start >= n || int64(skip) >= n-start {
 		return n

@@ -11,15 +11,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// growing is a file each of whose rows has two values, one of a column of its own. bad is a
+// columnGrowth is a file each of whose rows has two values, one of a column of its own. bad is a
 // malformed row.
-type growing struct {
+type columnGrowth struct {
 	name, head, row, between, tail, bad string
 	leading                             int  // columns that every table has
 	names                               bool // the place of a column too many is that of its name
 }
 
-var growings = []growing{
+var growings = []columnGrowth{
 	{
 		name: "a.geojson", head: `{"type":"FeatureCollection","features":[`,
 		row:     `{"type":"Feature","geometry":null,"properties":{"n":1,"n%d":2}}`,
@@ -45,7 +45,7 @@ var growings = []growing{
 
 // text gives the file with a malformed row at a number, or none if that is negative, and the offset
 // at which row number at begins.
-func (g growing) text(rows, bad, at int) (string, int64) {
+func (g columnGrowth) text(rows, bad, at int) (string, int64) {
 	var b strings.Builder
 	b.WriteString(g.head)
 	var offset int64

@@ -27,7 +27,7 @@ func TestTablesOfAnArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		content, err := formats.UnpackLayer(t.Context(), format, src, layer, source.Unpacking{Dir: t.TempDir()})
+		content, err := formats.UnpackLayer(t.Context(), format, src, layer, source.UnpackOptions{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestTablesOfAnArchive(t *testing.T) {
 	}
 	defer src.Close()
 	var none *readers.NoLayerError
-	if _, err := formats.UnpackLayer(t.Context(), format, src, "roads", source.Unpacking{}); !errors.As(err, &none) ||
+	if _, err := formats.UnpackLayer(t.Context(), format, src, "roads", source.UnpackOptions{}); !errors.As(err, &none) ||
 		!slices.Equal(none.Layers, want) {
 		t.Errorf("a layer that is not there: got %v", err)
 	}

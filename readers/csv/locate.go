@@ -48,7 +48,7 @@ func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts reade
 	}
 	l := locator{
 		text: text{dialect: d, decoder: newDecoder(d.charset)}, list: list,
-		seen: make([]finding, len(d.names)),
+		seen: make([]valueForm, len(d.names)),
 	}
 	if d.pad || d.repair { // as the parser reads it
 		l.extra = len(d.names)

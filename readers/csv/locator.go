@@ -14,7 +14,7 @@ import (
 type locator struct {
 	text
 	list  []candidate
-	seen  []finding // by column
+	seen  []valueForm // by column
 	fresh []shown   // of the record at hand
 	bad   bool      // the record at hand is not in the encoding
 }
@@ -22,15 +22,15 @@ type locator struct {
 // shown is a column whose finding is of the record at hand, and what it was before.
 type shown struct {
 	column int
-	before finding
+	before valueForm
 }
 
 // mostLooked is how far from the first record the values of a candidate may be that is not one of
 // the plain names, and the separator that tells how fractions are written.
 const mostLooked = 1 << 20
 
-// finding is what the first value of a column that is not null is.
-type finding struct {
+// valueForm is what the first value of a column that is not null is.
+type valueForm struct {
 	kind     valueKind
 	comma    bool // a number with a decimal comma
 	grouped  bool // whose comma may stand between thousands
@@ -131,8 +131,8 @@ func (l *locator) field(i int, c cell) {
 }
 
 // find says what a value is that is not null.
-func (l *locator) find(b []byte) finding {
-	f := finding{kind: isText}
+func (l *locator) find(b []byte) valueForm {
+	f := valueForm{kind: isText}
 	if _, word := special(b); word {
 		return f
 	}
@@ -219,7 +219,7 @@ func (l *locator) fits(c *candidate) (form geometryForm, undecided bool) {
 
 // isOrdinate reports whether what a column has shown is an ordinate of a candidate. most is that of
 // degrees.
-func (l *locator) isOrdinate(c *candidate, f finding, most float64) bool {
+func (l *locator) isOrdinate(c *candidate, f valueForm, most float64) bool {
 	inRange := math.Abs(f.v) <= most
 	switch {
 	case c.fresh && c.degrees && !inRange, c.widths && !f.fraction && !f.whole:

@@ -40,7 +40,7 @@ type Header struct {
 	columns  readers.Projection
 	nullFrom int // where the hidden field begins in a record
 	nullBits int // how many bits it has; 0: there is none
-	missing  readers.Skipped
+	missing  readers.SkippedRows
 
 	deviations readers.Deviations
 }
@@ -165,7 +165,7 @@ func (h *Header) count(src *source.File, promised int64) error {
 				h.RecordLength, there))
 	}
 	h.Records = there
-	h.missing = readers.Skipped{Count: promised - there, First: []int64{h.offset(there)}}
+	h.missing = readers.SkippedRows{Count: promised - there, First: []int64{h.offset(there)}}
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (h *Header) deviate(offset int64, rule, done string) {
 
 // Missing are the records that the header promises and the file does not have, under on_error:
 // skip. The first offset is where they would begin.
-func (h *Header) Missing() readers.Skipped { return h.missing }
+func (h *Header) Missing() readers.SkippedRows { return h.missing }
 
 // Project is the header for who asks for some columns. The fields of the others are checked, and
 // give columns without values.

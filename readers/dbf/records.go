@@ -44,7 +44,7 @@ type Run struct {
 	// numbers of the records that are no rows, ascending: deleted ones, and malformed ones under
 	// on_error: skip
 	Left       []int64
-	Skipped    readers.Skipped
+	Skipped    readers.SkippedRows
 	Deviations readers.Deviations // rows count from the first record
 	Bytes      int64              // read from the table, not from its memo file
 	To         int64              // the record behind the last one that was read

@@ -96,6 +96,6 @@ func (s *scanner) complete() error {
 			"the file ends behind %d features, expected %d, as the header says", s.row, s.header.count,
 		))
 	}
-	s.sum.Add(&readers.Summary{Skipped: readers.Skipped{Count: missing, First: []int64{s.End}}})
+	s.sum.Add(&readers.Summary{Skipped: readers.SkippedRows{Count: missing, First: []int64{s.End}}})
 	return nil
 }

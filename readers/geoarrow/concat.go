@@ -15,19 +15,19 @@ import (
 // have the same columns of the same types, and geometries of one Kind and Dim (Widen and Promote
 // before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
-	j := Joined{Memory: mem}
+	j := Concatenation{Memory: mem}
 	return j.all(parts)
 }
 
 // Extend is Concat with the first part's own memory where that has room: nobody else may append to
 // its slices.
 func Extend(mem *Arena, parts []*Columns) (*Columns, error) {
-	j := Joined{Memory: mem, c: parts[0]}
+	j := Concatenation{Memory: mem, c: parts[0]}
 	return j.all(parts[1:])
 }
 
 // all appends the parts, and gives the rows.
-func (j *Joined) all(parts []*Columns) (*Columns, error) {
+func (j *Concatenation) all(parts []*Columns) (*Columns, error) {
 	for _, p := range parts {
 		if err := j.Append(p, 0, p.Rows); err != nil {
 			return nil, err
@@ -36,14 +36,14 @@ func (j *Joined) all(parts []*Columns) (*Columns, error) {
 	return j.Columns(), nil
 }
 
-// Joined collects the rows of several Columns one behind the other, in memory of the arena.
-type Joined struct {
+// Concatenation collects the rows of several Columns one behind the other, in memory of the arena.
+type Concatenation struct {
 	Memory *Arena
 	c      *Columns
 }
 
 // Rows is how many rows it has.
-func (j *Joined) Rows() int {
+func (j *Concatenation) Rows() int {
 	if j.c == nil {
 		return 0
 	}
@@ -52,7 +52,7 @@ func (j *Joined) Rows() int {
 
 // Fits reports whether Append takes the rows of c: the columns are the same, in the same order, of
 // the same types, and geometries are of the same Kind and Dim. Whatever is empty takes everything.
-func (j *Joined) Fits(c *Columns) bool {
+func (j *Concatenation) Fits(c *Columns) bool {
 	if j.c == nil {
 		return true
 	}
@@ -72,7 +72,7 @@ func (j *Joined) Fits(c *Columns) bool {
 }
 
 // Append copies the rows from (inclusive) to to (exclusive) of c, which fits.
-func (j *Joined) Append(c *Columns, from, to int) error {
+func (j *Concatenation) Append(c *Columns, from, to int) error {
 	if j.c == nil {
 		j.c = emptyLike(c)
 	}
@@ -92,7 +92,7 @@ func (j *Joined) Append(c *Columns, from, to int) error {
 
 // Reserve makes room for rows rows that are like those of a Columns that fits, and a sixteenth
 // more, in one block of memory. It comes before the first Append.
-func (j *Joined) Reserve(like *Columns, rows float64) {
+func (j *Concatenation) Reserve(like *Columns, rows float64) {
 	times := rows / float64(like.Rows) * 17 / 16
 	// of a geometry, more than a column has; from the end of one to the start of the next
 	const slices, between = 10, 64
@@ -125,7 +125,7 @@ func (c *Column) reserve(mem *Arena, like *Column, times float64) {
 
 // roomLike is an empty slice with room for times as many elements as another has; nil if that has
 // none.
-func roomLike[T Fixed | ~uint8](mem *Arena, like []T, times float64) []T {
+func roomLike[T FixedWidth | ~uint8](mem *Arena, like []T, times float64) []T {
 	if len(like) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func roomLike[T Fixed | ~uint8](mem *Arena, like []T, times float64) []T {
 }
 
 // Columns are the rows. Nothing may be appended behind that.
-func (j *Joined) Columns() *Columns {
+func (j *Concatenation) Columns() *Columns {
 	if j.c == nil {
 		return &Columns{}
 	}
@@ -241,7 +241,7 @@ func (g *Geometry) append(mem *Arena, p *Geometry, from, to int) error {
 }
 
 // appendTo is append with memory of the arena; nil stays nil if there is nothing to append.
-func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
+func appendTo[T FixedWidth | ~uint8](mem *Arena, v, more []T) []T {
 	v = room(mem, v, len(more))
 	into, width := v[len(v):len(v)+len(more)], int(unsafe.Sizeof(*new(T)))
 	mem.share(width*len(more), func(from, to int) { bulk.Copy(into[from/width:to/width], more[from/width:to/width]) })
@@ -249,7 +249,7 @@ func appendTo[T Fixed | ~uint8](mem *Arena, v, more []T) []T {
 }
 
 // room makes room for n elements behind v.
-func room[T Fixed | ~uint8](mem *Arena, v []T, n int) []T {
+func room[T FixedWidth | ~uint8](mem *Arena, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
 		v = append(Alloc[T](mem, max(need, len(v)*5/4)), v...)
 	}

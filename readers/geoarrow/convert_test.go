@@ -121,7 +121,7 @@ func TestWKBOverflow(t *testing.T) {
 		Rows: 1, Kind: LineString, Geoms: []int32{0, 2},
 		X: make([]float64, 2), Y: make([]float64, 2),
 	}}
-	j := Joined{Memory: &Arena{}, c: &Columns{Rows: 1, Geometry: &Geometry{
+	j := Concatenation{Memory: &Arena{}, c: &Columns{Rows: 1, Geometry: &Geometry{
 		Rows: 1, Kind: LineString,
 		Geoms: []int32{0, math.MaxInt32 - 1},
 	}}}

@@ -75,7 +75,7 @@ func TestDecimalColumns(t *testing.T) {
 	if !ok || low.Text(wide.Type) != "-1" || high.Text(wide.Type) != "9007199254740993" || low.Compare(high) != -1 {
 		t.Errorf("range %s to %s, %t", low.Text(wide.Type), high.Text(wide.Type), ok)
 	}
-	floats, ok := wide.Widen(Resolved{Type: arrow.PrimitiveTypes.Float64}, 3)
+	floats, ok := wide.Widen(Resolution{Type: arrow.PrimitiveTypes.Float64}, 3)
 	if !ok || floats.Rounded != 1 || View[float64](floats.Values)[2] != 1<<53 {
 		t.Errorf("got %v, %d rounded, %t", View[float64](floats.Values), floats.Rounded, ok)
 	}

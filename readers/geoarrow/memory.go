@@ -35,11 +35,11 @@ const (
 
 // Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is
 // large. Behind its length there may be anything.
-func Alloc[T Fixed | ~uint8](a *Arena, n int) []T { return alloc[T](a, n, 0) }
+func Alloc[T FixedWidth | ~uint8](a *Arena, n int) []T { return alloc[T](a, n, 0) }
 
 // alloc is Alloc with room for spare elements more, whose pages are mapped in if they are written
 // to: an estimate that was too low costs a fault a page, and one that was too high costs nothing.
-func alloc[T Fixed | ~uint8](a *Arena, expected, spare int) []T {
+func alloc[T FixedWidth | ~uint8](a *Arena, expected, spare int) []T {
 	n := expected + spare
 	size := n * int(unsafe.Sizeof(*new(T)))
 	if size == 0 || a.block == 0 && size < ownSlice {
@@ -151,7 +151,7 @@ func resident(b []byte, page int) int {
 // HandOver gives a finished chunk the slice that collected it, and the collector a new one of the
 // size that the next chunk will need if it is like this one. A slice that is much too large is
 // copied instead.
-func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
+func HandOver[T FixedWidth | ~uint8](a *Arena, collected *[]T) []T {
 	s := *collected
 	if len(s) == 0 {
 		return nil
@@ -173,7 +173,7 @@ func HandOver[T Fixed | ~uint8](a *Arena, collected *[]T) []T {
 
 // Reserve makes room for times as many elements as the slice has, and a little more: what a whole
 // chunk will need if it goes on like its first part.
-func Reserve[T Fixed | ~uint8](a *Arena, collected *[]T, times float64) {
+func Reserve[T FixedWidth | ~uint8](a *Arena, collected *[]T, times float64) {
 	s := *collected
 	n := int(float64(len(s)) * times)
 	spare := n/8 + 64

@@ -85,7 +85,7 @@ func TestAppendWithHelpers(t *testing.T) {
 	for i := range rows {
 		c.Geometry.X[i], c.Geometry.Y[i] = float64(i), float64(-i)
 	}
-	j := Joined{Memory: &Arena{Helpers: 3}}
+	j := Concatenation{Memory: &Arena{Helpers: 3}}
 	for _, span := range [][2]int{{0, rows}, {1, rows}, {5, 9}} {
 		if err := j.Append(c, span[0], span[1]); err != nil {
 			t.Fatal(err)

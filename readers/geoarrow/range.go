@@ -97,7 +97,7 @@ func (c *Column) Range(rows int) (low, high Value, ok bool) {
 
 // valueRange asks whether a row is null only where its value would change the result, which is
 // seldom.
-func valueRange[T Fixed](c *Column, v []T) (least, greatest T, ok bool) {
+func valueRange[T FixedWidth](c *Column, v []T) (least, greatest T, ok bool) {
 	i := 0
 	for i < len(v) && (v[i] != v[i] || !c.valid(i)) {
 		i++

@@ -60,7 +60,7 @@ func rangeColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) Column {
 	return c
 }
 
-func hardValues[T Fixed](r *rand.Rand, c *Column, n int, pool ...T) []byte {
+func hardValues[T FixedWidth](r *rand.Rand, c *Column, n int, pool ...T) []byte {
 	v := make([]T, n)
 	for i := range v {
 		if c.valid(i) {

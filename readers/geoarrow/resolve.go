@@ -52,16 +52,16 @@ func (f Facts) Join(g Facts) Facts {
 	return f
 }
 
-// Resolved is the type that a set of facts gives a column.
-type Resolved struct {
+// Resolution is the type that a set of facts gives a column.
+type Resolution struct {
 	Type        arrow.DataType
 	JSON, Mixed bool // as in Column
 }
 
 var (
-	textType  = Resolved{Type: arrow.BinaryTypes.String}
-	jsonType  = Resolved{Type: arrow.BinaryTypes.String, JSON: true}
-	mixedType = Resolved{Type: arrow.BinaryTypes.String, Mixed: true}
+	textType  = Resolution{Type: arrow.BinaryTypes.String}
+	jsonType  = Resolution{Type: arrow.BinaryTypes.String, JSON: true}
+	mixedType = Resolution{Type: arrow.BinaryTypes.String, Mixed: true}
 
 	decimalType = &arrow.Decimal128Type{Precision: 38}
 	moneyType   = &arrow.Decimal128Type{Precision: 19, Scale: 4}
@@ -79,10 +79,10 @@ var (
 //
 // Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit
 // one type. What nobody asked for has no type but null.
-func (f Facts) Resolve(role Role) Resolved {
+func (f Facts) Resolve(role Role) Resolution {
 	k := f.Kinds &^ FactField
 	if k&FactUnread != 0 || k == FactGuess {
-		return Resolved{Type: arrow.Null}
+		return Resolution{Type: arrow.Null}
 	}
 	if k&FactGuess != 0 {
 		return textType
@@ -92,16 +92,16 @@ func (f Facts) Resolve(role Role) Resolved {
 		if !ok {
 			panic(fmt.Sprintf("geoarrow: a column of type %q", f.Declared)) // names are those of TypeName
 		}
-		return Resolved{Type: t}
+		return Resolution{Type: t}
 	}
 	switch role {
 	case RoleFeatureID:
 		return resolveID(k)
 	case RoleShape:
-		return Resolved{Type: arrow.BinaryTypes.Binary}
+		return Resolution{Type: arrow.BinaryTypes.Binary}
 	}
 	if k == 0 && role.Leads() && role.Times() {
-		return Resolved{Type: &arrow.TimestampType{Unit: arrow.Millisecond}}
+		return Resolution{Type: &arrow.TimestampType{Unit: arrow.Millisecond}}
 	}
 	scalars := k & factScalar
 	if f.Kinds&FactField != 0 && scalars == k {
@@ -117,10 +117,10 @@ func (f Facts) Resolve(role Role) Resolved {
 	if !ok {
 		return orMixed(scalars)
 	}
-	return Resolved{Type: ListOf(item, false)}
+	return Resolution{Type: ListOf(item, false)}
 }
 
-func orMixed(scalars FactKinds) Resolved {
+func orMixed(scalars FactKinds) Resolution {
 	if scalars == 0 {
 		return jsonType
 	}
@@ -141,22 +141,22 @@ func listItem(lists, scalars FactKinds) (arrow.DataType, bool) {
 	return nil, false
 }
 
-func (f Facts) resolveScalars(k FactKinds) Resolved {
+func (f Facts) resolveScalars(k FactKinds) Resolution {
 	switch {
 	case k == 0:
 		return textType
 	case k == FactMoney:
-		return Resolved{Type: moneyType}
+		return Resolution{Type: moneyType}
 	case k&FactMoney != 0:
 		return mixedType
 	case k&factText == 0 && k == FactBool:
-		return Resolved{Type: arrow.FixedWidthTypes.Boolean}
+		return Resolution{Type: arrow.FixedWidthTypes.Boolean}
 	case k&factText == 0:
-		return Resolved{Type: numberType(k)}
+		return Resolution{Type: numberType(k)}
 	case k&^factText != 0:
 		return mixedType
 	}
-	return Resolved{Type: f.temporalType()}
+	return Resolution{Type: f.temporalType()}
 }
 
 // resolveField is resolveScalars for FactField. What such a text means is a guess, so a column is
@@ -168,7 +168,7 @@ func (f Facts) resolveScalars(k FactKinds) Resolved {
 //	numbers    float64
 //	times      as of any texts
 //	several    text, which is not mixed: no other type was meant
-func (f Facts) resolveField(k FactKinds) Resolved {
+func (f Facts) resolveField(k FactKinds) Resolution {
 	switch {
 	case k == 0 || k&factText == k:
 		return f.resolveScalars(k)
@@ -236,12 +236,12 @@ func (f Facts) zone() string {
 
 // resolveID: int64, then uint64, if all are such integers, else as written. Never float64: an id is
 // no quantity.
-func resolveID(k FactKinds) Resolved {
+func resolveID(k FactKinds) Resolution {
 	switch {
 	case k == 0, k&^(FactInt32|FactInt64|FactNegative|FactUint64) != 0, k&FactUint64 != 0 && k&FactNegative != 0:
 		return textType
 	case k&FactUint64 != 0:
-		return Resolved{Type: arrow.PrimitiveTypes.Uint64}
+		return Resolution{Type: arrow.PrimitiveTypes.Uint64}
 	}
-	return Resolved{Type: arrow.PrimitiveTypes.Int64}
+	return Resolution{Type: arrow.PrimitiveTypes.Int64}
 }

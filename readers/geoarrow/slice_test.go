@@ -240,7 +240,7 @@ func checkPartition(t *testing.T, r *rand.Rand, all []string, c *Columns) {
 		t.Fatalf("cut at %v and joined:\n got %s\nwant %s", cuts, got, before)
 	}
 	for _, room := range []float64{0, float64(c.Rows + 1)} { // for the rows of the others
-		own := Joined{Memory: &Arena{}}
+		own := Concatenation{Memory: &Arena{}}
 		if parts[0].Rows > 0 && room > 0 {
 			own.Reserve(parts[0], room)
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Fixed is the Go type of a fixed-width Arrow value.
-type Fixed interface {
+// FixedWidth is the Go type of a fixed-width Arrow value.
+type FixedWidth interface {
 	~int32 | ~int64 | ~uint64 | ~float64
 }
 
 // View gives the bytes of a fixed-width buffer as values, without a copy. The buffer must be
 // aligned, as those of AsBytes are.
-func View[T Fixed](b []byte) []T {
+func View[T FixedWidth](b []byte) []T {
 	if len(b) == 0 {
 		return nil
 	}
@@ -22,7 +22,7 @@ func View[T Fixed](b []byte) []T {
 }
 
 // AsBytes gives values as bytes, without a copy.
-func AsBytes[T Fixed](v []T) []byte {
+func AsBytes[T FixedWidth](v []T) []byte {
 	if len(v) == 0 {
 		return nil
 	}
@@ -32,7 +32,7 @@ func AsBytes[T Fixed](v []T) []byte {
 // Widen gives a column of rows rows the type that the facts of the whole table ask for. It never
 // changes c. It reports false where the values are not enough and their text is needed: a number or
 // a date that turns out to be text, a list that turns out to be JSON.
-func (c *Column) Widen(to Resolved, rows int) (Column, bool) {
+func (c *Column) Widen(to Resolution, rows int) (Column, bool) {
 	out := *c
 	out.Type, out.JSON, out.Mixed = to.Type, to.JSON, to.Mixed
 	if c.Facts.Kinds&FactField != 0 && rows > 0 && c.Type.ID() != arrow.STRING && to.Type.ID() == arrow.STRING {
@@ -209,7 +209,7 @@ func perSecond(u arrow.TimeUnit) int64 {
 	return [...]int64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9}[u]
 }
 
-func mapValues[S, T Fixed](in []S, f func(S) T) []byte {
+func mapValues[S, T FixedWidth](in []S, f func(S) T) []byte {
 	out := make([]T, len(in))
 	for i, v := range in {
 		out[i] = f(v)
@@ -264,7 +264,7 @@ func widenBools(b []byte, to arrow.DataType, n int) ([]byte, int64, bool) {
 	return nil, 0, false
 }
 
-func fill[T Fixed](n int, f func(i int) T) []byte {
+func fill[T FixedWidth](n int, f func(i int) T) []byte {
 	out := make([]T, n)
 	for i := range out {
 		out[i] = f(i)

@@ -65,7 +65,7 @@ func (d *deviceRows) attributes(list []*deviceColumn, scalars knumber.Scalars, c
 	for _, c := range list {
 		kinds |= c.kinds
 	}
-	var nested *deviceNested
+	var nested *nestedTexts
 	if kinds&kindNested != 0 {
 		nested = d.nested(kinds)
 	}
@@ -105,7 +105,7 @@ func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 
 // columns are those that the chunk has: of properties, in the order in which they first appear,
 // behind that of the features' ids.
-func (d *deviceRows) columns(top *placed) (list []*deviceColumn) {
+func (d *deviceRows) columns(top *placedMembers) (list []*deviceColumn) {
 	names, properties := d.properties()
 	if d.Stopped() {
 		return nil
@@ -226,7 +226,7 @@ func (d *deviceRows) askScalars(x *deviceScalars, texts *ktext.Texts) {
 }
 
 // inspect asks what nested values the column has.
-func (d *deviceRows) inspect(c *deviceColumn, nested *deviceNested) {
+func (d *deviceRows) inspect(c *deviceColumn, nested *nestedTexts) {
 	if !c.unread && c.kinds&kindObject != 0 { // whatever the others are
 		d.measure(c, nested)
 	}
@@ -265,7 +265,7 @@ func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
 }
 
 // convert gives the column its type, and has its values made.
-func (d *deviceRows) convert(c *deviceColumn, nested *deviceNested) {
+func (d *deviceRows) convert(c *deviceColumn, nested *nestedTexts) {
 	if c.unread {
 		d.pass(c)
 		return

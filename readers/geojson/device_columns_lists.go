@@ -42,7 +42,7 @@ func (d *deviceRows) lists() (lists *klist.Lists, elements []int64) {
 }
 
 // measureLists asks what the arrays of a column are.
-func (d *deviceRows) measureLists(c *deviceColumn, nested *deviceNested) {
+func (d *deviceRows) measureLists(c *deviceColumn, nested *nestedTexts) {
 	starts, ends := d.pick(c, kindArray)
 	offsets, report := device.Alloc[int64](d.Work, c.n+1), device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
@@ -74,7 +74,7 @@ func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 }
 
 // items begins a column of lists, in which single values of the same kind are lists of one element.
-func (d *deviceRows) items(c *deviceColumn, nested *deviceNested) {
+func (d *deviceRows) items(c *deviceColumn, nested *nestedTexts) {
 	n := int(c.list.count[0])
 	i := &deviceColumn{
 		n: n, numberKinds: []uint32{c.list.report[0]}, starts: device.Alloc[int64](d.Work, n),

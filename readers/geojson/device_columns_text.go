@@ -11,9 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceNested is the objects and arrays among the properties of a chunk as compact JSON text, one
+// nestedTexts is the objects and arrays among the properties of a chunk as compact JSON text, one
 // behind the other.
-type deviceNested struct {
+type nestedTexts struct {
 	text  gpu.Buffer[byte]
 	ranks *klist.Ranks // of the bytes that text keeps
 	lists *klist.Lists // of the arrays; nil if there is none
@@ -28,7 +28,7 @@ const elementBytes = 6
 //	text    {"properties":{"tags": {"a": [1, 2]},"n":1}}
 //	within                         111111111111.
 //	solid                          11111.111.11.
-func (d *deviceRows) nested(kinds kjson.KindSet) *deviceNested {
+func (d *deviceRows) nested(kinds kjson.KindSet) *nestedTexts {
 	within, solid := d.within(kindNested), device.Alloc[uint64](d.Work, kernels.Words(d.dev.Len()))
 	fault := device.Alloc[int64](d.Work, 1)
 	if d.Stopped() {
@@ -54,7 +54,7 @@ func (d *deviceRows) nested(kinds kjson.KindSet) *deviceNested {
 	d.Accept(at[0] < 0, "a nested value that is not as JSON has it, or too deep")
 	d.Accept(lists == nil || d.Stopped() || elements[0] <= int64(d.dev.Len()/elementBytes),
 		"lists of very short elements")
-	x := &deviceNested{text: device.Alloc[byte](d.Work, int(bytes[0])), ranks: ranks, lists: lists}
+	x := &nestedTexts{text: device.Alloc[byte](d.Work, int(bytes[0])), ranks: ranks, lists: lists}
 	if d.Stopped() {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (t *deviceText) size() int64 {
 
 // measure finds how long the texts of a column are: strings without their quotes and escapes, other
 // scalars as they are, nested values as compact JSON.
-func (d *deviceRows) measure(c *deviceColumn, nested *deviceNested) {
+func (d *deviceRows) measure(c *deviceColumn, nested *nestedTexts) {
 	c.text = &deviceText{}
 	if c.kinds&^kindNested != 0 {
 		d.measurePart(c.text, d.dev, c.starts, c.ends, ktext.StringsJSON) // scalars but strings have no backslash

@@ -19,7 +19,7 @@ const coordinatesDepth = 3
 //	members of collections, likewise ──────────────────────────────────────────────────────┘
 //
 // sh are those that readMembers has read the kinds of; nil: there is none.
-func (d *deviceRows) geometry(top *placed, sh *deviceShapes, sum *readers.Summary) *geoarrow.Geometry {
+func (d *deviceRows) geometry(top *placedMembers, sh *deviceShapes, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
 	}

@@ -31,7 +31,7 @@ type collectionTexts struct {
 
 // measureCollections looks for GeometryCollections among the rows, whose members are placed. What
 // it asks for is there behind the next await; nil if there is none.
-func (d *deviceRows) measureCollections(members *placed) *collectionTexts {
+func (d *deviceRows) measureCollections(members *placedMembers) *collectionTexts {
 	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kjson.ValueNull) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes,
 }
 
 // listMembers finds the members of collections and what they consist of.
-func (d *deviceRows) listMembers() *placed {
+func (d *deviceRows) listMembers() *placedMembers {
 	d.structure()
 	if d.Stopped() {
 		return nil

@@ -30,7 +30,7 @@ type deviceShapes struct {
 
 // featureShapes prepares to find the geometries of features, of which top has the members; nil:
 // none has one.
-func (d *deviceRows) featureShapes(top *placed) *deviceShapes {
+func (d *deviceRows) featureShapes(top *placedMembers) *deviceShapes {
 	if d.Stopped() || top.kinds(fieldGeometry)&kindBit(kjson.ValueObject) == 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (d *deviceRows) featureShapes(top *placed) *deviceShapes {
 // shapesOf prepares to find the geometries of rows whose members are placed: those of features, of
 // which top has the members and which must name themselves Feature, or those that are rows
 // themselves, where top is nil. Their kinds are to be read first: see readMembers.
-func (d *deviceRows) shapesOf(members, top *placed) *deviceShapes {
+func (d *deviceRows) shapesOf(members, top *placedMembers) *deviceShapes {
 	n := members.rows
 	d.Accept(members.kinds(fieldType) == kindBit(kjson.ValueString), "a geometry without a type")
 	array := kindBit(kjson.ValueArray)
@@ -70,7 +70,7 @@ func (d *deviceRows) shapesOf(members, top *placed) *deviceShapes {
 
 // find finds the geometries whose kinds are read, of features if there is top. Brackets of
 // coordinates stand at depth deep. It waits for the device; the positions are left to be read.
-func (d *deviceRows) find(sh *deviceShapes, top *placed, deep int) {
+func (d *deviceRows) find(sh *deviceShapes, top *placedMembers, deep int) {
 	if d.Stopped() {
 		return
 	}

@@ -83,16 +83,16 @@ func (t *dictionary) widen() bool {
 	return len(t.columns) > before
 }
 
-// uploaded is a dictionary on the device. It stays there from chunk to chunk: small copies to the
+// deviceDictionary is a dictionary on the device. It stays there from chunk to chunk: small copies to the
 // device wait for the large ones that bring text, and most chunks have the names of the one before.
-type uploaded struct {
+type deviceDictionary struct {
 	dictionary
 	fields *kjson.Fields
 	column gpu.Buffer[int32] // dictionary.column
 }
 
 // upload brings a dictionary that is not there yet.
-func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
+func (u *deviceDictionary) upload(s *gpu.Stream, t *dictionary) error {
 	if u.fields != nil && slices.Equal(u.spelled, t.spelled) && slices.Equal(u.means, t.means) &&
 		slices.Equal(u.dictionary.column, t.column) {
 		return nil
@@ -114,12 +114,12 @@ func (u *uploaded) upload(s *gpu.Stream, t *dictionary) error {
 }
 
 // Free gives its memory back once the work that s was given before is done.
-func (u *uploaded) Free(s *gpu.Stream) error {
+func (u *deviceDictionary) Free(s *gpu.Stream) error {
 	if u.fields == nil {
 		return nil
 	}
 	err := errors.Join(u.fields.Free(s), u.column.Free(s))
-	*u = uploaded{}
+	*u = deviceDictionary{}
 	return err
 }
 
@@ -158,7 +158,7 @@ var (
 // One wait is enough where the rows before had all names, and no feature or geometry has members
 // that nobody reads. Otherwise a second wait follows, and where there are new names they are
 // learned, and all is matched again.
-func (d *deviceRows) features() *placed {
+func (d *deviceRows) features() *placedMembers {
 	records, bad := device.Result(d.Work, d.records.Found), device.Result(d.Work, d.badString)
 	first := len(d.dict.names)
 	for round := uint64(0); ; round++ {
@@ -198,7 +198,7 @@ func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
 // placeLevels puts members in columns: those of features, of geometries and of properties. What it
 // says of them is there behind the next await.
-func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kjson.PlaceReport) {
+func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
 	d.Accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
@@ -208,7 +208,7 @@ func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kjson.PlaceReport) 
 	if d.Stopped() {
 		return levels, nil
 	}
-	d.Try(kjson.PlaceLevels(d.K, d.S, kjson.LevelPlacing{
+	d.Try(kjson.PlaceLevels(d.K, d.S, kjson.LevelPlan{
 		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, Kind: d.records.Kind,
 		Wants:   [2]int32{fieldGeometry, fieldProperties},
 		Columns: columns, Rows: rows, Fields: fields, Slots: slots, Report: report, Odd: odds,
@@ -218,7 +218,7 @@ func (d *deviceRows) placeLevels() (levels [3]*placed, odd []kjson.PlaceReport) 
 		return levels, nil
 	}
 	for i, n := range fields {
-		levels[i] = &placed{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n], rows: rows}
+		levels[i] = &placedMembers{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n], rows: rows}
 		from += n
 	}
 	return levels, device.Result(d.Work, odds)
@@ -262,7 +262,7 @@ func (d *deviceRows) listKeys() {
 }
 
 // checkTypes checks the types of features without a geometry. It waits for the device.
-func (d *deviceRows) checkTypes(top *placed) {
+func (d *deviceRows) checkTypes(top *placedMembers) {
 	found := device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
 		return
@@ -280,7 +280,7 @@ func (d *deviceRows) acceptTypes(named uint32) {
 
 // checkFeatures checks what every record must have, but for its type: that is seen where its
 // geometry's is.
-func (d *deviceRows) checkFeatures(top *placed) {
+func (d *deviceRows) checkFeatures(top *placedMembers) {
 	object, null := kindBit(kjson.ValueObject), kindBit(kjson.ValueNull)
 	d.Accept(top.kinds(fieldType) == kindBit(kjson.ValueString), "a Feature without a type")
 	d.Accept(top.kinds(fieldGeometry)&^(object|null) == 0, "a geometry that is no object")
@@ -335,7 +335,7 @@ func (d *deviceRows) level(want int32) kjson.MemberLevel {
 
 // countForeign counts the members of features and geometries that nobody reads, by their names, and
 // checks what their values are made of. Then they are no members any more.
-func (d *deviceRows) countForeign(top *placed) {
+func (d *deviceRows) countForeign(top *placedMembers) {
 	d.foreign = map[string]int64{}
 	type counted struct {
 		level
@@ -345,7 +345,7 @@ func (d *deviceRows) countForeign(top *placed) {
 	var levels []counted
 	for _, l := range []struct {
 		level
-		*placed
+		*placedMembers
 	}{{ofFeature, top}, {ofGeometry, d.shapes}} {
 		idle := l.odd.Unknown < 0 && l.kinds(fieldBBox) == 0
 		for f := range structuralNames {
@@ -395,7 +395,7 @@ func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 }
 
 // properties gives the members of properties in columns, and the name of each column.
-func (d *deviceRows) properties() (names []string, p *placed) {
+func (d *deviceRows) properties() (names []string, p *placedMembers) {
 	if d.Stopped() {
 		return nil, nil
 	}

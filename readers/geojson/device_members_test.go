@@ -22,7 +22,7 @@ func TestUploadAfterFault(t *testing.T) {
 	s := gputest.Stream(t, d)
 	names := newDictionary([]string{"a", "b"}, []string{"c"})
 	for call := 1; ; call++ {
-		var u uploaded
+		var u deviceDictionary
 		left = call
 		err := u.upload(s, names)
 		left = -1

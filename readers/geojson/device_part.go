@@ -46,8 +46,8 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 // Read parses features on a device.
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	rows := deviceRows{
-		Work: w, turns: &turns{}, dev: w.Text, dict: c.seen.dictionary(),
-		names: device.Keep[uploaded](w), sep: c.sep, longest: c.head.limits.MaxFeatureBytes,
+		Work: w, turns: &taskSchedule{}, dev: w.Text, dict: c.seen.dictionary(),
+		names: device.Keep[deviceDictionary](w), sep: c.sep, longest: c.head.limits.MaxFeatureBytes,
 	}
 	rows.asked = c.parser.layout.Columns
 	rows.deep, rows.texts = c.head.limits.MaxDepth-c.head.state.brackets, c.Sinks.Forced()

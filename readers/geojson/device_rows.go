@@ -19,10 +19,10 @@ import (
 //	                                                         -> single values      -> texts, lists
 type deviceRows struct {
 	*device.Work
-	turns *turns
+	turns *taskSchedule
 	dev   gpu.Buffer[byte] // the text
 	dict  *dictionary
-	names *uploaded // dict, once upload has run
+	names *deviceDictionary // dict, once upload has run
 	sep   kjson.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
@@ -36,8 +36,8 @@ type deviceRows struct {
 	x         *kjson.Structure
 	records   *kjson.Records
 	badString gpu.Buffer[int64] // where one is, or -1; no element: all are sound
-	shapes    *placed           // members of geometries
-	values    *placed           // members of properties
+	shapes    *placedMembers           // members of geometries
+	values    *placedMembers           // members of properties
 	foreign   map[string]int64  // how many members that nobody reads there are of each name
 	third     bool              // some position here, or of the rows before, has a third ordinate
 
@@ -137,8 +137,8 @@ func (d *deviceRows) checkStrings() {
 // stringsSound reports whether no string is bad, of what badString has held.
 func stringsSound(bad []int64) bool { return len(bad) == 0 || bad[0] < 0 }
 
-// placed are members in their columns.
-type placed struct {
+// placedMembers are members in their columns.
+type placedMembers struct {
 	slots  gpu.Buffer[int32]
 	report []kjson.FieldReport
 	odd    kjson.PlaceReport
@@ -146,24 +146,24 @@ type placed struct {
 }
 
 // of is the slots of one field.
-func (p *placed) of(field int) gpu.Buffer[int32] {
+func (p *placedMembers) of(field int) gpu.Buffer[int32] {
 	return p.slots.Slice(field*p.rows, (field+1)*p.rows)
 }
 
 // kinds are the kinds of values that a field has.
-func (p *placed) kinds(field int) uint32 { return p.report[field].Kinds }
+func (p *placedMembers) kinds(field int) uint32 { return p.report[field].Kinds }
 
 func kindBit(k kjson.ValueKind) uint32 { return 1 << k }
 
 // place puts the structural members of the records in columns. It waits for the device.
-func (d *deviceRows) place() *placed {
+func (d *deviceRows) place() *placedMembers {
 	fields := len(structuralNames)
-	p := &placed{rows: d.records.Count, slots: device.Alloc[int32](d.Work, fields*d.records.Count)}
+	p := &placedMembers{rows: d.records.Count, slots: device.Alloc[int32](d.Work, fields*d.records.Count)}
 	report, odd := device.Alloc[kjson.FieldReport](d.Work, fields), device.Alloc[kjson.PlaceReport](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	d.Try(kjson.PlaceMembers(d.K, d.S, kjson.Placing{
+	d.Try(kjson.PlaceMembers(d.K, d.S, kjson.ColumnPlan{
 		Row: d.records.Row, Owner: d.records.Owner, Field: d.records.Field, OwnerField: d.records.Field,
 		Want: -1, Kind: d.records.Kind,
 		Rows: d.records.Count, Fields: fields, Slots: p.slots, Report: report, Odd: odd,

@@ -8,15 +8,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// turns has tasks on one chunk go side by side: while one waits for the device the others give it
+// taskSchedule has tasks on one chunk go side by side: while one waits for the device the others give it
 // more to do, so that one wait serves them all.
 //
 //	one     launch, ask ·      look, launch, ask ·      look
 //	other   ·       launch, ask ·                launch, ask ·   look
 //	host                      wait                         wait
 //
-// They take turns: none runs while another does, and what they share needs no lock.
-type turns struct {
+// They take taskSchedule: none runs while another does, and what they share needs no lock.
+type taskSchedule struct {
 	rest func() // lets the others have their turns, until the device was waited for; nil without others
 }
 

@@ -31,7 +31,7 @@ func TestTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &deviceRows{Work: &device.Work{S: s}, turns: &turns{}}
+	d := &deviceRows{Work: &device.Work{S: s}, turns: &taskSchedule{}}
 	task := func(name string, waits int) func() {
 		return func() {
 			for i := range waits {

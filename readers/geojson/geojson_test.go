@@ -38,21 +38,21 @@ func FuzzFormat(f *testing.F) {
 // stands there.
 type textCase struct{ name, input, want string }
 
-// reading is how the cases of a table are read.
-type reading struct {
+// readCase is how the cases of a table are read.
+type readCase struct {
 	file    string
 	options map[string]any
 	limits  readers.Limits
 }
 
 var (
-	plain    = reading{file: "a.geojson"}
-	lines    = reading{file: "a.geojsonl"}
-	skipping = reading{file: "a.geojson", options: map[string]any{"on_error": "skip"}}
+	plain    = readCase{file: "a.geojson"}
+	lines    = readCase{file: "a.geojsonl"}
+	skipping = readCase{file: "a.geojson", options: map[string]any{"on_error": "skip"}}
 )
 
 // check reads each case whole, in windows of every size, and in small batches.
-func check(t *testing.T, how reading, cases []textCase) {
+func check(t *testing.T, how readCase, cases []textCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 // modes are how the cases of malformed rows are read.
 var (
-	nulling   = reading{file: "a.geojson", options: map[string]any{"on_error": "null"}}
-	repairing = reading{file: "a.geojson", options: map[string]any{"on_error": "repair"}}
-	nullLines = reading{file: "a.geojsonl", options: map[string]any{"on_error": "null"}}
+	nulling   = readCase{file: "a.geojson", options: map[string]any{"on_error": "null"}}
+	repairing = readCase{file: "a.geojson", options: map[string]any{"on_error": "repair"}}
+	nullLines = readCase{file: "a.geojsonl", options: map[string]any{"on_error": "null"}}
 )
 
 // passedCase is a text whose deviations stand at the marks ¦, with the columns that it becomes and
@@ -21,7 +21,7 @@ type passedCase struct {
 	deviations           []string
 }
 
-func checkPassed(t *testing.T, how reading, cases []passedCase) {
+func checkPassed(t *testing.T, how readCase, cases []passedCase) {
 	t.Helper()
 	var all []textCase
 	for _, c := range cases {

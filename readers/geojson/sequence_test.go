@@ -126,7 +126,7 @@ func TestSkip(t *testing.T) {
 		},
 		{"repeated", fc(rowA, `{"type":"Feature","geometry":5,"geometry":null,"properties":{"a":1,"a":2}}`), ab},
 	})
-	seq := reading{file: "a.geojsonl", options: skipping.options}
+	seq := readCase{file: "a.geojsonl", options: skipping.options}
 	check(t, seq, []textCase{
 		{"line", rowA + "\n{\"type\":\n" + rowB, skips(ab, "56")},
 		{"line of text", rowA + "\nhello\n" + rowB, skips(ab, "56")},

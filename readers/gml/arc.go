@@ -200,9 +200,9 @@ func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	return true
 }
 
-// centered is what an arc or a circle around a position says of itself. Angles are counted from the
+// centeredArc is what an arc or a circle around a position says of itself. Angles are counted from the
 // first axis of the system towards the second, in radians.
-type centered struct {
+type centeredArc struct {
 	radius   float64
 	unit     string // of the radius, as written
 	from, to float64
@@ -219,7 +219,7 @@ const (
 // its end.
 func (s *scanner) aroundCenter(c frame, whole bool) bool {
 	first := len(s.sink.Geom.X)
-	var e centered
+	var e centeredArc
 	for {
 		switch s.X.Next() {
 		case xmltext.End:

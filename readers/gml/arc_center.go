@@ -25,7 +25,7 @@ const earthRadius = 1852 * 60 * 180 / math.Pi
 const nearShare = 1.0 / 500
 
 // addAround puts an arc in place of its center, which is the position first.
-func (s *scanner) addAround(c frame, first int, e centered, whole bool) bool {
+func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool {
 	n := len(s.sink.Geom.X) - first
 	switch {
 	case n != 1:
@@ -64,7 +64,7 @@ func (s *scanner) addAround(c frame, first int, e centered, whole bool) bool {
 
 // placer gives positions around a center by their angle, and the radius in the units of the system.
 // In a geographic system a radius in units of length is one on the sphere.
-func (s *scanner) placer(c frame, center position, e centered) (at func(angle float64) (x, y float64), radius float64) {
+func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64), radius float64) {
 	radius = e.radius
 	unit, isLength := metres[strings.ToLower(e.unit)]
 	if isLength && c.system.isGeographic() {

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-var linear = reading{options: map[string]any{"linearize": true}}
+var linear = readCase{options: map[string]any{"linearize": true}}
 
 // segments is a collection with a Curve of such segments.
 func segments(s ...string) string {
@@ -19,7 +19,7 @@ func segments(s ...string) string {
 
 // TestArcsAreNamed asks of errors that they name the option that reads the file.
 func TestArcsAreNamed(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"arc", segments("¦<Arc><posList>0 0 1 1 2 0</posList></Arc>"),
 			"<Arc> is not read as a line: only straight segments are; the option linearize reads it as one",

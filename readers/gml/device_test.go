@@ -119,7 +119,7 @@ func TestDeviceSweep(t *testing.T) {
 
 // sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a
 // table, else 0.
-func sameOnDevice(t *testing.T, how reading, in readertest.Input, d readers.Engine, seed int) int64 {
+func sameOnDevice(t *testing.T, how readCase, in readertest.Input, d readers.Engine, seed int) int64 {
 	f, silent := how.format(), &silent{TB: t}
 	onDevice := how.variant(readertest.OnDevice(d))
 	if readertest.Same(silent, f, in, []int{0}, onDevice); silent.failed {
@@ -135,7 +135,7 @@ func sameOnDevice(t *testing.T, how reading, in readertest.Input, d readers.Engi
 }
 
 // sweepOnDevice is the file of a seed, and how it is read.
-func sweepOnDevice(seed uint64) (reading, readertest.Input) {
+func sweepOnDevice(seed uint64) (readCase, readertest.Input) {
 	if seed%3 == 0 {
 		d := newSweepDocument(seed)
 		return d.how, d.input()
@@ -160,5 +160,5 @@ func sweepOnDevice(seed uint64) (reading, readertest.Input) {
 	if r.IntN(4) == 0 {
 		in.Options["axis_order"] = []string{"xy", "yx"}[r.IntN(2)]
 	}
-	return reading{options: in.Options, limits: in.Limits}, in
+	return readCase{options: in.Options, limits: in.Limits}, in
 }

@@ -23,7 +23,7 @@ func TestDimensions(t *testing.T) {
 		flat   = "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4, 5 6)"
 		local  = "urn:x-local:plan"
 	)
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"compound", listIn("urn:ogc:def:crs:EPSG::7415", six), solid + "EPSG:7415"},
 		{"short", listIn("EPSG:7415", six), solid + "EPSG:7415"},
 		{"geographic", listIn("http://www.opengis.net/def/crs/EPSG/0/4979", six), turned + "EPSG:4979"},
@@ -89,16 +89,16 @@ func TestNamesOfSystems(t *testing.T) {
 				"\"\ndeviations: unknown-crs-name 2",
 		})
 	}
-	check(t, reading{}, append(cases, textCase{"no form of OGC", geom(point("osgb:BNG", "1 2")), plain +
+	check(t, readCase{}, append(cases, textCase{"no form of OGC", geom(point("osgb:BNG", "1 2")), plain +
 		`text "osgb:BNG"`}))
-	check(t, reading{options: map[string]any{"axis_order": "xy"}},
+	check(t, readCase{options: map[string]any{"axis_order": "xy"}},
 		[]textCase{{"the option says it", geom(point("urn:ogc:def:crs:EPSG::99999", "1 2")), plain +
 			`text "urn:ogc:def:crs:EPSG::99999"`}})
 	fme := func(name string) string {
 		return `<FeatureCollection xmlns:fme="http://www.safe.com/gml/fme">` +
 			geom(point(name, "1 2"))[len("<FeatureCollection>"):]
 	}
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"FME", fme("EPSG:4326"), swapped},
 		{"FME, easting first", fme("EPSG:25832"), plain + "EPSG:25832"},
 		{"FME, GML 2", fme("http://www.opengis.net/gml/srs/epsg.xml#4326"), plain + "EPSG:4326"},

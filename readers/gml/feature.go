@@ -186,7 +186,7 @@ func (s *scanner) content(e *element) bool {
 
 // leaf keeps the text of an element without children.
 func (s *scanner) leaf(e *element, text []byte) bool {
-	var d *declared
+	var d *leafElement
 	if s.schema != nil {
 		d = s.schema.find(s.layer, e.in.path(e.name))
 	}

@@ -9,7 +9,7 @@ const (
 )
 
 func TestGeometry(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"point", geom(`<Point><pos>1 2</pos></Point>`, `<Point><pos> 3
  4 </pos></Point>`), "geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)"},
 		{
@@ -167,7 +167,7 @@ func TestCoordinates(t *testing.T) {
 	line := func(attributes, text string) string {
 		return geom(`<LineString><coordinates` + attributes + `>` + text + `</coordinates></LineString>`)
 	}
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"pairs", line("", "1,2 3,4"), "geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)"},
 		{
 			"K3: lines and tabs", line("", "\n\t1,2,0\n\t3,4,0\n"),
@@ -214,7 +214,7 @@ func TestCoordinates(t *testing.T) {
 }
 
 func TestGeometryFaults(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"no number", geom(`<Point><pos>1 ¦x</pos></Point>`),
 			`feature 0, geometry: want an ordinate, which is a number, found "x"`,

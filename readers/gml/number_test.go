@@ -44,7 +44,7 @@ func TestNumbers(t *testing.T) {
 			"]]>\n<!-- --></posList></LineString>")},
 		{"coordinates", geom("<LineString><coordinates>" + strings.Join(tuples, " ") + "</coordinates></LineString>")},
 	} {
-		table, err := readertest.Parse(t, reading{}.format(), readertest.Input{Name: "a.gml", Text: []byte(c.text)})
+		table, err := readertest.Parse(t, readCase{}.format(), readertest.Input{Name: "a.gml", Text: []byte(c.text)})
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -61,7 +61,7 @@ func TestNumbers(t *testing.T) {
 	}
 	in := readertest.Input{Name: "a.gml", Siblings: map[string][]byte{".xsd": []byte(typed("xs:double"))}}
 	in.Text = []byte("<c><members><f>" + "<a>" + strings.Join(halves, "</a></f><f><a>") + "</a></f></members></c>")
-	table, err := readertest.Parse(t, reading{}.format(), in)
+	table, err := readertest.Parse(t, readCase{}.format(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // TestPaths has values of one name in different elements, each of which has a column of its own.
 func TestPaths(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"two parents", values("<s><d>1</d></s><e><d>2</d></e>", "<e><d>3</d></e>"),
 			"s.d: int32: 1 | null\ne.d: int32: 2 | 3",
@@ -32,7 +32,7 @@ func TestPaths(t *testing.T) {
 		},
 		{"called as the geometry", values("<s><geometry>1</geometry></s>"), "geometry_1: int32: 1"},
 	})
-	typed := reading{xsd: `<schema xmlns="http://www.w3.org/2001/XMLSchema"><complexType name="P"><sequence><element name="d" type="T"/></sequence></complexType>` +
+	typed := readCase{xsd: `<schema xmlns="http://www.w3.org/2001/XMLSchema"><complexType name="P"><sequence><element name="d" type="T"/></sequence></complexType>` +
 		`<simpleType name="T"><restriction base="string"/></simpleType>` +
 		`<element name="f"><complexType><sequence><element name="s" type="P"/><element name="e" type="P"/></sequence></complexType></element></schema>`}
 	check(t, typed, []textCase{{"types", values("<s><d>1</d></s>"), "s.d: string: \"1\"\ne.d: string: null"}})
@@ -51,7 +51,7 @@ const (
 
 // TestSecondGeometries has features with several geometries.
 func TestSecondGeometries(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"both", values(label + area), "area: binary: " + areaWKB + "\n" + pointKind + "POINT (1 2)" + inUTM},
 		{"nested", values("<x>" + label + "</x><y>" + area + "</y>"), "area: binary: " + areaWKB + "\n" +
 			pointKind + "POINT (1 2)" + inUTM},
@@ -73,14 +73,14 @@ func TestSecondGeometries(t *testing.T) {
 			"label: binary: " + labelWKB + "\n" + pointKind + "POINT (1 2)\ncrs: EPSG:4326",
 		},
 	})
-	check(t, reading{options: map[string]any{"geometry": "area"}}, []textCase{
+	check(t, readCase{options: map[string]any{"geometry": "area"}}, []textCase{
 		{"named", values(label+area, label, area), "label: binary: " + labelWKB + " | " + labelWKB +
 			" | null\n" + areaKind + areaText + " | null | " + areaText + inUTM},
 		{"nested", values("<x>"+label+area+"</x>", "<x>"+label+"</x>"), "label: binary: " + labelWKB +
 			" | " + labelWKB + "\n" + areaKind + areaText + " | null" + inUTM},
 		{"malformed", values(label + "<area><Point><pos>1 ¦x</pos></Point></area>"), "want an ordinate"},
 	})
-	check(t, reading{options: map[string]any{"geometry": "y.label"}}, []textCase{
+	check(t, readCase{options: map[string]any{"geometry": "y.label"}}, []textCase{
 		{"by its way", values("<x>" + label + "</x><y>" + label + "</y>"), "label: binary: " + labelWKB +
 			"\n" + pointKind + "POINT (1 2)" + inUTM},
 	})

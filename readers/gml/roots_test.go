@@ -8,7 +8,7 @@ func TestRoots(t *testing.T) {
 	const want = "gml_id: string: \"a\"\nn: int32: 1\ngeometry: geoarrow.point xy: POINT (1 2)"
 	const two = "gml_id: string: \"a\" | \"a\"\nn: int32: 1 | 1\ngeometry: geoarrow.point xy: POINT (1 2) | POINT (1 2)"
 	collection := "<FeatureCollection><featureMember>" + feature + "</featureMember></FeatureCollection>"
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"a feature", feature, want},
 		{"a feature behind a comment", "<?xml version='1.0'?><!-- <f> -->" + feature + "\n<!-- -->", want},
 		{

@@ -15,12 +15,12 @@ type schema struct {
 
 // featureType is what the schema promises of one layer.
 type featureType struct {
-	order []*declared // the elements that have columns, in the order of the schema
-	names map[string]*declared
+	order []*leafElement // the elements that have columns, in the order of the schema
+	names map[string]*leafElement
 }
 
-// declared is a leaf element of a feature type.
-type declared struct {
+// leafElement is a leaf element of a feature type.
+type leafElement struct {
 	name     string   // with those of the elements around it in front, each with a "/"
 	promise  *promise // of its values; nil: none, as its type is not known
 	many     bool     // it may stand there several times
@@ -28,7 +28,7 @@ type declared struct {
 }
 
 // kinds are what the column has without any value.
-func (d *declared) kinds() geoarrow.FactKinds {
+func (d *leafElement) kinds() geoarrow.FactKinds {
 	switch {
 	case d.promise == nil:
 		return 0
@@ -39,7 +39,7 @@ func (d *declared) kinds() geoarrow.FactKinds {
 }
 
 // elements are those of a layer that have columns, in the order of the schema.
-func (c *schema) elements(layer string) []*declared {
+func (c *schema) elements(layer string) []*leafElement {
 	if c == nil || c.layers[layer] == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (c *schema) elements(layer string) []*declared {
 }
 
 // find is what is promised of the elements on a path, or nil.
-func (c *schema) find(layer string, path []byte) *declared {
+func (c *schema) find(layer string, path []byte) *leafElement {
 	if c.layers[layer] == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func newSchema(root *node) *schema {
 	s := &schema{layers: map[string]*featureType{}}
 	for name, n := range t.elements {
 		if content := t.contentOf(n); content != nil {
-			f := &featureType{names: map[string]*declared{}}
+			f := &featureType{names: map[string]*leafElement{}}
 			t.collect(f, content, "", false, 0)
 			s.layers[name] = f
 		}
@@ -134,7 +134,7 @@ func (t *types) element(f *featureType, n *node, way string, many bool, depth in
 		t.collect(f, content, way+n.attribute("name")+"/", many, depth+1)
 		return
 	}
-	d := &declared{name: way + n.attribute("name"), many: many}
+	d := &leafElement{name: way + n.attribute("name"), many: many}
 	typeName := n.attribute("type")
 	d.geometry = isGeometryProperty(local(typeName))
 	switch {

@@ -117,12 +117,12 @@ func TestSchema(t *testing.T) {
 			},
 		}},
 	} {
-		t.Run(c.name, func(t *testing.T) { check(t, reading{xsd: c.xsd}, c.cases) })
+		t.Run(c.name, func(t *testing.T) { check(t, readCase{xsd: c.xsd}, c.cases) })
 	}
-	check(t, reading{xsd: typed("xs:int"), options: map[string]any{"on_error": "skip"}}, []textCase{
+	check(t, readCase{xsd: typed("xs:int"), options: map[string]any{"on_error": "skip"}}, []textCase{
 		{"skip", values("<a>x</a>", "<a>1</a>"), "a: int32: 1\nskipped: 1 at [34]"},
 	})
-	check(t, reading{xsd: typed("xs:int")}, []textCase{
+	check(t, readCase{xsd: typed("xs:int")}, []textCase{
 		{"another layer", fc("<g><a>x</a></g>"), `a: string: "x"`},
 		{"no rows", "<FeatureCollection/>", ""},
 	})
@@ -138,7 +138,7 @@ func TestSchemaFaults(t *testing.T) {
 			Name: "dir/a.gml", Text: []byte(values("")),
 			Siblings: map[string][]byte{".xsd": []byte(c.xsd)},
 		}
-		_, err := readertest.Parse(t, reading{}.format(), in)
+		_, err := readertest.Parse(t, readCase{}.format(), in)
 		if parse := new(readers.ParseError); !errors.As(err, &parse) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}

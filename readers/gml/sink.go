@@ -32,7 +32,7 @@ type sink struct {
 	row      int64   // number of the one at hand, over all that were begun
 	schema   *schema
 	layer    string
-	declared []*declared // elements of the layer's type, each of which has a column
+	declared []*leafElement // elements of the layer's type, each of which has a column
 
 	foreign map[string]int64 // geometries that no column holds, by the name of what they are in
 	inRow   []string         // those of the row at hand
@@ -139,7 +139,7 @@ func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	promised := map[string]*declared{}
+	promised := map[string]*leafElement{}
 	for _, d := range k.declared {
 		if d.promise != nil && d.promise.empty != 0 && !d.many {
 			promised[d.name] = d

@@ -12,7 +12,7 @@ import (
 // sweepDocument is a document of the sweep and how it is read. The seed says all of it.
 type sweepDocument struct {
 	text           []byte
-	how            reading
+	how            readCase
 	windows, parts []int // sizes
 }
 
@@ -68,8 +68,8 @@ func newSweepDocument(seed uint64) sweepDocument {
 	return d
 }
 
-func (w *sweeper) reading() reading {
-	var how reading
+func (w *sweeper) reading() readCase {
+	var how readCase
 	if w.one(5) {
 		how.layer = w.pick("f", "g", "g", "h", "none")
 	}

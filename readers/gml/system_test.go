@@ -42,7 +42,7 @@ func TestSystems(t *testing.T) {
 		}
 		cases = append(cases, textCase{c.name, geom(point(c.name, "1 2")), want})
 	}
-	check(t, reading{}, cases)
+	check(t, readCase{}, cases)
 }
 
 // urn is a system with latitude first.
@@ -60,7 +60,7 @@ func TestSystemLevels(t *testing.T) {
 		return strings.Replace(geom(s), "<FeatureCollection>", "<FeatureCollection>"+envelope(urn), 1)
 	}
 	want := "geometry: geoarrow.point xy: POINT (2 1)\ncrs: EPSG:4326"
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"geometry", geom(point(urn, "1 2")), want},
 		{"collection", root(bare), want},
 		{"GML 2 box", strings.Replace(root(bare), "Envelope", "Box", 2), want},
@@ -115,10 +115,10 @@ func TestSystemLevels(t *testing.T) {
 			"geometry: geoarrow.point xy: POINT (2 1)\ncrs: EPSG:4326\nskipped: 1 at [34]",
 		},
 	})
-	check(t, reading{options: map[string]any{"axis_order": "xy"}}, []textCase{
+	check(t, readCase{options: map[string]any{"axis_order": "xy"}}, []textCase{
 		{"as written", geom(point(urn, "1 2")), "geometry: geoarrow.point xy: POINT (1 2)\ncrs: EPSG:4326"},
 	})
-	check(t, reading{options: map[string]any{"axis_order": "yx"}}, []textCase{
+	check(t, readCase{options: map[string]any{"axis_order": "yx"}}, []textCase{
 		{"swapped", geom(point("EPSG:4326", "1 2")), "geometry: geoarrow.point xy: POINT (2 1)\ncrs: EPSG:4326"},
 		{"swapped without a name", geom(bare), "geometry: geoarrow.point xy: POINT (2 1)"},
 	})

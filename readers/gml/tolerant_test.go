@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	nulls   = reading{options: map[string]any{"on_error": "null"}}
-	repairs = reading{options: map[string]any{"on_error": "repair"}}
+	nulls   = readCase{options: map[string]any{"on_error": "null"}}
+	repairs = readCase{options: map[string]any{"on_error": "repair"}}
 )
 
 // TestCoordinatesSeparators has coordinates whose commas and blanks are not where the standard has
@@ -21,7 +21,7 @@ func TestCoordinatesSeparators(t *testing.T) {
 	line := func(text string) string {
 		return geom("<LineString><coordinates>" + text + "</coordinates></LineString>")
 	}
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"stray comma", line("1,2¦, 3,4, 5,6"),
 			"want a blank and no separator of ordinates, as a tuple has three at most, found",
@@ -68,7 +68,7 @@ func TestNulls(t *testing.T) {
 	const good = "<n>2</n><g><Point><pos>1 2</pos></Point></g>"
 	const typed = `<schema xmlns="http://www.w3.org/2001/XMLSchema"><element name="f"><complexType><sequence>` +
 		`<element name="n" type="int"/></sequence></complexType></element></schema>`
-	for _, how := range []reading{nulls, repairs} {
+	for _, how := range []readCase{nulls, repairs} {
 		check(t, how, []textCase{
 			{
 				"number", values("<n>1</n><g><Point><pos>1 x</pos></Point></g>", good),

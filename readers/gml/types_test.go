@@ -10,7 +10,7 @@ import (
 
 // TestTypes has the types of GML's columns, as docs/formats/gml.md says.
 func TestTypes(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"integers", values("<a>1</a>", "<a>-2147483648</a>", "<a>0</a>"), "a: int32: 1 | -2147483648 | 0"},
 		{"wide integers", values("<a>1</a>", "<a>9223372036854775807</a>"), "a: int64: 1 | 9223372036854775807"},
 		{
@@ -67,7 +67,7 @@ i: string: null | null | null | null | null | null | null | null | "1.2.3"`,
 }
 
 func TestLists(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"integers", values("<a>1</a><a>2</a>", "", "<a>3</a>"), "a: list<int32>: [1 2] | null | [3]"},
 		{"int with float", values("<a>1</a><a>2.5</a>", "<a>3</a>"), "a: list<float64>: [1 2.5] | [3]"},
 		{"booleans", values("<a>true</a><a>false</a>"), "a: list<bool>: [true false]"},
@@ -84,7 +84,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"fid", fc(`<f fid="f.1"><a>1</a></f>`, `<f><a>2</a></f>`), "fid: string: \"f.1\" | null\na: int32: 1 | 2"},
 		{"gml:id", fc(`<f gml:id="1"><a>1</a></f>`), "gml_id: string: \"1\"\na: int32: 1"},
 		{"both", fc(`<f gml:id="1"/>`, `<f fid="2"/>`), "fid: string: null | \"2\"\ngml_id: string: \"1\" | null"},
@@ -114,7 +114,7 @@ func TestNames(t *testing.T) {
 // TestTextThenTexts: a text is a list of one where others of its name are lists of texts, wherever
 // the two stand.
 func TestTextThenTexts(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"the text first", values("<b>x</b>", "<b>y</b><b>0</b>"), `b: list<string>: ["x"] | ["y" "0"]`},
 		{"the list first", values("<b>y</b><b>0</b>", "<b>x</b>"), `b: list<string>: ["y" "0"] | ["x"]`},
 	})

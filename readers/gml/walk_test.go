@@ -13,7 +13,7 @@ import (
 )
 
 func TestCollections(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"GML 2 and 3", fc("<f><a>1</a></f>", "<f><a>2</a></f>"), "a: int32: 1 | 2"},
 		{"featureMembers", "<FeatureCollection><featureMembers><f><a>1</a></f><f><a>2</a></f></featureMembers>" +
 			"</FeatureCollection>", "a: int32: 1 | 2"},
@@ -57,7 +57,7 @@ func TestCollections(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"no XML", "¦garbage", "want \"<\" of the root element"},
 		{"empty file", "¦", "a root element"},
 		{"another root", "¦<kml><Document/></kml>", "<kml> is no FeatureCollection"},
@@ -97,9 +97,9 @@ func TestSkip(t *testing.T) {
 func TestLayers(t *testing.T) {
 	text := fc("<x:roads><a>1</a></x:roads>", "<x:rivers><b>2</b></x:rivers>", "<y:roads><a>3</a></y:roads>",
 		"<x:roads><a>4</a></x:roads>")
-	check(t, reading{}, []textCase{{"first", text, "a: int32: 1 | 3 | 4"}})
-	check(t, reading{layer: "roads"}, []textCase{{"by name", text, "a: int32: 1 | 3 | 4"}})
-	check(t, reading{layer: "rivers"}, []textCase{
+	check(t, readCase{}, []textCase{{"first", text, "a: int32: 1 | 3 | 4"}})
+	check(t, readCase{layer: "roads"}, []textCase{{"by name", text, "a: int32: 1 | 3 | 4"}})
+	check(t, readCase{layer: "rivers"}, []textCase{
 		{"second", text, "b: int32: 2"},
 		{
 			"fault in the first", fc("<roads><g><Point><pos>x</pos></Point></g></roads>", "<rivers><b>2</b></rivers>"),
@@ -107,14 +107,14 @@ func TestLayers(t *testing.T) {
 		},
 		{"malformed in the first", fc("<roads><a>¦&</a></roads>", "<rivers><b>2</b></rivers>"), "&amp;"},
 	})
-	table, err := readertest.Parse(t, reading{layer: "rivers"}.format(), readertest.Input{
+	table, err := readertest.Parse(t, readCase{layer: "rivers"}.format(), readertest.Input{
 		Name: "a.gml",
 		Text: []byte(text),
 	})
 	if err != nil || !slices.Equal(table.Summary.Layers, []string{"roads", "rivers"}) {
 		t.Errorf("got %v, %v", table, err)
 	}
-	_, err = readertest.Parse(t, reading{layer: "lakes"}.format(), readertest.Input{Name: "a.gml", Text: []byte(text)})
+	_, err = readertest.Parse(t, readCase{layer: "lakes"}.format(), readertest.Input{Name: "a.gml", Text: []byte(text)})
 	if none := new(readers.NoLayerError); !errors.As(err, &none) || !slices.Equal(none.Layers,
 		[]string{"roads", "rivers"}) {
 		t.Errorf("got %v", err)
@@ -144,7 +144,7 @@ func TestLimits(t *testing.T) {
 				Options: map[string]any{"on_error": "skip"},
 			}
 			in.Parser = func(l readers.Layout) readers.Parser { return windows.Parser(l, size) }
-			_, err := readertest.Parse(t, reading{}.format(), in)
+			_, err := readertest.Parse(t, readCase{}.format(), in)
 			if limit := new(readers.LimitError); !errors.As(err, &limit) || limit.Flag != c.want {
 				t.Errorf("%s, windows of %d: got %v, want a limit of %s", c.name, size, err, c.want)
 			}
@@ -179,7 +179,7 @@ func TestManyFeatures(t *testing.T) {
 	}
 	for _, rows := range []int{0, 7} {
 		in.Limits.BatchRows = rows
-		readertest.Same(t, reading{}.format(), in, sizes, parallel, windows)
+		readertest.Same(t, readCase{}.format(), in, sizes, parallel, windows)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 type deviceRows struct {
 	*device.Work
 	texts   *tagTexts
-	card    *uploaded
+	card    *deviceNames
 	longest int64               // that the text of a Placemark may be
 	asked   readers.Projection  // columns whose values are to be had
 	forced  []geoarrow.ColumnID // columns that are to be text

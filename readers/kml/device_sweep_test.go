@@ -125,7 +125,7 @@ func sameOnDevice(t *testing.T, d readers.Engine, seed int) int64 {
 }
 
 // sweepOnDevice is the file of a seed.
-func sweepOnDevice(seed uint64) (how reading, text []byte) {
+func sweepOnDevice(seed uint64) (how readCase, text []byte) {
 	if seed%3 == 0 {
 		d := newSweepDocument(seed)
 		return d.how, d.text

@@ -208,16 +208,16 @@ func (k *knownTags) numeric() uint64 {
 	return bits
 }
 
-// uploaded are tags on the card. They stay there from chunk to chunk: small copies to the card wait
+// deviceNames are tags on the card. They stay there from chunk to chunk: small copies to the card wait
 // for the large ones that bring text.
-type uploaded struct {
+type deviceNames struct {
 	of     *tagTexts
 	fields *kjson.Fields
 	table  gpu.Buffer[uint64]
 }
 
 // upload brings tags that are not there yet.
-func (u *uploaded) upload(s *gpu.Stream, of *tagTexts, known knownTags) error {
+func (u *deviceNames) upload(s *gpu.Stream, of *tagTexts, known knownTags) error {
 	if u.of == of && u.fields.Len() == len(known.texts) {
 		return nil
 	}
@@ -233,16 +233,16 @@ func (u *uploaded) upload(s *gpu.Stream, of *tagTexts, known knownTags) error {
 	if err != nil {
 		return errors.Join(err, fields.Free(s))
 	}
-	*u = uploaded{of, fields, table}
+	*u = deviceNames{of, fields, table}
 	return nil
 }
 
 // Free gives its memory back once the work that s was given before is done.
-func (u *uploaded) Free(s *gpu.Stream) error {
+func (u *deviceNames) Free(s *gpu.Stream) error {
 	if u.fields == nil {
 		return nil
 	}
 	err := errors.Join(u.fields.Free(s), u.table.Free(s))
-	*u = uploaded{}
+	*u = deviceNames{}
 	return err
 }

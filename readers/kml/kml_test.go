@@ -24,17 +24,17 @@ func FuzzFormat(f *testing.F) { readertest.Fuzz(f, kml.Format(), windows, parall
 // stands there.
 type textCase struct{ name, input, want string }
 
-// reading is how the cases of a table are read.
-type reading struct {
+// readCase is how the cases of a table are read.
+type readCase struct {
 	layer   string
 	options map[string]any
 	limits  readers.Limits
 }
 
-var skipping = reading{options: map[string]any{"on_error": "skip"}}
+var skipping = readCase{options: map[string]any{"on_error": "skip"}}
 
 // format is KML of which a layer is read.
-func (how reading) format() readers.Format {
+func (how readCase) format() readers.Format {
 	f := kml.Format()
 	cpu := f.CPU
 	f.CPU = func(l readers.Layout) readers.Parser {
@@ -45,7 +45,7 @@ func (how reading) format() readers.Format {
 }
 
 // variant is one of which a layer is read.
-func (how reading) variant(v readertest.Variant) readertest.Variant {
+func (how readCase) variant(v readertest.Variant) readertest.Variant {
 	return readertest.Variant{Name: v.Name, Parser: func(l readers.Layout, n int) readers.Parser {
 		l.Layer = how.layer
 		return v.Parser(l, n)
@@ -54,7 +54,7 @@ func (how reading) variant(v readertest.Variant) readertest.Variant {
 
 // check reads each case whole, in windows of every size, in parts of every size, and in small
 // batches.
-func check(t *testing.T, how reading, cases []textCase) {
+func check(t *testing.T, how readCase, cases []textCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestLayers(t *testing.T) {
 		"": `"d1" | "d2" | "d3"`, "d": `"d1" | "d2" | "d3"`, "B": `"b1"`, "A": `"a1" | "a2"`, "A_2": `"x1"`,
 		"Layer4": `"n1"`, "A_2_2": `"y1"`, "a": `"i1"`,
 	} {
-		how := reading{layer: layer}
+		how := readCase{layer: layer}
 		check(t, how, []textCase{{"layer " + layer, manyLayers, "Name: string: " + want}})
 		in := readertest.Input{Name: "a.kml", Text: []byte(manyLayers)}
 		for _, bytes := range []int{0, 1, 7, 50, 200} {
@@ -55,7 +55,7 @@ func TestLayers(t *testing.T) {
 
 // TestOtherLayers: what is malformed anywhere in the file is an error of every layer, if it is XML.
 func TestOtherLayers(t *testing.T) {
-	check(t, reading{layer: "B"}, []textCase{
+	check(t, readCase{layer: "B"}, []textCase{
 		{
 			"other values", doc(folder("A", pm(point("x"))), folder("B", named("b")), folder("C", pm(point("y")))),
 			`Name: string: "b"`,
@@ -95,8 +95,8 @@ func TestLateSchema(t *testing.T) {
 	text := func(tail ...string) string {
 		return doc(folder("A", value("1")), schema, folder("B", append([]string{value("1"), value("02")}, tail...)...))
 	}
-	check(t, reading{layer: "A"}, []textCase{{"behind the rows", text(), `f: string: "1"`}})
-	check(t, reading{layer: "B"}, []textCase{
+	check(t, readCase{layer: "A"}, []textCase{{"behind the rows", text(), `f: string: "1"`}})
+	check(t, readCase{layer: "B"}, []textCase{
 		{"before the rows", text(), "f: int32: 1 | 2"},
 		{
 			"read again", text(pm(`<ExtendedData><Data name="f"><value>x</value></Data></ExtendedData>`)),

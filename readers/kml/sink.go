@@ -60,7 +60,7 @@ var leading = [leadingColumns]struct {
 type sink struct {
 	rows.Sink
 	leading [leadingColumns]*rows.Column
-	data    []named          // columns of the values of the last rows, in their order
+	data    []namedColumn          // columns of the values of the last rows, in their order
 	listed  map[int]struct{} // schemas whose fields have columns in the chunk
 
 	foreign   []foreign
@@ -68,8 +68,8 @@ type sink struct {
 	inRow     []int // which of them the row at hand has, each time
 }
 
-// named is the column of a name of extended data.
-type named struct {
+// namedColumn is the column of a name of extended data.
+type namedColumn struct {
 	name   string
 	column *rows.Column
 }
@@ -118,7 +118,7 @@ func (k *sink) attribute(i int, name []byte) *rows.Column {
 	if i < len(k.data) && k.data[i].name == string(name) {
 		return k.data[i].column
 	}
-	n := named{string(name), k.Column(geoarrow.RolePlain, name)}
+	n := namedColumn{string(name), k.Column(geoarrow.RolePlain, name)}
 	if i < len(k.data) {
 		k.data[i] = n
 	} else {

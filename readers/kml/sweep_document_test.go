@@ -10,7 +10,7 @@ import (
 // sweepDocument is a document of the sweep and how it is read. The seed says all of it.
 type sweepDocument struct {
 	text           []byte
-	how            reading
+	how            readCase
 	windows, parts []int // sizes
 }
 

@@ -18,7 +18,7 @@ import (
 
 // TestTraps are the rows of the list of traps, by their numbers.
 func TestTraps(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"K1 CDATA", doc(pm("<description><![CDATA[<Point><coordinates>9,9]]></description>", point("1,2"))),
 			"description: string: \"<Point><coordinates>9,9\"\ngeometry: geoarrow.point xy: POINT (1 2)",
@@ -83,7 +83,7 @@ func TestTraps(t *testing.T) {
 }
 
 func TestGeometry(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"null", doc(pm()), ""},
 		{
 			"empty", doc(pm("<Point/>"), pm("<Point><coordinates/></Point>"), pm(point(" "))),
@@ -188,7 +188,7 @@ func TestTypes(t *testing.T) {
 		}
 		return doc(features...)
 	}
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"int", schema("int", "1", " -2 ", "", "+03"), "f: int32: 1 | -2 | null | 3"},
 		{"int beyond int32", schema("int", "1", "3000000000"), "f: int64: 1 | 3000000000"},
 		{"int with a fraction", schema("int", "1", "1.5"), "f: float64: 1 | 1.5"},
@@ -355,7 +355,7 @@ func TestFaultsAtLimits(t *testing.T) {
 		{"hole without a shell", doc(pm("<Polygon><innerBoundaryIs>", ring("0,0"), "</innerBoundaryIs></Polygon>"))},
 		{"characters", doc(pm("<name>\xFF 12</name>"), "<!-- \xFF 12 -->")},
 	} {
-		for _, how := range []reading{{}, skipping} {
+		for _, how := range []readCase{{}, skipping} {
 			for most := range int64(len(c.text)) {
 				in := readertest.Input{
 					Name: "a.kml", Text: []byte(c.text), Options: how.options,

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Damaged reads damaged files of a format's folder testdata, each as on_error fail, null and repair
+// DamageSuite reads damaged files of a format's folder testdata, each as on_error fail, null and repair
 // have it. Of each it asks:
 //
 //	canonical  a table, or an error with a place in the file
@@ -23,7 +23,7 @@ import (
 //	milder     what null reads, repair reads
 //	batches    the same rows and deviations with several workers, small parts and small batches
 //	device     the outcome of the CPU engine on a card, where engine is not nil
-type Damaged struct {
+type DamageSuite struct {
 	format readers.Format
 	engine readers.Engine
 	files  []golden
@@ -32,9 +32,9 @@ type Damaged struct {
 }
 
 // NewDamaged finds the files of a format in a folder. Tokens are texts that the damage may put in.
-func NewDamaged(t *testing.T, f readers.Format, dir string, e readers.Engine, tokens ...string) *Damaged {
+func NewDamaged(t *testing.T, f readers.Format, dir string, e readers.Engine, tokens ...string) *DamageSuite {
 	t.Helper()
-	d := &Damaged{format: f, engine: e}
+	d := &DamageSuite{format: f, engine: e}
 	for _, token := range tokens {
 		d.tokens = append(d.tokens, []byte(token))
 	}
@@ -57,7 +57,7 @@ func NewDamaged(t *testing.T, f readers.Format, dir string, e readers.Engine, to
 }
 
 // Read reads the file of a seed in three modes. It reports how many of them gave a table.
-func (d *Damaged) Read(t testing.TB, seed uint64) (tables int) {
+func (d *DamageSuite) Read(t testing.TB, seed uint64) (tables int) {
 	t.Helper()
 	in, r := d.input(seed)
 	var results [3]result
@@ -142,7 +142,7 @@ func compareModes(results [3]result) error {
 }
 
 // read reads a file as a whole, in small pieces, and on the card.
-func (d *Damaged) read(t testing.TB, in Input, r *rand.Rand) result {
+func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 	t.Helper()
 	table, err := Parse(t, d.format, in)
 	if wrong := d.check(in, table, err); wrong != nil {
@@ -167,7 +167,7 @@ func (d *Damaged) read(t testing.TB, in Input, r *rand.Rand) result {
 }
 
 // check says what is wrong about an outcome. The place of an error may be in a sibling.
-func (d *Damaged) check(in Input, table *readers.Table, err error) error {
+func (d *DamageSuite) check(in Input, table *readers.Table, err error) error {
 	if err == nil {
 		return Canonical(table)
 	}
@@ -180,7 +180,7 @@ func (d *Damaged) check(in Input, table *readers.Table, err error) error {
 
 // input is the file of a seed: one of testdata, with one to three damages, mostly one. In one of
 // eight its sibling is damaged, where it has one.
-func (d *Damaged) input(seed uint64) (Input, *rand.Rand) {
+func (d *DamageSuite) input(seed uint64) (Input, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 28))
 	k := r.IntN(len(d.files))
 	in := Input{Name: d.files[k].name, Text: d.files[k].text, Siblings: d.files[k].siblings, Options: map[string]any{}}
@@ -198,7 +198,7 @@ func (d *Damaged) input(seed uint64) (Input, *rand.Rand) {
 
 // damage changes one place of a text: a bit, a byte, a run of bytes left out, doubled, moved or
 // overwritten, a token put in, or the end cut off.
-func (d *Damaged) damage(text []byte, r *rand.Rand) []byte {
+func (d *DamageSuite) damage(text []byte, r *rand.Rand) []byte {
 	if len(text) == 0 {
 		return []byte{byte(r.UintN(256))}
 	}

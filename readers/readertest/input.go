@@ -50,7 +50,7 @@ func openInput(t testing.TB, f readers.Format, in Input) input {
 		t.Fatal(err)
 	}
 	r := input{format: f, file: openText(t, in), opts: opts}
-	r.src, r.err = readers.Registry{f}.Unpack(t.Context(), f, r.file, source.Unpacking{})
+	r.src, r.err = readers.Registry{f}.Unpack(t.Context(), f, r.file, source.UnpackOptions{})
 	return r
 }
 

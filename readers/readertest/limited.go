@@ -10,16 +10,16 @@ import (
 // Limited is a parser with so many workers, each of which reads partBytes in one go, or as many as
 // usual where that is 0, whatever Limits say.
 func Limited(p readers.Parser, workers, partBytes int) readers.Parser {
-	return limited{p, workers, int64(partBytes)}
+	return limitCase{p, workers, int64(partBytes)}
 }
 
-type limited struct {
+type limitCase struct {
 	readers.Parser
 	workers   int
 	partBytes int64
 }
 
-func (p limited) Parse(ctx context.Context, src *source.File, req readers.Request,
+func (p limitCase) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
 	req.Limits.Workers, req.Limits.PartBytes = p.workers, p.partBytes

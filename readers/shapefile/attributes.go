@@ -9,15 +9,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// malformed is a record that has no proper shape, or no attributes.
-type malformed struct {
+// recordFault is a record that has no proper shape, or no attributes.
+type recordFault struct {
 	row, offset int64
 	err         error
 	lacking     bool // it is the attributes that there are none of
 }
 
 // error is what is wrong.
-func (m *malformed) error(r *partReader) error {
+func (m *recordFault) error(r *partReader) error {
 	e := errorAt(r.src, m.offset, m.row, m.err)
 	if !m.lacking {
 		e.Rule, e.Field = rule, fieldGeometry
@@ -44,7 +44,7 @@ func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error)
 		return nil, r.first(s, row, err)
 	}
 	// What is marked as deleted was not looked at.
-	s.malformed = slices.DeleteFunc(s.malformed, func(m malformed) bool { return isIn(s.without, m.row) })
+	s.malformed = slices.DeleteFunc(s.malformed, func(m recordFault) bool { return isIn(s.without, m.row) })
 	switch {
 	case r.nulls && end < all:
 		return s.nullAttributes(columns, row, end, all)
@@ -61,9 +61,9 @@ func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error)
 
 // lack makes malformed what has no attributes, from row end on; the first of all records is row.
 func (s *sink) lack(row, end int64, err error) {
-	s.malformed = slices.DeleteFunc(s.malformed, func(m malformed) bool { return m.row >= end })
+	s.malformed = slices.DeleteFunc(s.malformed, func(m recordFault) bool { return m.row >= end })
 	for i := end - row; i < int64(len(s.offsets)); i++ {
-		s.malformed = append(s.malformed, malformed{row + i, s.offsets[i], err, true})
+		s.malformed = append(s.malformed, recordFault{row + i, s.offsets[i], err, true})
 	}
 }
 
@@ -160,7 +160,7 @@ func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Column
 		if err != nil {
 			return err
 		}
-		copied := geoarrow.Joined{Memory: &geoarrow.Arena{}} // the next run overwrites it
+		copied := geoarrow.Concatenation{Memory: &geoarrow.Arena{}} // the next run overwrites it
 		err = copied.Append(columns, 0, columns.Rows)
 		pieces = append(pieces, copied.Columns())
 		return err

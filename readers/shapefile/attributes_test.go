@@ -17,8 +17,8 @@ func number(records ...string) map[string][]byte {
 	return map[string][]byte{".dbf": dbf([]field{{"N", 'N', 3, 0}}, records...)}
 }
 
-func skipping(siblings map[string][]byte) beside {
-	return beside{siblings: siblings, options: map[string]any{"on_error": "skip"}}
+func skipping(siblings map[string][]byte) siblingFiles {
+	return siblingFiles{siblings: siblings, options: map[string]any{"on_error": "skip"}}
 }
 
 // broken is the content of a record that is no point.
@@ -28,7 +28,7 @@ func TestAttributes(t *testing.T) {
 	p := at(point, 1, 2)
 	three := shp(point, p, nothing, at(point, 5, 6)) // records at 100, 128, 140
 	const geometry = "\ngeometry: geoarrow.point xy: "
-	check(t, beside{siblings: number("   1", "   2", "    ")}, []shpCase{
+	check(t, siblingFiles{siblings: number("   1", "   2", "    ")}, []shpCase{
 		{"by number", three, "N: int32: 1 | 2 | null" + geometry + "POINT (1 2) | null | POINT (5 6)", 0},
 		{"too many", shp(point, p, p), "the file ends, but a.dbf has 3 records", 156},
 		{"too many for no shape", shp(point), "the file ends, but a.dbf has 3 records", 100},
@@ -36,20 +36,20 @@ func TestAttributes(t *testing.T) {
 		{"a malformed shape before", shp(point, p, broken, p, p), "record 1, geometry: a Point has 8 bytes", 140},
 		{"a cut file with too few", shp(point, p, p, p, p)[:200], "of which 8 are there", 188},
 	})
-	check(t, beside{siblings: number("   1", "*  2", "   3")}, []shpCase{
+	check(t, siblingFiles{siblings: number("   1", "*  2", "   3")}, []shpCase{
 		{"B10: deleted", three, "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (5 6)", 0},
 		{"B10: deleted with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry +
 			"POINT (1 2) | POINT (1 2)", 0},
 		{"a malformed shape behind", shp(point, p, broken, broken), "record 2, geometry: a Point has 8 bytes", 156},
 	})
-	check(t, beside{siblings: number("*  1", "*  2", "*  3")}, []shpCase{
+	check(t, siblingFiles{siblings: number("*  1", "*  2", "*  3")}, []shpCase{
 		{"all deleted", three, "N: int32:\ngeometry: geoarrow.wkb xy:", 0},
 	})
-	check(t, beside{siblings: number("   1", "*  2", "   3"), options: map[string]any{"include_deleted": "true"}},
+	check(t, siblingFiles{siblings: number("   1", "*  2", "   3"), options: map[string]any{"include_deleted": "true"}},
 		[]shpCase{
 			{"deleted ones included", three, "N: int32: 1 | 2 | 3" + geometry + "POINT (1 2) | null | POINT (5 6)", 0},
 		})
-	check(t, beside{siblings: number("   1", " 1,5", "   3")}, []shpCase{
+	check(t, siblingFiles{siblings: number("   1", " 1,5", "   3")}, []shpCase{
 		{"a malformed attribute", three, "record 1, N: attributes: a.dbf: dbf: byte 70, record 1, N: ", 128},
 		{"a malformed shape before it", shp(point, broken, p, p), "record 0, geometry: a Point has 8 bytes", 112},
 		{
@@ -58,7 +58,7 @@ func TestAttributes(t *testing.T) {
 		},
 		{"a malformed shape behind it", shp(point, p, p, broken), "record 1, N: attributes: ", 128},
 	})
-	check(t, beside{siblings: number("*  1", " 1,5", "   3")}, []shpCase{
+	check(t, siblingFiles{siblings: number("*  1", " 1,5", "   3")}, []shpCase{
 		{
 			"a malformed attribute behind a deleted record with a malformed shape", shp(point, broken, p, p),
 			"record 1, N: attributes: ", 116,
@@ -106,7 +106,7 @@ func TestSkippedAttributes(t *testing.T) {
 // their rows again.
 func TestReplacedCharacters(t *testing.T) {
 	table := dbf([]field{{"C", 'C', 2, 0}}, " a\xff", "*d ", " b ", " \xffc")
-	check(t, beside{siblings: map[string][]byte{".dbf": table, ".cpg": []byte("UTF-8")}}, []shpCase{
+	check(t, siblingFiles{siblings: map[string][]byte{".dbf": table, ".cpg": []byte("UTF-8")}}, []shpCase{
 		{
 			"replaced", shp(point, at(point, 1, 2), nothing, nothing, at(point, 3, 4)),
 			"C: string: \"a\ufffd\" | \"b\" | \"\ufffdc\"\ngeometry: geoarrow.point xy: POINT (1 2) | null | POINT " +
@@ -118,7 +118,7 @@ func TestReplacedCharacters(t *testing.T) {
 // A geometry column leaves no room for an attribute of its name.
 func TestAttributeCalledGeometry(t *testing.T) {
 	siblings := map[string][]byte{".dbf": dbf([]field{{"geometry", 'C', 2, 0}}, " ab")}
-	check(t, beside{siblings: siblings}, []shpCase{
+	check(t, siblingFiles{siblings: siblings}, []shpCase{
 		{
 			"geometry", shp(point, at(point, 1, 2)),
 			"geometry_1: string: \"ab\"\ngeometry: geoarrow.point xy: POINT (1 2)", 0,
@@ -167,7 +167,7 @@ func TestCRS(t *testing.T) {
 		{"text, with a byte order mark", "\uFEFFGEOGCS[\"a\"]\n", "\ncrs: text \"GEOGCS[\\\"a\\\"]\""},
 		{"not UTF-8", "GEOGCS[\"\xe9\"]", "\ncrs: text \"GEOGCS[\\\"\ufffd\\\"]\""},
 	} {
-		check(t, beside{siblings: map[string][]byte{".prj": []byte(c.prj)}}, []shpCase{
+		check(t, siblingFiles{siblings: map[string][]byte{".prj": []byte(c.prj)}}, []shpCase{
 			{c.name, shp(point, at(point, 1, 2)), "geometry: geoarrow.point xy: POINT (1 2)" + c.want, 0},
 		})
 	}
@@ -308,7 +308,7 @@ func TestSharedMemos(t *testing.T) {
 func TestNoFields(t *testing.T) {
 	siblings := map[string][]byte{".dbf": dbf(nil, " ", "*", " ")}
 	p := at(point, 1, 2)
-	check(t, beside{siblings: siblings}, []shpCase{
+	check(t, siblingFiles{siblings: siblings}, []shpCase{
 		{"deleted", shp(point, p, p, nothing), "geometry: geoarrow.point xy: POINT (1 2) | null", 0},
 		{"too few", shp(point, p, p, p, p), "record 3: the shape has no attributes: a.dbf has 3 records", 184},
 	})
@@ -330,5 +330,5 @@ func TestNoFields(t *testing.T) {
 		},
 	})
 	siblings[".dbf"] = dbf(nil)
-	check(t, beside{siblings: siblings}, []shpCase{{"no record", shp(point), "geometry: geoarrow.wkb xy:", 0}})
+	check(t, siblingFiles{siblings: siblings}, []shpCase{{"no record", shp(point), "geometry: geoarrow.wkb xy:", 0}})
 }

@@ -11,7 +11,7 @@ import "math"
 //	edges cross                                     its hole do
 //
 // Where the orientations agree with the answer of the first position, the others are not asked.
-func (n *nesting) contains(a, b *nested) bool {
+func (n *nesting) contains(a, b *nestedRings) bool {
 	opposite := (a.area > 0) != (b.area > 0)
 	for i := b.from; i < b.to && n.steps >= 0; i++ {
 		side := n.side(a, n.spot(i))
@@ -29,7 +29,7 @@ func (n *nesting) contains(a, b *nested) bool {
 func (n *nesting) spot(i int32) spot { return spot{n.x[i], n.y[i]} }
 
 // anyInside reports whether a position of b from number from on is inside of a.
-func (n *nesting) anyInside(a, b *nested, from int32) bool {
+func (n *nesting) anyInside(a, b *nestedRings, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) > 0 {
 			return true
@@ -40,7 +40,7 @@ func (n *nesting) anyInside(a, b *nested, from int32) bool {
 
 // wholeInside reports whether no position of b from number from on is outside of a, and no edge of
 // b crosses one of a.
-func (n *nesting) wholeInside(a, b *nested, from int32) bool {
+func (n *nesting) wholeInside(a, b *nestedRings, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) < 0 {
 			return false
@@ -57,7 +57,7 @@ func (n *nesting) wholeInside(a, b *nested, from int32) bool {
 
 // crossed reports whether the line from p to q crosses an edge of r: the ends of each lie on
 // different sides of the other, and none on its line.
-func (n *nesting) crossed(r *nested, p, q spot) bool {
+func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
 	around := nowhere
 	around.add(p.x, p.y)
 	around.add(q.x, q.y)
@@ -87,7 +87,7 @@ func (n *nesting) turn(a, b, p spot) int {
 }
 
 // edgesOf hands the edges of a ring to each, in runs; of a large ring only those whose box passes.
-func (n *nesting) edgesOf(r *nested, passes func(b box) bool, each func(from, to int)) {
+func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(from, to int)) {
 	edges := int(r.to - r.from)
 	if edges <= 4*blockItems {
 		each(0, edges)
@@ -114,7 +114,7 @@ func (n *nesting) upright() bool {
 }
 
 // apart reports whether no position of b is inside of a, and one is outside.
-func (n *nesting) apart(a, b *nested) bool {
+func (n *nesting) apart(a, b *nestedRings) bool {
 	if !a.box.meets(b.box) {
 		return true
 	}

@@ -116,7 +116,7 @@ func TestMalformedShapes(t *testing.T) {
 		if testing.Short() {
 			continue
 		}
-		check(t, beside{options: map[string]any{"on_error": "skip"}},
+		check(t, siblingFiles{options: map[string]any{"on_error": "skip"}},
 			[]shpCase{{
 				c.name + ", skipped", file,
 				"geometry: geoarrow.wkb xy: null | null\ncrs: none\nskipped: 1 at [112]", 0,
@@ -126,7 +126,7 @@ func TestMalformedShapes(t *testing.T) {
 
 func TestSkipIsNotForStructure(t *testing.T) {
 	two := shp(point, at(point, 1, 2), at(point, 3, 4))
-	check(t, beside{options: map[string]any{"on_error": "skip"}}, []shpCase{
+	check(t, siblingFiles{options: map[string]any{"on_error": "skip"}}, []shpCase{
 		{"cut", two[:155], "of which 19 are there", 132},
 		{"out of sequence", put(two, 131, 7), "the record has the number 7", 128},
 	})

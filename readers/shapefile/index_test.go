@@ -31,7 +31,7 @@ func TestMovedShapes(t *testing.T) {
 	right := index(shx(324, 88, 180, 56, 260, 56))
 	const points = "geometry: geoarrow.multipoint xy: MULTIPOINT ((1 1), (2 2), (3 3)) | MULTIPOINT ((1 1)) | " +
 		"MULTIPOINT ((1 1))"
-	check(t, beside{siblings: right}, []shpCase{
+	check(t, siblingFiles{siblings: right}, []shpCase{
 		{"moved and shrunk", shrunk, points, 0},
 		{
 			"a malformed shape", put(shrunk, 332, 9), "record 0, geometry: the shape is a type 9 in a file of MultiPoint",
@@ -40,12 +40,12 @@ func TestMovedShapes(t *testing.T) {
 		{"a gap with a wrong length", put(shrunk, 187, 30), "record 2: the record has the number 64, expected 3", 248},
 	})
 	right[".dbf"] = number("   1", "*  2", "   3")[".dbf"]
-	check(t, beside{siblings: right}, []shpCase{
+	check(t, siblingFiles{siblings: right}, []shpCase{
 		{"with attributes", shrunk, "N: int32: 1 | 3\ngeometry: geoarrow.multipoint xy: MULTIPOINT ((1 1), (2 2), " +
 			"(3 3)) | MULTIPOINT ((1 1))", 0},
 	})
 	right[".dbf"], right[".cpg"] = dbf([]field{{"C", 'C', 2, 0}}, " a\xff", " b ", " \xffc"), []byte("UTF-8")
-	check(t, beside{siblings: right}, []shpCase{
+	check(t, siblingFiles{siblings: right}, []shpCase{
 		{
 			"with replaced characters, so that batches read parts of parts again", shrunk,
 			"C: string: \"a\ufffd\" | \"b\" | \"\ufffdc\"\n" + points + "\ncrs: none\nreplaced characters: 2", 0,
@@ -75,7 +75,7 @@ func TestMovedShapes(t *testing.T) {
 		if c.index == nil {
 			delete(siblings, ".shx")
 		}
-		check(t, beside{siblings: siblings}, []shpCase{{
+		check(t, siblingFiles{siblings: siblings}, []shpCase{{
 			"moved, and the .shx is of no use: " + c.name,
 			moved, "record 3: the record has the number 1, expected 4", 324,
 		}})
@@ -111,7 +111,7 @@ func TestIndexDoesNotMatter(t *testing.T) {
 			delete(siblings, ".shx")
 		}
 		for _, mode := range []string{"fail", "repair"} {
-			with := beside{siblings: siblings, options: map[string]any{"on_error": mode}}
+			with := siblingFiles{siblings: siblings, options: map[string]any{"on_error": mode}}
 			check(t, with, []shpCase{{
 				c.name + ", " + mode, file,
 				"geometry: geoarrow.point xy: POINT (1 2) | null | POINT (3 4)", 0,
@@ -149,7 +149,7 @@ func TestNestedRecords(t *testing.T) {
 	}
 	entries = append(entries, 100+head*n, 56)
 	file = append(big.AppendUint32(big.AppendUint32(file, n+1), 28), several(multiPoint, xy{1, 2})...)
-	check(t, beside{siblings: index(shx(entries...))}, []shpCase{
+	check(t, siblingFiles{siblings: index(shx(entries...))}, []shpCase{
 		{
 			"nested", join(shp(multiPoint), file),
 			"record 1: the record has the number 21, expected 2; records must follow each other", 100 + head*n,

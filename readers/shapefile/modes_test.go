@@ -101,10 +101,10 @@ func TestModes(t *testing.T) {
 		},
 	} {
 		file := shp(polygon, good, c.bad, good)
-		check(t, beside{options: map[string]any{"on_error": "null"}}, []shpCase{{
+		check(t, siblingFiles{options: map[string]any{"on_error": "null"}}, []shpCase{{
 			c.name + ", null", file, deviated(plain+"xy: "+a+" | null | "+a, c.place, c.nulled, "geometry is null"), 0,
 		}})
-		check(t, beside{options: map[string]any{"on_error": "repair"}}, []shpCase{{
+		check(t, siblingFiles{options: map[string]any{"on_error": "repair"}}, []shpCase{{
 			c.name + ", repair", file, deviated(c.encoding+": "+a+" | "+c.row+" | "+a, c.place, c.rule, c.mending), 0,
 		}})
 	}
@@ -113,7 +113,7 @@ func TestModes(t *testing.T) {
 func TestRepairOfRecords(t *testing.T) {
 	three := shp(point, at(point, 1, 2), at(point, 3, 4), at(point, 5, 6)) // records at 100, 128 and 156
 	const points = "geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4) | POINT (5 6)"
-	repair := beside{options: map[string]any{"on_error": "repair"}}
+	repair := siblingFiles{options: map[string]any{"on_error": "repair"}}
 	check(t, repair, []shpCase{
 		{"a wrong number", put(three, 131, 7), deviated(points, `byte 128, row 1, ""`, "record-number",
 			"record 7 is read as 2"), 0},
@@ -169,7 +169,7 @@ func TestRepairOfRecords(t *testing.T) {
 				`deviation: byte 128, row 1, "geometry": long-record: the 28 bytes behind the shape are not read`, 0,
 		},
 	})
-	check(t, beside{options: map[string]any{"on_error": "null"}}, []shpCase{
+	check(t, siblingFiles{options: map[string]any{"on_error": "null"}}, []shpCase{
 		{
 			"null is not for numbers", put(three, 131, 7),
 			"the .shx must say where they are (ESRI Shapefile Technical Description, July 1998); on_error: repair " +
@@ -199,7 +199,7 @@ func TestRecordsReadAgain(t *testing.T) {
 		{"an index of other records", four, shx(100, 20, 128, 48, 184, 20), ""},
 		{"an index of more records", four, shx(100, 4, 112, 8, 128, 20, 156, 20, 184, 20), ""},
 	} {
-		with := beside{
+		with := siblingFiles{
 			options:  map[string]any{"on_error": "repair"},
 			siblings: map[string][]byte{".cpg": []byte("UTF-8")},
 		}
@@ -215,7 +215,7 @@ func TestAttributesOfNull(t *testing.T) {
 	file := shp(point, at(point, 1, 2), at(point, 3, 4), at(point, 5, 6))
 	const points = "geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4) | POINT (5 6)"
 	for _, mode := range []string{"null", "repair"} {
-		with := beside{options: map[string]any{"on_error": mode}}
+		with := siblingFiles{options: map[string]any{"on_error": mode}}
 		with.siblings = number("   1", "   2")
 		check(t, with, []shpCase{{"fewer attributes, " + mode, file, "N: int32: 1 | 2 | null\n" +
 			deviated(points, `byte 156, row 2, ""`, "no-attributes", "attributes are null"), 0}})

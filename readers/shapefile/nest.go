@@ -24,7 +24,7 @@ import (
 // that cross again and again can take more, up to a limit.
 type nesting struct {
 	x, y   []float64 // the positions of the record
-	rings  []nested
+	rings  []nestedRings
 	byLeft []int32 // rings by the left side of their boxes
 	bySize []int32 // rings by area, the largest first
 	tree   boxTree // of byLeft, if they are many
@@ -35,8 +35,8 @@ type nesting struct {
 	outers int
 }
 
-// nested is a ring and where it lies.
-type nested struct {
+// nestedRings is a ring and where it lies.
+type nestedRings struct {
 	box      box
 	area     float64  // doubled, positive if counterclockwise
 	edges    *boxTree // of a large ring, when first asked for
@@ -48,7 +48,7 @@ type nested struct {
 	next     int32    // where in order its next hole goes
 }
 
-func (r *nested) outer() bool { return r.depth&1 == 0 }
+func (r *nestedRings) outer() bool { return r.depth&1 == 0 }
 
 // stepsPerPosition is how much work rings may take, honest ones a hundredth of it.
 const stepsPerPosition = 1024
@@ -63,7 +63,7 @@ func (n *nesting) begin(points int) {
 
 // add adds the ring of the positions [from, to), of which there is one at least.
 func (n *nesting) add(from, to int) {
-	r := nested{from: int32(from), to: int32(to), box: nowhere}
+	r := nestedRings{from: int32(from), to: int32(to), box: nowhere}
 	x, y := n.x[from:to], n.y[from:to]
 	last := spot{}
 	for i := range x {
@@ -113,7 +113,7 @@ func (n *nesting) resolve() error {
 }
 
 // parent gives the smallest of the larger rings that contains r, or -1.
-func (n *nesting) parent(r *nested) int32 {
+func (n *nesting) parent(r *nestedRings) int32 {
 	n.found = n.found[:0]
 	collect := func(from, to int) {
 		n.steps -= to - from
@@ -139,7 +139,7 @@ func (n *nesting) parent(r *nested) int32 {
 
 // side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a
 // position inside crosses the line an odd number of times.
-func (n *nesting) side(r *nested, p spot) int {
+func (n *nesting) side(r *nestedRings, p spot) int {
 	inside, on := false, false
 	cross := func(from, to int) {
 		n.steps -= to - from
@@ -171,7 +171,7 @@ func (n *nesting) side(r *nested, p spot) int {
 const exactSteps = 128
 
 // edge gives the positions of edge i of a ring. The last one leads back to the first position.
-func (r *nested) edge(i int) (from, to int) {
+func (r *nestedRings) edge(i int) (from, to int) {
 	from, to = int(r.from)+i, int(r.from)+i+1
 	if to == int(r.to) {
 		to = int(r.from)
@@ -180,7 +180,7 @@ func (r *nested) edge(i int) (from, to int) {
 }
 
 // edgeTree is the tree of the edges of a ring.
-func (n *nesting) edgeTree(r *nested) *boxTree {
+func (n *nesting) edgeTree(r *nestedRings) *boxTree {
 	t := newBoxTree(int(r.to-r.from), func(i int) box {
 		b := nowhere
 		from, to := r.edge(i)

@@ -204,7 +204,7 @@ func (j *job) checkCount(rows int64, sum *readers.Summary) error {
 		e.Mode = modeNull
 		return e
 	}
-	sum.Add(&readers.Summary{Skipped: readers.Skipped{Count: promised - rows, First: []int64{j.src.Size}}})
+	sum.Add(&readers.Summary{Skipped: readers.SkippedRows{Count: promised - rows, First: []int64{j.src.Size}}})
 	return nil
 }
 

@@ -192,7 +192,7 @@ func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err err
 			rule, done := s.decoder.mend(content, r.repair)
 			s.ofShapes.Add(readers.Deviation{Offset: place, Row: i, Field: fieldGeometry, Rule: rule, Done: done})
 		default:
-			s.malformed = append(s.malformed, malformed{row: row + i, offset: place, err: err})
+			s.malformed = append(s.malformed, recordFault{row: row + i, offset: place, err: err})
 		}
 	})
 }
@@ -206,12 +206,12 @@ type sink struct {
 
 	offsets           []int64     // of all records in the .shp
 	starts            []int64     // of the rows, as in a Span
-	malformed         []malformed // ascending
+	malformed         []recordFault // ascending
 	without           []int64     // records that are no rows, ascending
 	beside            []int64     // as in a Part
 	bad               int64       // how many of them are malformed
 	badRows           []int64     // the first ones of these
-	skipped           readers.Skipped
+	skipped           readers.SkippedRows
 	tableBytes        int64              // read from the .dbf
 	first             int64              // number of the first record
 	ofShapes, ofTable readers.Deviations // of shapes and of attributes; rows count from the first record
@@ -239,5 +239,5 @@ func (r *partReader) takeSink() (*sink, error) {
 // reset forgets the part.
 func (s *sink) reset() {
 	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0],
-		s.badRows[:0], 0, readers.Skipped{}, 0
+		s.badRows[:0], 0, readers.SkippedRows{}, 0
 }

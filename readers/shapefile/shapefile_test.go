@@ -28,17 +28,17 @@ type shpCase struct {
 	offset int64 // of the error; 0: there is none
 }
 
-// beside are the siblings and the options that cases are read with.
-type beside struct {
+// siblingFiles are the siblings and the options that cases are read with.
+type siblingFiles struct {
 	siblings map[string][]byte
 	options  map[string]any
 	limits   readers.Limits
 }
 
-var alone = beside{}
+var alone = siblingFiles{}
 
 // check reads each case whole, in windows and parts of every size, and in small batches.
-func check(t *testing.T, with beside, cases []shpCase) {
+func check(t *testing.T, with siblingFiles, cases []shpCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

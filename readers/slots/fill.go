@@ -13,20 +13,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Filling is how long it took to bring a chunk's text: to page-locked memory, and from there to the
+// FillTime is how long it took to bring a chunk's text: to page-locked memory, and from there to the
 // device behind the last byte that was read.
-type Filling struct{ Read, Upload time.Duration }
+type FillTime struct{ Read, Upload time.Duration }
 
 // Fill brings n bytes of a file, from an offset on, to the slot's text, and waits for them. It
 // waits for its turn first, as Pool.Take does; that is not counted. filled is an error of src or of
 // ctx, err one of the device.
-func (l *Slot) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t Filling, filled, err error) {
+func (l *Slot) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t FillTime, filled, err error) {
 	f := &fill{place: place{file, at}, slot: l, ctx: ctx, line: timeline.Of(ctx), src: src, n: n}
 	l.device.pieces.read(f)
 	read := time.Now()
 	defer f.line.Begin("upload", at)()
 	err = cmp.Or(l.s.Synchronize(), f.err) // the copies are under way
-	return Filling{read.Sub(f.began), time.Since(read)}, f.filled, err
+	return FillTime{read.Sub(f.began), time.Since(read)}, f.filled, err
 }
 
 // fill is the text of a chunk on its way to a slot.

@@ -11,10 +11,10 @@ import (
 // the processor's cache.
 type pinnedStack struct {
 	mu   sync.Mutex
-	free []*gpu.Pinned
+	free []*gpu.PinnedBuffer
 }
 
-func (p *pinnedStack) push(m ...*gpu.Pinned) {
+func (p *pinnedStack) push(m ...*gpu.PinnedBuffer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free = append(p.free, m...)
@@ -22,7 +22,7 @@ func (p *pinnedStack) push(m ...*gpu.Pinned) {
 
 // pop gives nil where there is none. Nobody may wait for some: those who have it may be waiting for
 // whoever asks.
-func (p *pinnedStack) pop() *gpu.Pinned {
+func (p *pinnedStack) pop() *gpu.PinnedBuffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.free)
@@ -38,7 +38,7 @@ func (p *pinnedStack) pop() *gpu.Pinned {
 // the other. What does not fit lies on the heap.
 type Result struct {
 	from *pinnedStack
-	held []*gpu.Pinned
+	held []*gpu.PinnedBuffer
 	rest []byte // of the last one
 }
 

@@ -102,7 +102,7 @@ func (f *File) directory(limit int64) ([]*zip.File, error) {
 	if err := f.countMembers(); err != nil {
 		return nil, err
 	}
-	in := &bounded{f: f, limit: limit, left: limit}
+	in := &limitedReader{f: f, limit: limit, left: limit}
 	r, err := zip.NewReader(in, f.Size)
 	if in.err != nil {
 		return nil, in.err
@@ -114,14 +114,14 @@ func (f *File) directory(limit int64) ([]*zip.File, error) {
 	return r.File, nil
 }
 
-// bounded gives an error when more than so many bytes are read.
-type bounded struct {
+// limitedReader gives an error when more than so many bytes are read.
+type limitedReader struct {
 	f           *File
 	limit, left int64
 	err         error // of reading the file, or of the bound
 }
 
-func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
+func (b *limitedReader) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 { // an offset of ZIP64 beyond 2^63
 		return 0, zip.ErrFormat
 	}
@@ -150,7 +150,7 @@ func (f *File) archiveError(at int64, err error) error {
 // member's behind it; Unchanged of it is that of f. The caller closes it, and f after it.
 //
 // Errors: as of Unpack.
-func (f *File) Extract(ctx context.Context, name string, siblings []string, u Unpacking) (*File, error) {
+func (f *File) Extract(ctx context.Context, name string, siblings []string, u UnpackOptions) (*File, error) {
 	u = u.withDefaults()
 	files, err := f.directory(maxDirectoryBytes)
 	if err != nil {
@@ -253,7 +253,7 @@ func (x *extraction) wrong(err error) error {
 
 // extractAll extracts members, several at a time. Of several errors it gives the one of the first
 // member.
-func extractAll(ctx context.Context, chosen []*extraction, u Unpacking) error {
+func extractAll(ctx context.Context, chosen []*extraction, u UnpackOptions) error {
 	errs := make([]error, len(chosen))
 	next := make(chan int)
 	var running sync.WaitGroup
@@ -278,7 +278,7 @@ func extractAll(ctx context.Context, chosen []*extraction, u Unpacking) error {
 }
 
 // extract reads all bytes of the member, and compares their number and their checksum.
-func (x *extraction) extract(ctx context.Context, u Unpacking) error {
+func (x *extraction) extract(ctx context.Context, u UnpackOptions) error {
 	in := x.f.stream(ctx, x.at, x.at+int64(x.CompressedSize64))
 	sum := crc32.NewIEEE()
 	var n int64

@@ -63,7 +63,7 @@ func TestExtract(t *testing.T) {
 	for workers := range 4 {
 		dir := t.TempDir()
 		main, err := f.Extract(t.Context(), "gis/parcels.shp", []string{".dbf", ".shx", ".prj", ".cpg"},
-			Unpacking{Dir: dir, Workers: workers})
+			UnpackOptions{Dir: dir, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestExtract(t *testing.T) {
 		}
 	}
 	stored, err := f.Extract(t.Context(), "gis/parcels.DBF", []string{".cpg"},
-		Unpacking{Dir: "/nowhere at all", MaxBytes: 1})
+		UnpackOptions{Dir: "/nowhere at all", MaxBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestExtractMalformed(t *testing.T) {
 			f := packed(t, "a.zip", b)
 			dir := t.TempDir()
 			for _, workers := range []int{1, 3} {
-				main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, Unpacking{Dir: dir, Workers: workers})
+				main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, UnpackOptions{Dir: dir, Workers: workers})
 				var bad *PackError
 				if !errors.As(err, &bad) || main != nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%v, error %v, want *PackError with %q", main, err, tt.want)
@@ -202,7 +202,7 @@ func TestExtractLimits(t *testing.T) {
 		packedMember{"a.dbf", zip.Deflate, zeros}))
 	for _, max := range []int64{2<<20 - 1, 2 << 20} {
 		var room *RoomError
-		main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, Unpacking{Dir: t.TempDir(), MaxBytes: max})
+		main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, UnpackOptions{Dir: t.TempDir(), MaxBytes: max})
 		if refused := max < 2<<20; errors.As(err, &room) != refused || (err != nil) != refused {
 			t.Errorf("at most %d bytes: %v", max, err)
 		}
@@ -210,7 +210,7 @@ func TestExtractLimits(t *testing.T) {
 			_ = main.Close()
 		}
 	}
-	if _, err := f.Extract(t.Context(), "b.shp", nil, Unpacking{}); err == nil ||
+	if _, err := f.Extract(t.Context(), "b.shp", nil, UnpackOptions{}); err == nil ||
 		!strings.Contains(err.Error(), `no member "b.shp"`) {
 		t.Errorf("error %v", err)
 	}
@@ -238,7 +238,7 @@ func FuzzExtract(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte, kind uint8) {
 		src := packed(t, []string{"a.gz", "a.zst", "a.zip"}[kind%3], content)
 		dir := t.TempDir()
-		u := Unpacking{Dir: dir, MaxBytes: 1 << 20, Workers: 2}
+		u := UnpackOptions{Dir: dir, MaxBytes: 1 << 20, Workers: 2}
 		var inner *File
 		var err error
 		if kind%3 < 2 {

@@ -105,7 +105,7 @@ func TestUnpackIsCancelled(t *testing.T) {
 	f := packed(t, "a.csv.zst", endless(mib*8, nil))
 	for _, workers := range []int{1, 4} {
 		ctx, cancel := context.WithCancel(t.Context())
-		target, err := newTemp(f.Name, Unpacking{Dir: t.TempDir(), MaxBytes: 1 << 40}.withDefaults())
+		target, err := newTemp(f.Name, UnpackOptions{Dir: t.TempDir(), MaxBytes: 1 << 40}.withDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestUnpackIsCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bad, err := drain(ctx, cancelled{content, cancel}, target)
+		bad, err := drain(ctx, cancelledContext{content, cancel}, target)
 		content.Close()
 		if got := target.size.Load(); bad != nil || !errors.Is(err, context.Canceled) || got > 2*copyBytes {
 			t.Errorf("%d workers: %v, %v after %d bytes", workers, bad, err, got)
@@ -123,13 +123,13 @@ func TestUnpackIsCancelled(t *testing.T) {
 	}
 }
 
-// cancelled cancels once bytes were read.
-type cancelled struct {
+// cancelledContext cancels once bytes were read.
+type cancelledContext struct {
 	io.Reader
 	cancel func()
 }
 
-func (c cancelled) Read(p []byte) (int, error) {
+func (c cancelledContext) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.cancel()
 	return n, err

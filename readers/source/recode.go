@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Recoding says how the text of a file becomes the UTF-8 that parsers read.
-type Recoding struct {
+// Recoder says how the text of a file becomes the UTF-8 that parsers read.
+type Recoder struct {
 	From   string                    // name of the encoding that the file has: "UTF-16LE"
 	Reader func(io.Reader) io.Reader // gives what it reads as UTF-8; malformed bytes are a *RecodeError
 }
@@ -31,7 +31,7 @@ func (e *RecodeError) Unwrap() error { return e.Err }
 // it; an f that Unpack gave is closed with the answer.
 //
 // Errors: *RecodeError for malformed text, *RoomError, those of reading and writing, that of ctx.
-func (f *File) Recode(ctx context.Context, r Recoding, u Unpacking) (*File, error) {
+func (f *File) Recode(ctx context.Context, r Recoder, u UnpackOptions) (*File, error) {
 	t, err := newTemp(f.Name, u.withDefaults())
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (f *File) Recode(ctx context.Context, r Recoding, u Unpacking) (*File, erro
 		_ = t.Close()
 		return nil, err
 	}
-	c := recoded{t.File, nil}
+	c := recodedReader{t.File, nil}
 	if f.packed != nil {
 		c.under = f
 	}
@@ -57,13 +57,13 @@ func (f *File) Recode(ctx context.Context, r Recoding, u Unpacking) (*File, erro
 	}, nil
 }
 
-// recoded is the content of a recoded file, with which that of the packed file before it is closed.
-type recoded struct {
+// recodedReader is the content of a recodedReader file, with which that of the packed file before it is closed.
+type recodedReader struct {
 	*os.File
 	under *File // nil: the caller's
 }
 
-func (c recoded) Close() error {
+func (c recodedReader) Close() error {
 	err := c.File.Close()
 	if c.under != nil {
 		err = errors.Join(err, c.under.Close())

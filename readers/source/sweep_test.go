@@ -156,7 +156,7 @@ func sweepRead(t *testing.T, name, at string, workers int) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	u := Unpacking{Dir: filepath.Dir(at), Workers: workers, MaxBytes: 1 << 20}
+	u := UnpackOptions{Dir: filepath.Dir(at), Workers: workers, MaxBytes: 1 << 20}
 	var content *File
 	if p, _ := PackingOf(name); p == Zip {
 		if _, err = f.Members(); err == nil {

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unpacking says where and how far contents are unpacked. Its zero value is one of defaults.
-type Unpacking struct {
+// UnpackOptions says where and how far contents are unpacked. Its zero value is one of defaults.
+type UnpackOptions struct {
 	Dir      string // folder of the temporary file, which has no name there; "": os.TempDir()
 	MaxBytes int64  // of the content of one file, with its siblings; 0: DefaultMaxUnpackedBytes
 	Workers  int    // goroutines; 0: one
@@ -38,7 +38,7 @@ const (
 	copyBytes = 256 << 10
 )
 
-func (u Unpacking) withDefaults() Unpacking {
+func (u UnpackOptions) withDefaults() UnpackOptions {
 	if u.Dir == "" {
 		u.Dir = os.TempDir()
 	}
@@ -56,7 +56,7 @@ func (u Unpacking) withDefaults() Unpacking {
 // f, and not packed.
 //
 // Errors: *PackError for a malformed file, *RoomError, those of reading and writing, that of ctx.
-func (f *File) Unpack(ctx context.Context, u Unpacking) (*File, error) {
+func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
 	u = u.withDefaults()
 	packing, inner := PackingOf(f.Name)
 	t, err := newTemp(f.Name, u)
@@ -227,7 +227,7 @@ type temp struct {
 	checked atomic.Int64 // size up to which there is room
 }
 
-func newTemp(name string, u Unpacking) (*temp, error) {
+func newTemp(name string, u UnpackOptions) (*temp, error) {
 	f, err := nameless(u.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(u.Dir, 0o700); err == nil {

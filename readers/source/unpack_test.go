@@ -153,7 +153,7 @@ func TestUnpack(t *testing.T) {
 			f := packed(t, tt.file, tt.packed)
 			for workers := range 4 {
 				dir := t.TempDir()
-				u, err := f.Unpack(t.Context(), Unpacking{Dir: dir, Workers: workers})
+				u, err := f.Unpack(t.Context(), UnpackOptions{Dir: dir, Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -187,7 +187,7 @@ func TestSiblingOfAPackedFile(t *testing.T) {
 	write(t, filepath.Join(dir, "roads.gml.gz"), string(gzipped(t, []byte("text"))))
 	write(t, filepath.Join(dir, "roads.xsd"), "schema")
 	for how, f := range opens(t, dir, "roads.gml.gz", ".xsd") {
-		content, err := f.Unpack(t.Context(), Unpacking{})
+		content, err := f.Unpack(t.Context(), UnpackOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestUnpackMalformed(t *testing.T) {
 			first := ""
 			for workers := range 4 {
 				dir := t.TempDir()
-				u, err := f.Unpack(t.Context(), Unpacking{Dir: dir, Workers: workers})
+				u, err := f.Unpack(t.Context(), UnpackOptions{Dir: dir, Workers: workers})
 				var bad *PackError
 				if !errors.As(err, &bad) || u != nil {
 					t.Fatalf("%v, error %v, want *PackError", u, err)
@@ -276,21 +276,21 @@ func TestUnpackLimits(t *testing.T) {
 		f := packed(t, name, content)
 		for _, workers := range []int{1, 3} {
 			var room *RoomError
-			u, err := f.Unpack(t.Context(), Unpacking{
+			u, err := f.Unpack(t.Context(), UnpackOptions{
 				Dir: t.TempDir(), MaxBytes: int64(len(zeros)) - 1,
 				Workers: workers,
 			})
 			if !errors.As(err, &room) || u != nil || room.Limit != int64(len(zeros))-1 {
 				t.Errorf("%s: %v, error %v, want *RoomError", name, u, err)
 			}
-			u, err = f.Unpack(t.Context(), Unpacking{Dir: t.TempDir(), MaxBytes: int64(len(zeros)), Workers: workers})
+			u, err = f.Unpack(t.Context(), UnpackOptions{Dir: t.TempDir(), MaxBytes: int64(len(zeros)), Workers: workers})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			_ = u.Close()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			if _, err := f.Unpack(ctx, Unpacking{Workers: workers}); !errors.Is(err, context.Canceled) {
+			if _, err := f.Unpack(ctx, UnpackOptions{Workers: workers}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: error %v, want the context's", name, err)
 			}
 		}
@@ -307,7 +307,7 @@ func TestUnpackOfAFileThatChanges(t *testing.T) {
 		if err := os.Truncate(f.Path, f.Size/2); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Unpack(t.Context(), Unpacking{Workers: 2}); !errors.Is(err, ErrChanged) {
+		if _, err := f.Unpack(t.Context(), UnpackOptions{Workers: 2}); !errors.Is(err, ErrChanged) {
 			t.Errorf("%s: error %v, want one that wraps ErrChanged", name, err)
 		}
 	}
@@ -328,7 +328,7 @@ func BenchmarkUnpack(b *testing.B) {
 				f := packed(b, bb.name, bb.packed)
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					u, err := f.Unpack(b.Context(), Unpacking{Workers: workers})
+					u, err := f.Unpack(b.Context(), UnpackOptions{Workers: workers})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -30,7 +30,7 @@ type Upload struct {
 // NewUpload makes a file of a name, for errors and for its packing, that will have so many bytes;
 // size < 0 says that nobody knows. u.MaxBytes bounds it. The caller closes it, when nobody reads or
 // writes any more.
-func NewUpload(name string, size int64, u Unpacking) (*Upload, error) {
+func NewUpload(name string, size int64, u UnpackOptions) (*Upload, error) {
 	t, err := newTemp(name, u.withDefaults())
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (u *Upload) Open() (*File, error) {
 		size = have
 	}
 	return &File{
-		Name: name, Path: name, Size: size, Identity: Identity{Size: size}, content: arriving{u},
+		Name: name, Path: name, Size: size, Identity: Identity{Size: size}, content: uploadReader{u},
 		folder: nowhere{}, base: path.Base(name), upload: u,
 	}, nil
 }
@@ -161,11 +161,11 @@ func (u *Upload) FailAfter(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { u.Fail(context.Cause(ctx)) })
 }
 
-// arriving is the content of an upload.
-type arriving struct{ u *Upload }
+// uploadReader is the content of an upload.
+type uploadReader struct{ u *Upload }
 
 // ReadAt waits for the bytes.
-func (a arriving) ReadAt(p []byte, off int64) (int, error) {
+func (a uploadReader) ReadAt(p []byte, off int64) (int, error) {
 	have, err := a.u.reach(off + int64(len(p)))
 	if err != nil {
 		return 0, err
@@ -180,10 +180,10 @@ func (a arriving) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func (a arriving) Stat() (fs.FileInfo, error) { return a.u.t.Stat() }
+func (a uploadReader) Stat() (fs.FileInfo, error) { return a.u.t.Stat() }
 
 // Close does nothing: the upload is closed by who made it.
-func (a arriving) Close() error { return nil }
+func (a uploadReader) Close() error { return nil }
 
 // nowhere is the folder of a file that lies beside nothing.
 type nowhere struct{}

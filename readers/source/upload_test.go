@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-func newUpload(t *testing.T, name string, size int64, u Unpacking) *Upload {
+func newUpload(t *testing.T, name string, size int64, u UnpackOptions) *Upload {
 	t.Helper()
 	u.Dir = t.TempDir()
 	up, err := NewUpload(name, size, u)
@@ -36,7 +36,7 @@ func TestUploadIsReadWhileItComes(t *testing.T) {
 	for i := range want {
 		want[i] = byte(rand.Uint32())
 	}
-	up := newUpload(t, "a.bin", int64(len(want)), Unpacking{})
+	up := newUpload(t, "a.bin", int64(len(want)), UnpackOptions{})
 	var readers sync.WaitGroup
 	for k := range 8 {
 		readers.Go(func() {
@@ -89,7 +89,7 @@ func TestUploadFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			up := newUpload(t, "a.csv", tt.size, Unpacking{})
+			up := newUpload(t, "a.csv", tt.size, UnpackOptions{})
 			got := make(chan error)
 			go func() {
 				f, err := up.Open()
@@ -113,7 +113,7 @@ func TestUploadFails(t *testing.T) {
 }
 
 func TestUploadBeyondItsLimit(t *testing.T) {
-	up := newUpload(t, "a.csv", -1, Unpacking{MaxBytes: 10})
+	up := newUpload(t, "a.csv", -1, UnpackOptions{MaxBytes: 10})
 	if _, err := up.Write([]byte("0123456789")); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestUploadPacking(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			up := newUpload(t, tt.file, -1, Unpacking{})
+			up := newUpload(t, tt.file, -1, UnpackOptions{})
 			if _, err := up.Write([]byte(tt.first)); err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestUploadPacking(t *testing.T) {
 			if p, _ := PackingOf(f.Name); p != Gzip {
 				return
 			}
-			content, err := f.Unpack(t.Context(), Unpacking{})
+			content, err := f.Unpack(t.Context(), UnpackOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,14 +27,14 @@ func FuzzFormat(f *testing.F) { readertest.Fuzz(f, wkt.Format(), variants...) }
 // input has the mark ¦, a part of the error that stands there.
 type textCase struct{ name, input, want string }
 
-// reading is how the cases of a table are read.
-type reading struct {
+// readCase is how the cases of a table are read.
+type readCase struct {
 	options map[string]any
 	limits  readers.Limits
 }
 
 // check reads each case whole, in windows and parts of every size, and in small batches.
-func check(t *testing.T, how reading, cases []textCase) {
+func check(t *testing.T, how readCase, cases []textCase) {
 	t.Helper()
 	card := readertest.OnDevice(readertest.Device(t, wkt.Format(), 12))
 	for _, c := range cases {
@@ -88,7 +88,7 @@ func checkFault(t *testing.T, text string, err error, offset int64, want string)
 const none = "geometry: geoarrow.wkb xy: \ncrs: none"
 
 func TestRows(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{"nothing", "", none},
 		{"blank lines", " \n\r\n\t\r\n", none},
 		{"BOM alone", "\xEF\xBB\xBF", none},
@@ -136,7 +136,7 @@ func TestRows(t *testing.T) {
 func points(rows string) string { return "geometry: geoarrow.point xy: " + rows + "\ncrs: none" }
 
 func TestGeometries(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"T1 dimensions", "POINT Z(1 2 3)\nPOINT(1 2 3)\npointz (1 2 3)\nPoint ZM(1 2 3 4)\nPOINT(1 2 3 4)\nPOINT M " +
 				"(1 2 3)\nPOINTM(1 2 3)\nPOINT(1 2)",
@@ -259,7 +259,7 @@ func TestGeometries(t *testing.T) {
 }
 
 func TestSRID(t *testing.T) {
-	check(t, reading{}, []textCase{
+	check(t, readCase{}, []textCase{
 		{
 			"T3 SRID", "SRID=4326;POINT(1 2)\nSRID=4326;POINT(3 4)",
 			"geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)\ncrs: EPSG:4326",
@@ -291,7 +291,7 @@ func TestSRID(t *testing.T) {
 		{"alone", "SRID=4326;¦", "want the name of a geometry, found the end of the file"},
 		{"without semicolon", "SRID=4326 ¦POINT(1 2)", `want ";" behind the SRID, found "POINT"`},
 	})
-	check(t, reading{options: map[string]any{"crs": "epsg:25833"}}, []textCase{
+	check(t, readCase{options: map[string]any{"crs": "epsg:25833"}}, []textCase{
 		{"crs option", "POINT(1 2)", "geometry: geoarrow.point xy: POINT (1 2)\ncrs: EPSG:25833"},
 		{
 			"crs option in place of the SRID", "SRID=900913;POINT(1 2)",
@@ -302,7 +302,7 @@ func TestSRID(t *testing.T) {
 }
 
 func TestSkip(t *testing.T) {
-	check(t, reading{options: map[string]any{"on_error": "skip"}}, []textCase{
+	check(t, readCase{options: map[string]any{"on_error": "skip"}}, []textCase{
 		{"T1 one bad row", "POINT(1 2)\nPOINT(x 2)\nPOINT(3 4)", points("POINT (1 2) | POINT (3 4)") +
 			"\nskipped: 1 at [11]"},
 		{"only bad rows", "x\ny;z\n", none + "\nskipped: 3 at [0 2 4]"},
@@ -331,7 +331,7 @@ func TestSkip(t *testing.T) {
 
 // TestNull is a malformed row that is a null geometry.
 func TestNull(t *testing.T) {
-	check(t, reading{options: map[string]any{"on_error": "null"}}, []textCase{
+	check(t, readCase{options: map[string]any{"on_error": "null"}}, []textCase{
 		{"T1 one bad row", "POINT(1 2)\nPOINT(x 2)\nPOINT(3 4)", points("POINT (1 2) | null | POINT (3 4)") +
 			deviations("geometry", "value is null", 1, 17)},
 		{"curve", "POINT(1 2)\nCIRCULARSTRING(0 0, 1 1, 2 0)", points("POINT (1 2) | null") +
@@ -350,7 +350,7 @@ func TestNull(t *testing.T) {
 // TestRepair is defects that have one reading.
 func TestRepair(t *testing.T) {
 	const crsNone = "\ncrs: none"
-	check(t, reading{options: map[string]any{"on_error": "repair"}}, []textCase{
+	check(t, readCase{options: map[string]any{"on_error": "repair"}}, []textCase{
 		{"Microsoft's NaN", "POINT Z (1 2 1.#QNAN)", "geometry: geoarrow.point xyz: POINT Z (1 2 nan)" +
 			crsNone + deviations("number-word", "read as NaN", 0, 13)},
 		{"Microsoft's NaN, printf", "POINT Z (1 2 -1.#IND00)", "geometry: geoarrow.point xyz: POINT Z (1 2 nan)" +

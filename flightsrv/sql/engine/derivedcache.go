@@ -29,7 +29,7 @@ type batchCache struct {
 
 	wkbMu   sync.Mutex // held while WKB is computed, so that it is computed once
 	wkb     *geoarrow.Geometry
-	shared  *worker.Shared // memory of wkb; nil: Go's heap
+	shared  *worker.SharedBuffers // memory of wkb; nil: Go's heap
 	bytes   int64
 	element *list.Element // in derivedCache.lru; nil: no WKB is kept
 	pins    int           // runs that read it in place
@@ -72,7 +72,7 @@ func (b *derivedCache) forget(batch weak.Pointer[geoarrow.Columns]) {
 
 // wkb returns the geometries of a batch as WKB. They are computed once and kept within the budget.
 // The caller releases their memory, which is nil on Go's heap.
-func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.Shared, error) {
+func (b *derivedCache) wkb(batch *geoarrow.Columns) (*geoarrow.Geometry, *worker.SharedBuffers, error) {
 	g, d, err := b.pin(batch)
 	if d == nil {
 		return g, nil, err
@@ -103,7 +103,7 @@ func (b *derivedCache) pin(batch *geoarrow.Columns) (g *geoarrow.Geometry, d *ba
 	if !b.reserve(d, int64(len(g.WKB))+4*int64(len(g.Offsets))) {
 		return g, nil, nil
 	}
-	var shared *worker.Shared
+	var shared *worker.SharedBuffers
 	if b.shares {
 		if shared, err = worker.Share(geoarrow.AsBytes(g.Offsets), g.WKB); err == nil {
 			g.WKB, g.Offsets = shared.Part(1), asOffsets(shared.Part(0))

@@ -70,7 +70,7 @@ type directRows struct {
 	batches *batches
 	schema  *arrow.Schema
 	next    int
-	shared  *worker.Shared // memory of the last record's geometries; nil: Go's heap
+	shared  *worker.SharedBuffers // memory of the last record's geometries; nil: Go's heap
 }
 
 // rows starts to read the columns, in the run of ctx.

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shared is buffers in a memory file. Workers map it and need no copy.
-type Shared struct {
+// SharedBuffers is buffers in a memory file. Workers map it and need no copy.
+type SharedBuffers struct {
 	mapping *mapping
 	file    *os.File // open while it is mapped
 	parts   [][]byte
@@ -29,7 +29,7 @@ type sharedPlace struct {
 }
 
 // Share copies buffers to memory that workers can map. The caller has the first reference.
-func Share(buffers ...[]byte) (*Shared, error) {
+func Share(buffers ...[]byte) (*SharedBuffers, error) {
 	b := &body{}
 	at := make([]int64, len(buffers))
 	for i, part := range buffers {
@@ -39,7 +39,7 @@ func Share(buffers ...[]byte) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shared{file: os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd))}
+	s := &SharedBuffers{file: os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd))}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, closeAfter(s.file, os.NewSyscallError("fstat", err))
@@ -70,10 +70,10 @@ func closeAfter(f *os.File, err error) error {
 }
 
 // Part returns buffer i. It is readable while there is a reference.
-func (s *Shared) Part(i int) []byte { return s.parts[i] }
+func (s *SharedBuffers) Part(i int) []byte { return s.parts[i] }
 
 // Retain adds a reference, unless the Shared is nil.
-func (s *Shared) Retain() {
+func (s *SharedBuffers) Retain() {
 	if s != nil {
 		s.mapping.retain()
 	}
@@ -81,14 +81,14 @@ func (s *Shared) Retain() {
 
 // Release removes a reference, unless the Shared is nil. The last one frees the memory, except in
 // workers that map it.
-func (s *Shared) Release() {
+func (s *SharedBuffers) Release() {
 	if s != nil {
 		s.mapping.release()
 	}
 }
 
 // end is called before the mapping ends.
-func (s *Shared) end() {
+func (s *SharedBuffers) end() {
 	places.Lock()
 	for _, part := range s.parts {
 		if len(part) > 0 {

@@ -32,14 +32,14 @@ func (x *Tokens) Add(token, follow string) {
 
 func (x *Tokens) Token(i int) string { return string(x.Text[x.Starts[i]:x.Ends[i]]) }
 
-// parsed are the results of ParseFloat64, on the host.
-type parsed struct {
+// floatResults are the results of ParseFloat64, on the host.
+type floatResults struct {
 	Out              []float64
 	Valid, Undecided []uint64
 }
 
 // ParseFloats runs ParseFloat64, and gives what it said before and after ResolveFloat64.
-func ParseFloats(r *Rig, x *Tokens, g knumber.Grammar) (before, after parsed) {
+func ParseFloats(r *Rig, x *Tokens, g knumber.Grammar) (before, after floatResults) {
 	r.Helper()
 	n := len(x.Starts)
 	text, starts, ends := Upload(r, x.Text), Upload(r, x.Starts), Upload(r, x.Ends)
@@ -48,8 +48,8 @@ func ParseFloats(r *Rig, x *Tokens, g knumber.Grammar) (before, after parsed) {
 		Undecided: Poisoned[uint64](r, kernels.Words(n)),
 	}
 	r.OK(knumber.ParseFloat64(r.Set, r.Stream, text, starts, ends, g, to))
-	results := func() parsed {
-		return parsed{Out: Read(r, to.Out), Valid: Read(r, to.Valid), Undecided: Read(r, to.Undecided)}
+	results := func() floatResults {
+		return floatResults{Out: Read(r, to.Out), Valid: Read(r, to.Valid), Undecided: Read(r, to.Undecided)}
 	}
 	before = results()
 	resolved, err := knumber.ResolveFloat64(r.Set, r.Stream, text, starts, ends, g, to)

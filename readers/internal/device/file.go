@@ -131,7 +131,7 @@ func (r *reader) pieces() []Piece {
 }
 
 // inSlot parses a chunk in a slot. An error is one of the device.
-func (r *reader) inSlot(l *slots.Slot, text *gathered, end int64) (part readers.Part, why string, err error) {
+func (r *reader) inSlot(l *slots.Slot, text *chunkPieces, end int64) (part readers.Part, why string, err error) {
 	start := text.at
 	t, filled, err := l.Fill(r.ctx, r.File, text, start, int(text.bytes))
 	r.engine.reading.Add(int64(t.Read))

@@ -25,11 +25,11 @@ type Pieces interface {
 // pieceAlign is at multiples of how many bytes pieces begin on a card: those of its memory.
 const pieceAlign = 256
 
-// gathered is a chunk and its pieces as one file, which begins where the chunk does.
+// chunkPieces is a chunk and its pieces as one file, which begins where the chunk does.
 //
 //	chunk  zeros  piece  zeros  piece
 //	at            multiples of pieceAlign from there on
-type gathered struct {
+type chunkPieces struct {
 	at     int64
 	pieces []Piece // the chunk first
 	starts []int64 // of each, from at on
@@ -37,8 +37,8 @@ type gathered struct {
 }
 
 // gather puts the pieces behind bytes [start, end) of a file.
-func gather(src io.ReaderAt, start, end int64, pieces []Piece) *gathered {
-	g := &gathered{at: start}
+func gather(src io.ReaderAt, start, end int64, pieces []Piece) *chunkPieces {
+	g := &chunkPieces{at: start}
 	for _, p := range append([]Piece{{src, start, end - start}}, pieces...) {
 		g.bytes += -g.bytes & (pieceAlign - 1)
 		g.pieces, g.starts = append(g.pieces, p), append(g.starts, g.bytes)
@@ -48,7 +48,7 @@ func gather(src io.ReaderAt, start, end int64, pieces []Piece) *gathered {
 }
 
 // ReadAt reads bytes from an offset on, not before that of the chunk.
-func (g *gathered) ReadAt(p []byte, at int64) (n int, err error) {
+func (g *chunkPieces) ReadAt(p []byte, at int64) (n int, err error) {
 	at -= g.at
 	for i := 0; i < len(g.pieces) && n < len(p); i++ {
 		piece, from := &g.pieces[i], at+int64(n)-g.starts[i]
@@ -73,7 +73,7 @@ func (g *gathered) ReadAt(p []byte, at int64) (n int, err error) {
 }
 
 // of gives the text of the chunk and those of its pieces, in memory that has all of them.
-func (g *gathered) of(text gpu.Buffer[byte]) (chunk gpu.Buffer[byte], pieces []gpu.Buffer[byte]) {
+func (g *chunkPieces) of(text gpu.Buffer[byte]) (chunk gpu.Buffer[byte], pieces []gpu.Buffer[byte]) {
 	for i, p := range g.pieces {
 		pieces = append(pieces, text.Slice(int(g.starts[i]), int(g.starts[i]+p.Bytes)))
 	}

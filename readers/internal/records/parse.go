@@ -79,22 +79,22 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 	}
 	run.chunks = line[chunk]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.taken}
-	batches := line[loaded]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.add}
+	batches := line[batchResult]{most: limits.Workers + 1, room: limits.Memory / 8, take: run.add}
 	defer run.chunks.close()
 	defer batches.close()
 	var failed error
 	ended := p.Loads(ctx, src, limits, run.want, func(l Load) error {
 		if failed = ctx.Err(); failed == nil {
-			failed = batches.put(l.Bytes, func() (loaded, error) {
+			failed = batches.put(l.Bytes, func() (batchResult, error) {
 				b, err := p.load(src, limits, l)
 				b.Row = l.Row
-				return loaded{b, err}, nil
+				return batchResult{b, err}, nil
 			})
 		}
 		return failed
 	})
 	if ended != nil && failed == nil { // its place is behind the batches that were put
-		failed = batches.put(0, func() (loaded, error) { return loaded{err: ended}, nil })
+		failed = batches.put(0, func() (batchResult, error) { return batchResult{err: ended}, nil })
 	}
 	if failed == nil {
 		failed = batches.finish()
@@ -109,8 +109,8 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return run.sum, nil
 }
 
-// loaded is a batch, or why there is none.
-type loaded struct {
+// batchResult is a batch, or why there is none.
+type batchResult struct {
 	batch Batch
 	err   error
 }
@@ -215,7 +215,7 @@ type piece struct {
 
 // add cuts a batch into pieces of chunks. The error of one comes behind those of the rows before
 // it, as if there were one worker.
-func (p *parse) add(l loaded) error {
+func (p *parse) add(l batchResult) error {
 	if l.err != nil {
 		return cmp.Or(p.check(), l.err)
 	}

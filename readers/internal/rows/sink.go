@@ -27,7 +27,7 @@ type Sink struct {
 	Starts  []int64             // offsets of the rows, where the chunk is lent
 	Text    []geoarrow.ColumnID // columns to be read as text, from the next Reset on
 	Shapes  Shapes              // of the rows of this chunk and the one at hand
-	Skipped readers.Skipped
+	Skipped readers.SkippedRows
 
 	Deviations readers.Deviations // of the rows of this chunk
 
@@ -83,7 +83,7 @@ func (k *Sink) Reset() {
 	k.Geom.Reset()
 	k.forceText()
 	k.Shapes, k.saved = Shapes{}, Shapes{}
-	k.Skipped = readers.Skipped{}
+	k.Skipped = readers.SkippedRows{}
 	k.Deviations.Reset()
 	k.Forget(0)
 }

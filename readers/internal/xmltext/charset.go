@@ -47,12 +47,12 @@ var unicodes = []struct {
 //
 // The recoded document has no byte order mark and names UTF-8 in its declaration. Its bytes have
 // other offsets than those of the file, its lines do not.
-func Recode(head []byte) (r source.Recoding, ok bool) {
+func Recode(head []byte) (r source.Recoder, ok bool) {
 	c, ok := charsetOf(head)
 	if !ok {
 		return r, false
 	}
-	return source.Recoding{From: c.name, Reader: func(in io.Reader) io.Reader { return newRecoder(c, in) }}, true
+	return source.Recoder{From: c.name, Reader: func(in io.Reader) io.Reader { return newRecoder(c, in) }}, true
 }
 
 func charsetOf(head []byte) (charset, bool) {

@@ -232,7 +232,7 @@ func (c *completer) describe(ctx context.Context, cmd *cobra.Command, name strin
 	if err != nil {
 		return nil, err
 	}
-	var from target.Target = target.NewLocal(readers.Limits{}, source.Unpacking{})
+	var from target.Target = target.NewLocal(readers.Limits{}, source.UnpackOptions{})
 	if server := c.server(cmd); server.Address != "" {
 		if from, err = server.Dial(); err != nil {
 			return nil, err

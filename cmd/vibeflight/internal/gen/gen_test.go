@@ -234,13 +234,13 @@ func TestProgress(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// limited fails, or cancels, when more than left bytes come.
-type limited struct {
+// limitedWriter fails, or cancels, when more than left bytes come.
+type limitedWriter struct {
 	left int
 	then func() error
 }
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *limitedWriter) Write(b []byte) (int, error) {
 	if l.left -= len(b); l.left < 0 {
 		if err := l.then(); err != nil {
 			return 0, err
@@ -252,11 +252,11 @@ func (l *limited) Write(b []byte) (int, error) {
 func TestStops(t *testing.T) {
 	for _, left := range []int{0, 10, 1e6, 10e6} {
 		spec := Spec{Kind: Buildings, Features: 1e12}
-		if err := Write(t.Context(), &limited{left, func() error { return errFull }}, spec); !errors.Is(err, errFull) {
+		if err := Write(t.Context(), &limitedWriter{left, func() error { return errFull }}, spec); !errors.Is(err, errFull) {
 			t.Errorf("after %d bytes: got %v, want %v", left, err, errFull)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := Write(ctx, &limited{left, func() error {
+		if err := Write(ctx, &limitedWriter{left, func() error {
 			cancel()
 			return nil
 		}}, spec); !errors.Is(err, context.Canceled) {

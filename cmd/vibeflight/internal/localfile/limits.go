@@ -57,8 +57,8 @@ func (c *LimitFlags) Limits() (readers.Limits, error) {
 }
 
 // Unpacking returns how packed files are unpacked, in the folder for temporary files.
-func (c *LimitFlags) Unpacking() source.Unpacking {
-	return source.Unpacking{
+func (c *LimitFlags) Unpacking() source.UnpackOptions {
+	return source.UnpackOptions{
 		MaxBytes: int64(c.UnpackedBytes),
 		Workers:  readers.Limits{Workers: c.Workers}.WithDefaults().Workers,
 	}

@@ -15,7 +15,7 @@ type Reader struct {
 	Layer   string // "": the first one
 	Columns readers.Projection
 	Limits  readers.Limits
-	Unpack  source.Unpacking
+	Unpack  source.UnpackOptions
 	Engine  readers.Engine             // nil: the CPU engine
 	Opened  func(content *source.File) // called with what is parsed; may be nil
 }

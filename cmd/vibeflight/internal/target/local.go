@@ -23,7 +23,7 @@ import (
 type Local struct {
 	formats readers.Registry
 	limits  readers.Limits
-	unpack  source.Unpacking
+	unpack  source.UnpackOptions
 
 	name   string       // of table
 	source *source.File // of table, closed
@@ -31,7 +31,7 @@ type Local struct {
 }
 
 // NewLocal returns the files of this machine, of all formats.
-func NewLocal(limits readers.Limits, unpack source.Unpacking) *Local {
+func NewLocal(limits readers.Limits, unpack source.UnpackOptions) *Local {
 	return &Local{formats: all.Formats(), limits: limits, unpack: unpack}
 }
 
