@@ -17,8 +17,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/csv"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // deviceChunks are so small that most files are several chunks, down to a record or two.

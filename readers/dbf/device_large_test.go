@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers/dbf"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as

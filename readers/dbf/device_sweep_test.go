@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers/dbf"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // deviceChunks are so small that most tables are several chunks, down to a record.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 

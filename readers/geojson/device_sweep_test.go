@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // TestDeviceSweep holds what a device makes of random documents, most of them with mistakes,

@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // TestTogether has tasks wait different numbers of times, one of them with tasks of its own.

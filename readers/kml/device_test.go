@@ -8,8 +8,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/kml"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // ordinary writes files as programs do.

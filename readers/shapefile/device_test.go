@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
+	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // deviceChunks are so small that most files are several chunks, down to a record.
