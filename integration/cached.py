@@ -12,7 +12,7 @@ def read(server, name, **fields):
 
 
 def about(server, name):
-    """What GetFlightInfo says beside the rows."""
+    """What GetFlightInfo says in addition to the rows."""
     return json.loads(server.client().get_flight_info(flight.FlightDescriptor.for_path(name)).app_metadata)
 
 

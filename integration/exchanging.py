@@ -32,7 +32,7 @@ def send(writer, batches):
 
 
 def answer(reader):
-    """The table, and what is known of the file beside its rows."""
+    """The table, and what is known about the file in addition to its rows."""
     batches, facts = [], None
     for chunk in reader:
         batches.append(chunk.data)

@@ -13,7 +13,7 @@ class Difference(typing.NamedTuple):
     ours: dict | str  # columns as (type, values), geometry as WKT, crs where it matters; or a pattern of the error
     gdal: dict | str
     extension: str
-    siblings: dict = {}  # contents of the files beside it, by extension
+    siblings: dict = {}  # contents of the sibling files, by extension
     columns: bool = False  # whether there are other columns, of which nothing is said here
     settings: dict = {}  # GDAL's open options
 

@@ -1,4 +1,4 @@
-"""A stream of record batches that can be left before its end."""
+"""A stream of record batches that can be closed before its end."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Batches:
         self.close()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream for another library, by Arrow's PyCapsule interface."""
+        """Exports the stream to another library, by Arrow's PyCapsule interface."""
         return self.to_reader().__arrow_c_stream__(requested_schema)  # type: ignore[no-untyped-call]
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """The rest of the rows for functions that insist on pyarrow's own class."""
+        """Returns the remaining rows for functions that require pyarrow's class."""
         return pa.RecordBatchReader.from_batches(self.schema, self)
 
     def read_all(self) -> pa.Table:
-        """The rest of the rows as one table."""
+        """Returns the remaining rows as one table."""
         return pa.Table.from_batches(self, self.schema)
 
     def close(self) -> None:
-        """Ends the stream, and tells the server to stop."""
+        """Closes the stream and tells the server to stop."""
         self._batches.close()

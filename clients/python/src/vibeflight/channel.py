@@ -1,4 +1,4 @@
-"""The way to the server: an address, a connection to each place that has rows, and calls whose errors are ours."""
+"""Calls to the server: its address, a connection to each location that has rows, and translated errors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .errors import Unavailable, translated
 T = TypeVar("T")
 
 PORT = 8815
-RETRY_SECONDS = 0.3  # gRPC itself tries a lost address again after 0.1 s
+RETRY_SECONDS = 0.3  # gRPC itself retries a lost address after 0.1 s
 SIGNAL_SECONDS = 0.1  # a library with a handler of its own for interrupts, as Polars, may keep one from ending a wait: so none is longer
 LANES = 4  # connections to one place; more are no faster on two cores
-REUSE = "arrow-flight-reuse-connection:"  # a location that means the connection at hand
+REUSE = "arrow-flight-reuse-connection:"  # a location that means the current connection
 
 
 class Part(NamedTuple):
@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 def location(server: str) -> str:
-    """The address as pyarrow takes it. `host`, `host:port`, `grpc://…`, `grpc+tls://…`, `grpc+unix:///path` and `unix:///path` are understood."""
+    """Returns the address for pyarrow. `host`, `host:port`, `grpc://…`, `grpc+tls://…`, `grpc+unix:///path` and `unix:///path` are understood."""
     if "://" not in server:
         server = "grpc://" + server
     scheme, _, rest = server.partition("://")
@@ -74,7 +74,7 @@ class Channel:
             return self._clients[at, lane]
 
     def _options_of(self, lane: int) -> dict[str, Any]:
-        """gRPC has all clients of one address share a connection, unless it is told not to."""
+        """By default gRPC shares one connection between all clients of an address."""
         if lane == 0:
             return self._options
         return {**self._options, "generic_options": [*self._options["generic_options"], ("grpc.use_local_subchannel_pool", 1)]}
@@ -102,17 +102,17 @@ class Channel:
             return self.client(at, lane).do_get(flight.Ticket(part.ticket), self._call)
 
     def put(self, descriptor: flight.FlightDescriptor, schema: Any) -> tuple[Any, Any]:
-        """The writer of an upload and the reader of what the server says of it."""
+        """Returns the writer of an upload and the reader of the response."""
         with translated():
             return self.client().do_put(descriptor, schema, self._call)
 
     def exchange(self, descriptor: flight.FlightDescriptor) -> tuple[Any, Any]:
-        """Both ends of an exchange: a writer, and a reader of what comes back."""
+        """Returns the writer and the reader of an exchange."""
         with translated():
             return self.client().do_exchange(descriptor, self._call)
 
     def close(self) -> None:
-        """Closes every connection. Streams that are still read end with an error."""
+        """Closes all connections. Streams in progress end with an error."""
         with self._lock:
             clients, self._clients, self._closed = self._clients, {}, True
         for client in clients.values():
@@ -130,7 +130,7 @@ def _twice(call: Callable[[], T]) -> T:
 
 
 def interruptible(call: Callable[[], T]) -> T:
-    """What call gives. Python hears a signal in its main thread only, and not before a call into C++ has returned; so there the call is another thread's."""
+    """Returns the result of call. Python handles a signal in its main thread only, and not before a call into C++ has returned; so another thread calls there."""
     if threading.current_thread() is not threading.main_thread():
         return call()
     answer: Future[T] = Future()
@@ -138,7 +138,7 @@ def interruptible(call: Callable[[], T]) -> T:
     def run() -> None:
         try:
             answer.set_result(call())
-        except BaseException as e:  # raised in the thread that asked
+        except BaseException as e:  # raised in the calling thread
             answer.set_exception(e)
 
     threading.Thread(target=run, name="vibeflight call", daemon=True).start()
@@ -148,7 +148,7 @@ def interruptible(call: Callable[[], T]) -> T:
 
 
 def next_batch(reader: Any) -> Any:
-    """The next batch of a stream; None at its end."""
+    """Returns the next batch of a stream, or None at its end."""
     with translated():
         try:
             return reader.read_chunk().data

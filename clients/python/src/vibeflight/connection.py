@@ -32,16 +32,16 @@ def connect(
     tls_ca: str | os.PathLike[str] | None = None,
     tls_insecure: bool = False,
 ) -> Connection:
-    """A connection to a server. Nothing is sent yet: the first call notices if nobody is there.
+    """Returns a connection to a server. It is opened by the first call, which raises an error if no server answers.
 
     server        host:port, grpc://host:port, grpc+tls://host:port, grpc+unix:///path; the port is 8815 unless given
-    workers       endpoints of a table that are read at the same time; as many as processors, 4 at least and 16 at most, unless given
-    progress      a bar of tqdm's for each transfer; None: on a terminal, for transfers that take long
-    timeout       seconds that a call may take, all its rows included; None: any time
+    workers       number of endpoints of a table that are read in parallel; default: the number of processors, from 4 to 16
+    progress      whether to show a tqdm bar for each transfer; None: on a terminal, for long transfers
+    timeout       maximum duration of a call with all its rows, in seconds; None: no limit
     tls_ca        a PEM file with the certificates to trust instead of the system's
-    tls_insecure  takes any certificate: for a try on your own machine
+    tls_insecure  accept any certificate; only for tests on your own machine
 
-    A string that is no address is a ValueError.
+    An invalid address raises a ValueError.
     """
     if workers is None:
         workers = min(max(os.cpu_count() or 1, 4), MOST_WORKERS)
@@ -52,7 +52,7 @@ def connect(
 
 
 class Connection:
-    """What connect gives. Several threads may use it. Close it, or use it in a with statement."""
+    """A connection to a server, made by connect. It is thread-safe. Close it, or use it in a with statement."""
 
     def __init__(self, channel: Channel, settings: Settings) -> None:
         self._channel = channel
@@ -74,15 +74,15 @@ class Connection:
 
     @property
     def client(self) -> flight.FlightClient:
-        """pyarrow's client, for what has no method here."""
+        """The pyarrow client, for calls that have no method here."""
         return self._channel.client()
 
     def close(self) -> None:
-        """Ends the connection. What is still fetched ends with an error."""
+        """Closes the connection. Transfers in progress end with an error."""
         self._channel.close()
 
     def list(self, prefix: str = "", format: str = "") -> list[Info]:
-        """The entries of the catalog, by name: those whose names begin with prefix, and whose format is format. No file is parsed."""
+        """Lists the entries of the catalog, sorted by name, optionally only those with a prefix or of a format. No file is parsed."""
         criteria = json.dumps({key: value for key, value in (("prefix", prefix), ("format", format)) if value}, ensure_ascii=False)
         answers = self._channel.ask(lambda client, options: [*client.list_flights(criteria.encode(), options)])  # type: ignore[arg-type]  # it wants bytes
         return [info_of(b"/".join(answer.descriptor.path or ()).decode(), answer) for answer in answers]
@@ -104,20 +104,20 @@ class Connection:
         workers: int | None = None,
         progress: bool | None = None,
     ) -> Selection:
-        """An entry, or a part of it. Nothing is asked of the server before the rows, or what is said of them, are called for.
+        """Selects an entry, or a part of it. A request is sent only when its rows or their description are needed.
 
-        name               as the catalog lists it; of a file with layers, the first one
-        layer              of a file that has some, by its own name
-        columns            these, in this order; geometry may be left out
-        bbox               xmin, ymin, xmax, ymax, closed, in the units of the table's reference system: rows whose geometry's bounding box meets it
-        rows               start and end of a half-open range of the file's rows, clipped to what there is
-        limit              at most so many rows; rows come first, then bbox, then limit
-        options            of the format, as {"on_error": "skip"}: its page names them
+        name               the name in the catalog; for a file with layers, it selects the first one
+        layer              the name of a layer, for a file that has layers
+        columns            names of the columns to return, in this order; geometry may be omitted
+        bbox               xmin, ymin, xmax, ymax in the table's CRS, bounds included; selects rows whose bounding box intersects it
+        rows               start and end of a half-open range of the file's rows, clipped to the existing rows
+        limit              maximum number of rows, applied after rows and bbox
+        options            options of the format, such as {"on_error": "skip"}; see the page of the format
         geometry_encoding  native, wkb or wkt
-        coords             separated or interleaved, of native geometries
-        compression        of the transfer: none, lz4 or zstd
-        crs                what the reference system is called: "EPSG:4326" in place of OGC:CRS84, with the same coordinates
-        workers, progress  for this table, other than the connection's
+        coords             separated or interleaved, for native geometries
+        compression        compression of the transfer: none, lz4 or zstd
+        crs                another name for the same CRS, such as "EPSG:4326" for OGC:CRS84; coordinates do not change
+        workers, progress  override the settings of the connection for this table
         """
         asked = ticket(
             name, layer=layer, columns=columns, bbox=bbox, rows=rows, limit=limit, options=options,
@@ -126,9 +126,9 @@ class Connection:
         return Selection(self._channel, self._settings_for(workers, progress), asked)
 
     def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, progress: bool | None = None) -> Query:
-        """The rows of a query over the catalog's entries: `SELECT name FROM parcels WHERE owner = ?`. It runs when its rows are called for.
+        """Prepares a query of the catalog's entries, such as `SELECT name FROM parcels WHERE owner = ?`. It runs when its rows are needed.
 
-        parameters  values for its `?`, in order, or for `$1`, `$2`; or a dict for `$name`: never write other people's text into a query
+        parameters  values for `?` or `$1`, `$2` in order, or a dict for `$name`; use them for all untrusted values
         """
         if isinstance(parameters, (str, bytes)) or not isinstance(parameters, (Sequence, Mapping)):
             raise TypeError(f"parameters: want a sequence of values, or a dict of them by name, not {parameters!r}")
@@ -151,10 +151,10 @@ class Connection:
         crs: str | None = None,
         progress: bool | None = None,
     ) -> Parsed:
-        """The table of a file of yours, or of bytes, by way of the server, which keeps nothing of it. The file is sent when the rows are called for.
+        """Parses a local file, or bytes, on the server, which stores nothing. The file is sent when the rows are needed.
 
-        format  as `geojson`; left out, the extension of the file's name says it
-        name    what errors call the file, other than by its own name, which bytes do not have
+        format  such as `geojson`; default: from the extension of the file name
+        name    name of the file in errors; default: its own name, or "" for bytes
 
         The rest is as in table().
         """
@@ -168,36 +168,36 @@ class Connection:
         return Parsed(self._channel, self._settings_for(None, progress), file, command)
 
     def put(self, name: str, data: Any, *, mode: Mode = "create") -> dict[str, Any]:
-        """Stores a table as an entry, on a server that is started with --writable; gives what the server says of it.
+        """Stores a table as an entry, on a server that was started with --writable, and returns its description.
 
-        data  whatever speaks Arrow: a pyarrow Table or RecordBatchReader, a DataFrame of Polars or pandas, a relation of DuckDB, a GeoDataFrame
+        data  any Arrow data: a pyarrow Table or RecordBatchReader, a DataFrame of Polars or pandas, a relation of DuckDB, a GeoDataFrame
         mode  create: a new entry, AlreadyExists if there is one; replace; append: to one that there is; create_append
 
-        The entry is there when the last row is stored, and not before. A server that is read-only is Unsupported.
+        The entry appears when the last row is stored. A read-only server raises Unsupported.
         """
         return put(self._channel, name, data, mode)
 
     def drop(self, name: str) -> None:
-        """Removes an entry that put has stored."""
+        """Removes an entry that put stored."""
         self._act("drop", ticket(name).encode())
 
     def describe(self, name: str, *, layer: str | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """All that is known of an entry, its columns among it. It is parsed if need be."""
+        """Returns everything that is known about an entry, including its columns. The file is parsed if necessary."""
         asked = ticket(name, layer=layer, options=options)
         description: dict[str, Any] = self._act("describe", asked.encode())
         return description
 
     def refresh(self) -> int:
-        """Has the server look at its folders now; gives how many entries there are."""
+        """Makes the server scan its folders now, and returns the number of entries."""
         return int(self._act("refresh")["entries"])
 
     def evict(self, name: str, *, layer: str | None = None) -> int:
-        """Has the server forget the parsed tables of an entry, in memory and on disk; gives how many there were."""
+        """Removes the parsed tables of an entry from memory and disk, and returns their number."""
         whole = name if layer is None else of_layer(name, layer)
         return int(self._act("evict", ticket(whole).encode())["evicted"])
 
     def stats(self) -> dict[str, Any]:
-        """The server's numbers since it started."""
+        """Returns the statistics of the server since its start."""
         numbers: dict[str, Any] = self._act("stats")
         return numbers
 

@@ -1,4 +1,4 @@
-"""Pulls the endpoints of a table side by side, and hands their batches out in order."""
+"""Reads the endpoints of a table in parallel, and returns their batches in order."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Pull:
             self._stop()
 
     def _take(self, i: int) -> pa.RecordBatch | None:
-        """The next batch of part i, whose turn it is; None at its end."""
+        """Returns the next batch of part i, the current one, or None at its end."""
         with self._change:
             self._turn = i
             self._change.notify_all()
@@ -88,7 +88,7 @@ class Pull:
             error: BaseException | None = None
             try:
                 self._read(i, lane)
-            except BaseException as e:  # raised by _take, in the thread of who reads
+            except BaseException as e:  # raised by _take, in the thread of the reader
                 error = e
             with self._change:
                 if error is not None:
@@ -98,7 +98,7 @@ class Pull:
                 self._change.notify_all()
 
     def _read(self, i: int, lane: int) -> None:
-        """Reads part i until its end, or until somebody stops the pull."""
+        """Reads part i until its end, or until the pull is stopped."""
         try:
             reader, batch = self._begin(i, lane)
         except Unavailable:
@@ -108,7 +108,7 @@ class Pull:
             batch = next_batch(reader)
 
     def _begin(self, i: int, lane: int) -> tuple[Any, pa.RecordBatch | None]:
-        """The open stream of part i, and its first batch."""
+        """Opens the stream of part i and reads its first batch."""
         reader = self._open(self._parts[i], lane)
         with self._change:
             self._readers[i] = reader
@@ -119,7 +119,7 @@ class Pull:
         return reader, next_batch(reader)
 
     def _hand(self, i: int, batch: pa.RecordBatch) -> bool:
-        """Puts a batch of part i into its line as soon as there is room; False where nobody wants it any more."""
+        """Queues a batch of part i as soon as there is space. Returns False if the pull was stopped."""
         with self._change:
             while not self._stopped and not self._has_room(i):
                 self._change.wait()

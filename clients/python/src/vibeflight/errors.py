@@ -12,7 +12,7 @@ from pyarrow import flight
 
 
 class Error(Exception):
-    """An error that the server reported, or that came up on the way to it. Its text is the server's, without what gRPC puts around it."""
+    """An error that the server reported, or an error of the connection. Its text is that of the server, without the additions of gRPC."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""  # KeyError would show the text in quotes
@@ -21,7 +21,7 @@ class Error(Exception):
 class NotFound(Error, KeyError):
     """There is no such entry, or no such layer of it.
 
-    closest: up to three names of entries that are most like the one asked for, the best first; empty where the server names none
+    closest: up to three entries with similar names, the closest first; may be empty
     """
 
     def __init__(self, message: str) -> None:
@@ -30,35 +30,35 @@ class NotFound(Error, KeyError):
 
 
 class Invalid(Error, pa.ArrowInvalid):
-    """A malformed file, a ticket that means nothing, or a mistake in SQL: the text says where and what was expected."""
+    """A malformed file, an invalid ticket, or a mistake in SQL. The text says where and what was expected."""
 
 
 class FileChanged(Invalid):
-    """The file is no longer the one that the rows so far came from. Ask again, from the start."""
+    """The file changed while its rows were read. Repeat the request from the start."""
 
 
 class LimitExceeded(Error, pa.ArrowException):
-    """The file, or what was asked for, is beyond a limit of the server: the text names its flag and value."""
+    """The file or the request exceeds a limit of the server. The text names the flag and its value."""
 
 
 class Unsupported(Error, pa.ArrowNotImplementedError):
-    """This server does not answer that call."""
+    """The server does not support the call."""
 
 
 class Unavailable(Error, flight.FlightUnavailableError):
-    """There is no server at the address, or it went away, also after a second try."""
+    """The server cannot be reached, or the connection was lost, also after a second try."""
 
 
 class AlreadyExists(Error, pa.ArrowException):
-    """There is an entry of that name."""
+    """An entry of this name exists."""
 
 
 class Denied(Error, flight.FlightUnauthorizedError):
-    """The server does not let this client do that."""
+    """The server does not permit the call."""
 
 
 class Unauthenticated(Error, flight.FlightUnauthenticatedError):
-    """The server wants to know who asks."""
+    """The server requires authentication."""
 
 
 class TimedOut(Error, flight.FlightTimedOutError):
@@ -70,7 +70,7 @@ class Cancelled(Error, flight.FlightCancelledError):
 
 
 class Internal(Error, flight.FlightInternalError):
-    """A defect of the server, which goes on; its log has the details."""
+    """A defect of the server, which keeps running. Its log has the details."""
 
 
 # pyarrow's text: "Flight returned not found error, with message: …. gRPC client debug context: …". Of several statuses that pyarrow has one exception for,
@@ -109,7 +109,7 @@ def translate(error: BaseException) -> BaseException:
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """Raises exceptions of ours where its body raises pyarrow's."""
+    """Translates pyarrow's exceptions that its body raises."""
     try:
         yield
     except pa.ArrowException as e:
@@ -120,5 +120,5 @@ def translated() -> Iterator[None]:
 
 
 def _quoted(text: str) -> list[str]:
-    """The strings in a text as Go quotes them, whose escapes are Python's too."""
+    """Returns the strings in a text that Go quoted. Its escapes are valid in Python."""
     return [str(ast.literal_eval(quoted)) for quoted in _QUOTED.findall(text)]

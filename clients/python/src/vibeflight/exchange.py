@@ -1,4 +1,4 @@
-"""Sends a file's bytes, and gets its table back: parsing as a service, of which the server keeps nothing."""
+"""Sends the bytes of a file and receives its table. The server stores nothing."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ BYTES = pa.schema([pa.field("bytes", pa.binary(), nullable=False)])
 
 
 class File(NamedTuple):
-    """What is to be sent: a file at path, or bytes at hand."""
+    """The data to send: a file, or bytes in memory."""
 
     name: str  # "" for bytes without one
     size: int
     content: pathlib.Path | memoryview
 
     def chunks(self) -> Iterator[bytes | memoryview]:
-        """The bytes, piece by piece."""
+        """Yields the bytes in pieces."""
         if isinstance(self.content, memoryview):
             for at in range(0, self.size, CHUNK_BYTES):
                 yield self.content[at : at + CHUNK_BYTES]
@@ -42,7 +42,7 @@ class File(NamedTuple):
 
 
 def file_of(source: str | os.PathLike[str] | bytes | bytearray | memoryview, name: str) -> File:
-    """A File at a path, or of bytes. A path that leads nowhere is the OSError that opening it gives."""
+    """Returns a File for a path or for bytes. A path that cannot be opened raises an OSError."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         content = memoryview(source).cast("B")
         return File(name, len(content), content)
@@ -102,27 +102,27 @@ class Exchange:
             self._end()
 
     def schema(self) -> pa.Schema:
-        """The schema of the answer, when it is here."""
+        """Waits for the schema of the answer."""
         schema: pa.Schema = interruptible(lambda: self._read(lambda: self._reader.schema))
         return schema
 
     def take(self, _: Part, _lane: int) -> Exchange:
-        """The stream itself, once."""
+        """Returns the stream. It can be called once."""
         if self._taken:
             raise Unavailable("the exchange was lost: send the file again")
         self._taken = True
         return self
 
     def read_chunk(self) -> Any:
-        """The next batch; StopIteration at the end."""
+        """Returns the next batch, or raises StopIteration."""
         return self._read(self._reader.read_chunk)
 
     def cancel(self) -> None:
-        """Ends the exchange, wherever it is."""
+        """Ends the exchange at any point."""
         self._reader.cancel()
 
     def _read(self, read: Callable[[], Any]) -> Any:
-        """What read gives. If it fails because the file could not be read here, that is the error."""
+        """Returns the result of read. If it fails because the local file could not be read, that error is raised."""
         try:
             with translated():
                 return read()
@@ -133,7 +133,7 @@ class Exchange:
             raise
 
     def _end(self) -> None:
-        """Lets go of both ends."""
+        """Releases the writer and the reader."""
         if self._ended:
             return
         self._ended = True
@@ -150,7 +150,7 @@ def _send(writer: Any, reader: Any, file: File, failures: list[BaseException]) -
             writer.write_batch(pa.record_batch([pa.array([chunk], pa.binary())], schema=BYTES))
         writer.done_writing()
     except pa.ArrowException:
-        pass  # the exchange is over, and who reads is told why
-    except BaseException as e:  # raised in the thread that reads
+        pass  # the exchange is over, and the reader gets the error
+    except BaseException as e:  # raised in the thread of the reader
         failures.append(e)
         reader.cancel()

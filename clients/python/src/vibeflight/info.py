@@ -1,4 +1,4 @@
-"""What the server says of an entry beside its rows."""
+"""The description of an entry, without its rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .channel import Part
 
 @dataclass(frozen=True)
 class Info:
-    """An entry, or what a selection or a query gives.
+    """Describes an entry, or the result of a selection or a query.
 
     name          of the entry; the text of a query
     rows          exactly; None where it is not known before they are read
@@ -32,12 +32,12 @@ class Info:
 
     @property
     def format(self) -> str | None:
-        """The format of the file, as `geojson`."""
+        """The format of the file, such as `geojson`."""
         return self.app_metadata.get("format")
 
     @property
     def crs(self) -> str | None:
-        """The reference system of the geometries, as `EPSG:3857`; None: there is none, or the file is not parsed yet."""
+        """The CRS of the geometries, such as `EPSG:3857`. None: unknown, or the file is not parsed yet."""
         return self.app_metadata.get("crs")
 
     @property
@@ -53,7 +53,7 @@ class Info:
 
     @property
     def cached(self) -> bool:
-        """Whether the server had the table parsed already."""
+        """Whether the server had already parsed the table."""
         return bool(self.app_metadata.get("cached", False))
 
 

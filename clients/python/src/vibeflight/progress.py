@@ -1,4 +1,4 @@
-"""A bar that shows rows as they come."""
+"""A progress bar that counts rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Generator
 import pyarrow as pa
 
 NAME_LETTERS = 40  # of a long name or query in front of a bar
-LONG_SECONDS = 1.0  # transfers that end before have no bar, unless one is asked for
+LONG_SECONDS = 1.0  # shorter transfers have no bar by default
 
 
 def watched(batches: Generator[pa.RecordBatch, None, None], name: str, rows: int | None, wanted: bool | None) -> Generator[pa.RecordBatch, None, None]:

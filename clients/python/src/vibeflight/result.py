@@ -1,4 +1,4 @@
-"""Rows that the server sends when they are asked for, and the libraries that take them."""
+"""Rows that are fetched on demand, as objects of several libraries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WAITING = 16  # batches of a stream that are here and not handed out; of 65,536 rows each, unless the server is told otherwise
+WAITING = 16  # maximum number of received batches that wait for the caller, by default of 65,536 rows each
 
 
 class Answer(NamedTuple):
@@ -38,14 +38,14 @@ class Answer(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How rows are fetched: endpoints at the same time, and whether with a bar."""
+    """How rows are fetched: the number of parallel endpoints, and whether to show a bar."""
 
     workers: int
     progress: bool | None
 
 
 class Result(ABC):
-    """Rows that can be had in several shapes. Nothing is asked before one of them is called for, and each call fetches the rows.
+    """Rows that can be converted to objects of several libraries. Each call fetches the rows; nothing is requested earlier.
 
     A table that is large comes from several endpoints side by side, always in order. Errors are those of vibeflight.Error.
     """
@@ -68,7 +68,7 @@ class Result(ABC):
         """The schema of the rows, to the last metadata key."""
 
     def arrow(self) -> pa.Table:
-        """All rows as one table, which is held in memory."""
+        """Returns all rows as one table in memory."""
 
         def fetch(again: bool) -> pa.Table:
             answer = self._ask(again)
@@ -77,7 +77,7 @@ class Result(ABC):
         return _restarted(fetch)
 
     def batches(self, *, waiting: int = WAITING) -> Batches:
-        """The rows as a stream of record batches, in order, to be read once.
+        """Returns the rows as a stream of record batches, in order. It can be read once.
 
         waiting  how many batches may be here before they are asked for, over all endpoints; it bounds what the stream holds in memory
 
@@ -123,7 +123,7 @@ class Result(ABC):
         return watched(pull.batches(), answer.info.name, answer.info.rows, self._settings.progress)
 
     def pandas(self, **kwargs: Any) -> pandas.DataFrame:
-        """All rows as a DataFrame, geometries as WKB unless another encoding was asked for.
+        """Returns all rows as a DataFrame. Geometries are WKB unless another encoding was requested.
 
         Integers and booleans keep their values where some are missing: such columns get pandas' own nullable types, Int64 and the like. kwargs go to
         pyarrow.Table.to_pandas.
@@ -133,7 +133,7 @@ class Result(ABC):
         return frame
 
     def geopandas(self, **kwargs: Any) -> geopandas.GeoDataFrame:
-        """All rows as a GeoDataFrame, with the reference system. Missing values are as in pandas(). kwargs go to the conversion of the attributes.
+        """Returns all rows as a GeoDataFrame with its CRS. Missing values are as in pandas(). kwargs go to the conversion of the attributes.
 
         Rows without a geometry column are a TypeError: pandas() takes them.
         """
@@ -146,7 +146,7 @@ class Result(ABC):
         return geopandas.GeoDataFrame.from_arrow(table, to_pandas_kwargs={"types_mapper": _nullable(table), **kwargs})
 
     def polars(self) -> polars.DataFrame:
-        """All rows as a Polars DataFrame. Polars has no functions for geometries; they come as WKB unless another encoding was asked for."""
+        """Returns all rows as a Polars DataFrame. Geometries are WKB unless another encoding was requested."""
         import polars
 
         frame = polars.from_arrow(self._with_geometry("wkb", "wkt", "native").arrow())
@@ -154,7 +154,7 @@ class Result(ABC):
         return frame
 
     def duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
-        """All rows as a relation of DuckDB's, held in memory, in connection or the default one. Geometries are of its type GEOMETRY."""
+        """Returns all rows as a DuckDB relation in memory, in connection or the default one. Geometries have the type GEOMETRY."""
         import duckdb
 
         table = self._with_geometry("wkb").arrow()

@@ -50,7 +50,7 @@ class Selection(Result):
         return self._answer
 
     def _asked(self) -> Answer:
-        """A command can't name rows, so what it answers is cut to them here."""
+        """A command cannot select a range of rows, so its result is cut here."""
         t = self.ticket
         command = t if t.rows is None else replace(t, rows=None, limit=None)
         descriptor = flight.FlightDescriptor.for_command(command.encode())
@@ -72,7 +72,7 @@ def _cut(parts: list[Part], t: Ticket) -> list[Part]:
 
 
 def _rows(of_all: int | None, t: Ticket) -> int | None:
-    """How many rows t.rows and t.limit leave of a table of so many rows; a box may leave fewer, and nobody knows how many."""
+    """Returns the number of rows that t.rows and t.limit leave of a table. It is unknown how many a box leaves."""
     assert t.rows is not None
     if of_all is None or t.bbox is not None:
         return None

@@ -33,7 +33,7 @@ class Query(Result):
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the rows. The query is prepared for it, and does not run."""
+        """The schema of the rows. The query is only prepared and does not run."""
         answer: Any = self._described(lambda client, descriptor, options: client.get_schema(descriptor, options))
         schema: pa.Schema = answer.schema
         return schema
@@ -54,7 +54,7 @@ class Query(Result):
 
 
 def statement(query: str) -> flight.FlightDescriptor:
-    """The command of a query that runs as it stands."""
+    """Returns the command of a query without parameters."""
     return flight.FlightDescriptor.for_command(command("CommandStatementQuery", query.encode()))
 
 

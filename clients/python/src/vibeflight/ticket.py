@@ -1,4 +1,4 @@
-"""What a client asks for: an entry of the catalog, and which part of it."""
+"""Tickets: an entry of the catalog, and which part of it to return."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ticket:
     options: Mapping[str, Any] | None = None
 
     def encode(self) -> bytes:
-        """The ticket as JSON. A number that JSON can't hold is a ValueError."""
+        """Returns the ticket as JSON. A number that JSON cannot represent raises a ValueError."""
         said = {field: value for field, value in vars(self).items() if value is not None}
         return json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
 

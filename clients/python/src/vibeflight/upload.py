@@ -1,4 +1,4 @@
-"""Stores a table on a server that takes some."""
+"""Stores a table on a writable server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Mode = Literal["create", "replace", "append", "create_append"]
 
 
 def put(channel: Channel, name: str, data: Any, mode: Mode) -> dict[str, Any]:
-    """Sends data as the entry name, and gives what the server says of it. Until then the entry is as it was."""
+    """Stores data as an entry and returns its description. The entry does not change before the call returns."""
     rows = reader_of(data)
     descriptor = flight.FlightDescriptor.for_command(json.dumps({"name": name, "mode": mode}, ensure_ascii=False).encode())
 
@@ -38,7 +38,7 @@ def put(channel: Channel, name: str, data: Any, mode: Mode) -> dict[str, Any]:
 
 
 def reader_of(data: Any) -> pa.RecordBatchReader:
-    """The rows of whatever speaks Arrow: a Table, a RecordBatchReader, a DataFrame of Polars or pandas, a relation of DuckDB, a GeoDataFrame."""
+    """Returns the rows of any Arrow data: a Table, a RecordBatchReader, a DataFrame of Polars or pandas, a relation of DuckDB, a GeoDataFrame."""
     geopandas = sys.modules.get("geopandas")
     if geopandas is not None and isinstance(data, geopandas.GeoDataFrame):
         data = data.to_arrow(index=False)
@@ -48,7 +48,7 @@ def reader_of(data: Any) -> pa.RecordBatchReader:
 
 
 def pieces(batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of about MESSAGE_BYTES at most."""
+    """Returns the rows in batches of at most about MESSAGE_BYTES."""
     for batch in batches:
         step = max(1, batch.num_rows * MESSAGE_BYTES // max(batch.nbytes, 1))
         for at in range(0, batch.num_rows, step):
