@@ -42,8 +42,8 @@ type Config struct {
 	Formats  readers.Registry
 	Engines  Engines             // nil: the CPU engines
 	Parsing  func() (end func()) // called when a parse begins; may be nil
-	// MemoryBytes bounds the cached tables, and is Limits.Memory if that is 0. 0: DefaultMemoryBytes;
-	// < 0: no table is cached (--memory).
+	// MemoryBytes bounds the cached tables, and is Limits.Memory if that is 0. 0:
+	// DefaultMemoryBytes; < 0: no table is cached (--memory).
 	MemoryBytes int64
 	// MaxUnpacked bounds the bytes that a packed file unpacks to. 0:
 	// source.DefaultMaxUnpackedBytes (--max-unpacked-bytes).
@@ -136,8 +136,8 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	return c, nil
 }
 
-// openArchive opens the cache folder. If it cannot be used, tables are parsed again after a restart,
-// and the files are served all the same.
+// openArchive opens the cache folder. If it cannot be used, tables are parsed again after a
+// restart, and the files are served all the same.
 func openArchive(cfg Config, fsys files.FS) *persist.Archive {
 	if cfg.CacheDir == "" {
 		return persist.InMemory(cfg.Limits)

@@ -26,9 +26,9 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 }
 
 // Recall describes a selection of a table that is not available, from what is known of an unchanged
-// file since its last parse. It is for a caller that requests the rows later, or never. Table of the
-// result has no rows, the scan gives none, and Cached is false. With a bounding box that few batches
-// meet, these are parsed to find the number of rows.
+// file since its last parse. It is for a caller that requests the rows later, or never. Table of
+// the result has no rows, the scan gives none, and Cached is false. With a bounding box that few
+// batches meet, these are parsed to find the number of rows.
 //
 // parse begins a parse all the same, unless enough are under way, so that the rows are available
 // sooner. It continues for poll.DefaultLease even if no caller waits for it.
@@ -62,10 +62,10 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	return tables.NewRef(j, d.Table(), nil), s, true, nil
 }
 
-// Poll is Table for a client that asks again instead of waiting. If the table is not available after
-// a moment, it returns nil and the progress; the parse continues for a lease. id is that of an
-// earlier poll for the same table, or "". All polls with one id have one share in the parse, which
-// CancelPoll ends.
+// Poll is Table for a client that asks again instead of waiting. If the table is not available
+// after a moment, it returns nil and the progress; the parse continues for a lease. id is that of
+// an earlier poll for the same table, or "". All polls with one id have one share in the parse,
+// which CancelPoll ends.
 func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
 	j, err := c.job(req)
 	if err != nil {

@@ -31,8 +31,8 @@ func (c *Catalog) Stream(ctx context.Context, src *source.File, how Upload, shap
 	return c.inbox.Stream(ctx, src, how, shape, sel, each)
 }
 
-// OpenShape returns the shape of a table, for Stream of other files. It returns false for a table of
-// which only some columns were read.
+// OpenShape returns the shape of a table, for Stream of other files. It returns false for a table
+// of which only some columns were read.
 func (c *Catalog) OpenShape(h *TableRef) (shape readers.Shape, ok bool) { return h.Shape(c.cfg.Limits) }
 
 // Writable reports whether clients can store tables.

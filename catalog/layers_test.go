@@ -157,7 +157,8 @@ func TestUnknownLayer(t *testing.T) {
 		} {
 			var notFound *NotFoundError
 			_, err := c.Table(t.Context(), Request{Name: tt.name})
-			if !errors.As(err, &notFound) || notFound.Name != tt.name || known && !slices.Contains(notFound.Closest, tt.closest) {
+			if !errors.As(err, &notFound) || notFound.Name != tt.name || known &&
+				!slices.Contains(notFound.Closest, tt.closest) {
 				t.Errorf("%s: error %v, want *NotFoundError with %s", tt.name, err, tt.closest)
 			}
 		}

@@ -54,7 +54,7 @@ func serveAll(t testing.TB, files map[string]string, change ...func(*Config)) *f
 	return serveCatalog(t, files, catalog.Config{Formats: all.Formats()}, change...)
 }
 
-// TestExchangeIsAParse has the parse of a file that is sent told to whoever wants to know of
+// TestExchangeIsAParse has the parse of a file that is sent told to a caller that wants to know of
 // parses.
 func TestExchangeIsAParse(t *testing.T) {
 	var begun, ended atomic.Int64

@@ -45,7 +45,8 @@ func TestStatusError(t *testing.T) {
 		},
 		{"option", &readers.OptionError{Option: "x", Err: errors.New("no")}, codes.InvalidArgument, "options.x"},
 		{
-			"ticket", fmt.Errorf("ticket: %w", &ticket.Error{Field: "rows", Err: errors.New("no")}), codes.InvalidArgument,
+			"ticket", fmt.Errorf("ticket: %w", &ticket.Error{Field: "rows", Err: errors.New("no")}),
+			codes.InvalidArgument,
 			`ticket: field "rows": no`,
 		},
 		{"column", &catalog.UnknownColumnError{Column: "x", Nearest: "y"}, codes.InvalidArgument, `"y"`},

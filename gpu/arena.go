@@ -28,7 +28,7 @@ type hole struct{ from, to int64 }
 // arenaAlign is what buffers of an arena are aligned to, as those of the driver are.
 const arenaAlign = 256
 
-// NewArena takes so many bytes of the device's memory until Close. The error wraps ErrMemory where
+// NewArena takes n bytes of the device's memory until Close. The error wraps ErrMemory where
 // there is no room.
 func (d *Device) NewArena(bytes int64) (*Arena, error) {
 	bytes = (bytes + arenaAlign - 1) &^ (arenaAlign - 1)
@@ -57,8 +57,8 @@ func (a *Arena) with(work func(*Stream) error) error {
 }
 
 // Use has the buffers that are allocated for s from now on come from a, or from the device if a is
-// nil, and gives what it used before. Whoever had the arena has freed its buffers and waited for
-// its stream. A buffer is freed while s uses what it came from.
+// nil, and gives what it used before. A caller that had the arena has freed its buffers and waited
+// for its stream. A buffer is freed while s uses what it came from.
 func (s *Stream) Use(a *Arena) (before *Arena) {
 	before, s.arena = s.arena, a
 	return before

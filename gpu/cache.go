@@ -25,8 +25,8 @@ import (
 //	     48  32   SHA-256 of the image
 //	     80       the image, up to the end of the file
 //
-// Nothing in the folder is trusted: a file that is not exactly this is replaced. Whoever may write
-// to it may run code on the GPU, so it is made for its owner alone.
+// Nothing in the folder is trusted: a file that is not exactly this is replaced. A caller that may
+// write to it may run code on the GPU, so it is made for its owner alone.
 const (
 	cacheMagic   = "VFKERNEL"
 	cacheVersion = "vibeflight kernels 1" // part of each key: another form of file is another key

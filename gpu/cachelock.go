@@ -18,7 +18,8 @@ const lockPatience = 30 * time.Second
 //
 //	first    open, flock ── compile ── write, sync, rename ── close
 //	second   open, flock ································ waits ── the name is gone: look for the image
-//	killed   open, flock ── compile ✗                             the kernel gives the lock back; the next writer starts over in the same file
+//	killed   open, flock ── compile ✗                             the kernel gives the lock back; the next
+//	         writer starts over in the same file
 type entry struct {
 	cache     *cache
 	key       cacheKey

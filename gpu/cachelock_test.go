@@ -151,7 +151,7 @@ func TestStuckProcessHoldsNobodyUp(t *testing.T) {
 	kill(t, living)
 }
 
-// A failed compilation leaves nothing behind, and whoever waits for it tries itself.
+// A failed compilation leaves nothing behind, and a caller that waits for it tries itself.
 func TestFailedCompilationLeavesNothing(t *testing.T) {
 	l := newLab(t)
 	l.compiler.during = func(Source) error { return errors.New("broken") }

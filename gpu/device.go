@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	// ErrNoDevice says that there is no GPU to use: no driver, no card, no such ordinal, or a build
-	// without CUDA. Its text says which.
+	// ErrNoDevice says that there is no GPU to use: no driver, no device, no such ordinal, or a
+	// build without CUDA. Its text says which.
 	ErrNoDevice = driver.ErrNoDevice
 	// ErrMemory says that an allocation does not fit the budget, the device, or the host's
 	// page-locked memory.
@@ -25,10 +25,10 @@ var (
 // Info says what a device is.
 type Info = driver.Info
 
-// Options of Open. The zero value opens the first card, with all of its memory and no cache of
+// Options of Open. The zero value opens the first device, with all of its memory and no cache of
 // compiled kernels.
 type Options struct {
-	Ordinal     int    // which card, from 0, in the driver's order
+	Ordinal     int    // which device, from 0, in the driver's order
 	MemoryBytes int64  // budget for buffers; 0: what the device has
 	CacheDir    string // where compiled kernels are kept from run to run; empty: nowhere
 	CacheBytes  int64  // what CacheDir may take, those used longest ago go first; 0: 256 MiB
@@ -46,7 +46,7 @@ type Device struct {
 	close    sync.Once
 }
 
-// Count says how many cards the driver has. Without a driver it is 0, and the error wraps
+// Count says how many devices the driver has. Without a driver it is 0, and the error wraps
 // ErrNoDevice and says why.
 func Count() (int, error) { return cuda.Count() }
 
@@ -60,7 +60,7 @@ func NVRTC(path string) (string, error) {
 	return c.Version(), nil
 }
 
-// Open opens a card. The error wraps ErrNoDevice where there is none.
+// Open opens a device. The error wraps ErrNoDevice where there is none.
 func Open(o Options) (*Device, error) {
 	drv, err := cuda.Open(o.Ordinal)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/emu"
 )
 
-// failingDriver is the emulation with a call that fails from its nth time on. Its Close says what is
-// still open.
+// failingDriver is the emulation with a call that fails from its nth time on. Its Close says what
+// is still open.
 type failingDriver struct {
 	driver.Driver
 	call string

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A Optional is a value that a card may refuse to tell, as virtual machines often do.
+// A Optional is a value that a device may refuse to tell, as virtual machines often do.
 type Optional[T any] struct {
 	Value T
-	OK    bool // false: the card does not say
+	OK    bool // false: the device does not say
 }
 
 // String is the value, or "unknown".
@@ -33,7 +33,7 @@ func (l Link) String() string {
 	return fmt.Sprintf("PCIe %d.0 x%d", l.Generation.Value, l.Width.Value)
 }
 
-// Usage is what a card does at a moment, for whatever process.
+// Usage is what a device does at a moment, for whatever process.
 type Usage struct {
 	At     time.Time
 	Name   Optional[string]
@@ -46,12 +46,12 @@ type Usage struct {
 
 	Celsius        Optional[int]
 	Watts          Optional[float64]
-	WattsMax       Optional[float64] // what the card is held to
+	WattsMax       Optional[float64] // what the device is held to
 	ClockMHz       Optional[int]     // of the multiprocessors
 	ClockMaxMHz    Optional[int]
 	MemoryClockMHz Optional[int]
 	// why the clock is not higher, other than for want of work; none: it is not held back
 	Throttled Optional[[]string]
 
-	Link, LinkMax Link // an idle card slows its link down, so Link says little then
+	Link, LinkMax Link // an idle device slows its link down, so Link says little then
 }

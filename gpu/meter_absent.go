@@ -4,7 +4,7 @@ package gpu
 
 import "fmt"
 
-// A Meter reads what cards do. This build has none.
+// A Meter reads what devices do. This build has none.
 type Meter struct{}
 
 // OpenMeter refuses: this build has no CUDA, so it has no NVML.

@@ -11,7 +11,7 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 )
 
-// A Meter reads what cards do, through NVML. Its methods may be called from any goroutine.
+// A Meter reads what devices do, through NVML. Its methods may be called from any goroutine.
 type Meter struct {
 	close sync.Once
 }
@@ -37,9 +37,9 @@ func (m *Meter) Close() error {
 	return nil
 }
 
-// Read asks the card at pci, its bus id as Info.PCI has it, for all of Usage. What the card does
-// not tell is unknown; an error says that there is no such card. It wraps ErrLost where the card is
-// gone.
+// Read asks the device at pci, its bus id as Info.PCI has it, for all of Usage. What the device
+// does not tell is unknown; an error says that there is no such device. It wraps ErrLost where the
+// device is gone.
 func (m *Meter) Read(pci string) (Usage, error) {
 	card, code := nvml.DeviceGetHandleByPciBusId(pci)
 	if code != nvml.SUCCESS {
@@ -92,7 +92,7 @@ func (m *Meter) Read(pci string) (Usage, error) {
 
 // reading is one Read under way.
 type reading struct {
-	lost error // the card went
+	lost error // the device went
 }
 
 // ask calls a function of NVML, if the driver's library has it: an unresolved one would end the
@@ -111,7 +111,7 @@ func ask[T any](r *reading, function string, call func() (T, nvml.Return)) Optio
 	return Optional[T]{}
 }
 
-// lost makes a code the error it is, and one that says that the card is gone ErrLost.
+// lost makes a code the error it is, and one that says that the device is gone ErrLost.
 func lost(code nvml.Return) error {
 	if code == nvml.ERROR_GPU_IS_LOST || code == nvml.ERROR_RESET_REQUIRED {
 		return fmt.Errorf("%w: %w", ErrLost, code)
@@ -131,7 +131,7 @@ func (r *reading) watts(function string, call func() (uint32, nvml.Return)) Opti
 	return Optional[float64]{float64(k.Value) / 1000, k.OK}
 }
 
-// throttled asks why the clock is not higher. That the card has nothing to do is one of NVML's
+// throttled asks why the clock is not higher. That the device has nothing to do is one of NVML's
 // reasons, and none here.
 func (r *reading) throttled(card nvml.Device) Optional[[]string] {
 	k := ask(r, "nvmlDeviceGetCurrentClocksThrottleReasons", card.GetCurrentClocksThrottleReasons)

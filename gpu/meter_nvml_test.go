@@ -62,7 +62,7 @@ func TestMeter(t *testing.T) {
 	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip(err) // tests run on cards where nothing was built
+		t.Skip(err) // tests run on devices where nothing was built
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestMeterOfACard reads the first card's values, where there is one.
+// TestMeterOfACard reads the first device's values, where there is one.
 func TestMeterOfACard(t *testing.T) {
 	m, err := OpenMeter()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// PinnedBuffer is page-locked host memory: copies from and to it run at the speed of the link, while the
-// host does something else.
+// PinnedBuffer is page-locked host memory: copies from and to it run at the speed of the link,
+// while the host does something else.
 type PinnedBuffer struct {
 	d *Device
 	p unsafe.Pointer

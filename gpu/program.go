@@ -118,11 +118,11 @@ func newPrograms(drv driver.Driver, compiler driver.Compiler, o Options) *progra
 	}
 }
 
-// Program gives src compiled for the device and loaded. Whoever asks for the same source again gets
-// the same program, and waits if it is still being made. It is looked for in the images that were
-// compiled in, then in the cache, then it is compiled, then PTX that was compiled in is tried.
-// Where none of these has it the error wraps ErrNoCompiler, or holds what the compiler said. What
-// failed may be asked for again.
+// Program gives src compiled for the device and loaded. A caller that asks for the same source
+// again gets the same program, and waits if it is still being made. It is looked for in the images
+// that were compiled in, then in the cache, then it is compiled, then PTX that was compiled in is
+// tried. Where none of these has it the error wraps ErrNoCompiler, or holds what the compiler said.
+// What failed may be asked for again.
 func (d *Device) Program(src Source) (*Program, error) { return d.programs.get(src) }
 
 // Programs says how each program came to be loaded, in that order.

@@ -178,7 +178,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// PTX is for cards: the emulation has no use for it.
+// PTX is for devices: the emulation has no use for it.
 func TestNoPTXWithoutACard(t *testing.T) {
 	l := newLab(t)
 	l.drv.arch, l.compiler, l.images = "emulated", nil, imagesFor(text(1), "compute_80")
@@ -239,7 +239,7 @@ func TestProgramIsMadeOnce(t *testing.T) {
 		for i := 1; i < len(programs); i++ {
 			ask(i)
 		}
-		if fails { // whoever comes too late for the failure compiles again, and fails again
+		if fails { // a caller that comes too late for the failure compiles again, and fails again
 			go func() {
 				for range started {
 				}

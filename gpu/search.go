@@ -128,7 +128,7 @@ func (s *search) compiled() ([]byte, error) {
 	return image, nil
 }
 
-// compile asks the compiler, beside as many others as there are cores.
+// compile asks the compiler, next to as many others as there are cores.
 func (s *search) compile() ([]byte, error) {
 	s.working <- struct{}{}
 	defer func() { <-s.working }()
@@ -138,8 +138,8 @@ func (s *search) compile() ([]byte, error) {
 	return image, err
 }
 
-// oldestPTX is the first architecture that PTX is made for; cards before compute capability 8.0 are
-// refused.
+// oldestPTX is the first architecture that PTX is made for; devices before compute capability 8.0
+// are refused.
 const oldestPTX = 80
 
 // portable is PTX, which a driver compiles for every architecture from that of the PTX on; the

@@ -29,7 +29,7 @@ type measurement struct {
 	items  int64 // what the rate counts; 0: bytes of the corpus' text
 }
 
-// BenchmarkPrimitives measures each primitive on a card with the device's own clock: GB/s of text
+// BenchmarkPrimitives measures each primitive on a device with the device's own clock: GB/s of text
 // (or items a second), GB/s of the bytes that it cannot but move, and that as a share of what a
 // copy on the device moves. VIBEFLIGHT_BENCH_FILE names the text; without it there are 256 MiB of a
 // small FeatureCollection over and over.

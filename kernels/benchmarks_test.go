@@ -331,8 +331,12 @@ var benchmarks = []benchmark{
 		}, moved: c.bytes() * 12 / 8}
 	}},
 	{"strings, 10 bytes", func(r *kerneltest.Rig, _ *corpus) measurement { return gather(r, 10, 1<<24, 'x') }},
-	{"strings, 10 bytes, escapes", func(r *kerneltest.Rig, _ *corpus) measurement { return gather(r, 10, 1<<24, '\\') }},
-	{"strings, one of 200 MB", func(r *kerneltest.Rig, _ *corpus) measurement { return gather(r, 200_000_000, 1, 'x') }},
+	{"strings, 10 bytes, escapes", func(r *kerneltest.Rig, _ *corpus) measurement {
+		return gather(r, 10, 1<<24, '\\')
+	}},
+	{"strings, one of 200 MB", func(r *kerneltest.Rig, _ *corpus) measurement {
+		return gather(r, 200_000_000, 1, 'x')
+	}},
 	{"strings, one of 200 MB, escapes", func(r *kerneltest.Rig, _ *corpus) measurement {
 		return gather(r, 200_000_000, 1, '\\')
 	}},
@@ -372,7 +376,9 @@ var benchmarks = []benchmark{
 	{"longest gap", func(r *kerneltest.Rig, _ *corpus) measurement { return longestGap(r) }},
 	{"check values", func(r *kerneltest.Rig, _ *corpus) measurement { return nestedValues(r, "check values") }},
 	{"rank", func(r *kerneltest.Rig, _ *corpus) measurement { return nestedValues(r, "rank") }},
-	{"elements of lists", func(r *kerneltest.Rig, _ *corpus) measurement { return nestedValues(r, "elements of lists") }},
+	{"elements of lists", func(r *kerneltest.Rig, _ *corpus) measurement {
+		return nestedValues(r, "elements of lists")
+	}},
 	{"fixed-width float64", func(r *kerneltest.Rig, _ *corpus) measurement { return fixed(r, "float64") }},
 	{"fixed-width int64", func(r *kerneltest.Rig, _ *corpus) measurement { return fixed(r, "int64") }},
 	{"fixed-width date", func(r *kerneltest.Rig, _ *corpus) measurement { return fixed(r, "date") }},

@@ -98,8 +98,8 @@ func ReadOne[T any](w *Call, b gpu.Buffer[T]) T {
 	return one[0]
 }
 
-// HostNote is one element of page-locked memory, for what a kernel tells the host; until the next one
-// is asked for.
+// HostNote is one element of page-locked memory, for what a kernel tells the host; until the next
+// one is asked for.
 func HostNote[T any](w *Call) []T {
 	if w.Err != nil {
 		return make([]T, 1)

@@ -39,7 +39,7 @@ type HostReader struct {
 	Text gpu.Buffer[byte]
 
 	token gpu.Buffer[int64] // start and length of each
-	at    gpu.Buffer[int64] // where the item's copy begins; -1: it is none of the short ones
+	at    gpu.Buffer[int64] // where the item's copy begins; -1: it is not one of the short ones
 	copy  gpu.Buffer[byte]
 }
 

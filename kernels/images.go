@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// `make images` writes it, from the sources beside it.
+// `make images` writes it, from the sources next to it.
 //
 //go:embed images.zip
 var archive []byte

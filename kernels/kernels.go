@@ -1,20 +1,20 @@
-// Package kernels is the core of the GPU primitives: the Set, which compiles and loads kernels, the Call,
-// which launches them, and the masks and scans that primitives are made of. The primitives are in the
-// folders, one for each syntax.
+// Package kernels is the core of the GPU primitives: the Set, which compiles and loads kernels, the
+// Call, which launches them, and the masks and scans that primitives are made of. The primitives
+// are in the folders, one for each syntax.
 //
-// A primitive is a function of a Set and a Stream. It checks the lengths of its buffers, chooses grid,
-// block and scratch, and queues its kernels on the stream. It waits for the device only if its comment
-// says so. Text and masks stay on the device:
+// A primitive is a function of a Set and a Stream. It checks the lengths of its buffers, chooses
+// grid, block and scratch, and queues its kernels on the stream. It waits for the device only if
+// its comment says so. Text and masks stay on the device:
 //
 //	text    n bytes, 16-byte aligned
 //	Mask    one bit per byte of text: bit i%64 of word i/64 belongs to byte i; bits from n on are 0
 //
-// Files come in chunks. What one chunk must know of the chunks before it is a carry: a buffer of one
-// element on the device, zeroed before the first chunk, read and overwritten by each. A zero Buffer in
-// its place says that the text is whole.
+// Files come in chunks. What one chunk must know of the chunks before it is a carry: a buffer of
+// one element on the device, zeroed before the first chunk, read and overwritten by each. A zero
+// Buffer in its place says that the text is whole.
 //
-// The same bytes give the same result on every run: no kernel waits for another block, and no atomic
-// decides an order.
+// The same bytes give the same result on every run: no kernel waits for another block, and no
+// atomic decides an order.
 package kernels
 
 import (
@@ -88,8 +88,8 @@ func Load(d *gpu.Device) (*Set, error) {
 	return k, nil
 }
 
-// Sources are the .cu files of all folders with the headers that they include, in the order of their
-// names. A name is a path from this folder: "json/structure.cu".
+// Sources are the .cu files of all folders with the headers that they include, in the order of
+// their names. A name is a path from this folder: "json/structure.cu".
 func Sources() ([]gpu.Source, error) {
 	var sources []gpu.Source
 	for _, pattern := range []string{"*.cu", "*/*.cu"} {
@@ -162,7 +162,8 @@ func (k *Set) Names() []string {
 	return names
 }
 
-// NamesIn are the names of the kernels of a folder, "json", sorted. "." is the folder of this package.
+// NamesIn are the names of the kernels of a folder, "json", sorted. "." is the folder of this
+// package.
 func (k *Set) NamesIn(folder string) []string {
 	return slices.DeleteFunc(k.Names(), func(name string) bool {
 		return path.Dir(k.programs[name].source.Name) != folder

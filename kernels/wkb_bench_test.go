@@ -8,7 +8,7 @@ import (
 	klist "github.com/vibeflight/vibeflight/kernels/list"
 )
 
-// equalShapes are so many polygons of a ring, each of so many positions, all 0.
+// equalShapes are n polygons of a ring, each of n positions, all 0.
 func equalShapes(r *kerneltest.Rig, rows, positions int) kgeom.WKBShapes {
 	kinds, offsets, places := make([]kgeom.GeometryKind, rows), make([]int64, rows+1), make([]int64, rows+1)
 	for i := range kinds {
@@ -48,7 +48,7 @@ func dimsOf(r *kerneltest.Rig, rows, positions int) measurement {
 	}, moved: 16*int64(rows*positions) + 10*int64(rows), items: int64(rows * positions)}
 }
 
-// arraysOf prepares the elements of arrays of so many bytes.
+// arraysOf prepares the elements of arrays of n bytes.
 func arraysOf(r *kerneltest.Rig, arrays, length int) measurement {
 	starts, ends := make([]int64, arrays), make([]int64, arrays)
 	for i := range starts {

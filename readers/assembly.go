@@ -103,7 +103,7 @@ func counts(c *geoarrow.Columns) bool {
 	return slices.ContainsFunc(c.Attributes, func(a geoarrow.Column) bool { return a.Rounded > 0 || a.Replaced > 0 })
 }
 
-// again parses so many rows of a part once more.
+// again parses n rows of a part once more.
 func (a *assembly) again(span Span, rows int) (*geoarrow.Columns, error) {
 	limits := a.limits.Unbatched()
 	limits.Workers = 1

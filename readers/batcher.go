@@ -31,7 +31,7 @@ type Batcher struct {
 	first   bool     // no chunk was emitted, and somebody waits for the first one
 	open    *batch   // that takes rows now; nil if its first one is still to come
 	row     int64    // number of the next row
-	beside  int64    // bytes that the rows of the parts before had beside the file's
+	beside  int64    // bytes that the rows of the parts before had next to the file's
 	waiting []*batch // chunks on their way, in order, the open one last
 }
 
@@ -43,7 +43,7 @@ const firstHelpers = 3
 type batch struct {
 	span  Span
 	rows  int
-	from  int64 // offset of the first row, and all bytes beside the file's in front of it
+	from  int64 // offset of the first row, and all bytes next to the file's in front of it
 	bytes int64 // of the rows, those included
 	names *ColumnSet
 	runs  chan run      // to the goroutine that copies them; nil: Add does
@@ -63,7 +63,7 @@ type run struct {
 	part     *heldPart
 	from, to int
 	end      int64 // offset behind them
-	bytes    int64 // of them, with those beside the file's
+	bytes    int64 // of them, with those next to the file's
 }
 
 // heldPart is a part of which rows are copied to several chunks.
@@ -79,7 +79,8 @@ func (p *heldPart) done() {
 }
 
 // NewBatcher makes a batcher for the rows of a request, whose span ends where the rows or the file
-// do. emit gets the chunks in order, from within Add and Finish. The caller calls Close in any case.
+// do. emit gets the chunks in order, from within Add and Finish. The caller calls Close in any
+// case.
 func NewBatcher(ctx context.Context, p Parser, src *source.File, req Request, emit func(Chunk) error) *Batcher {
 	return &Batcher{
 		ctx: ctx, parser: p, src: src, limits: req.Limits.WithDefaults(), to: req.Span.To, emit: emit,
@@ -112,7 +113,7 @@ func (b *Batcher) Add(p Part) error {
 		if full {
 			b.end()
 		}
-		if full && b.first { // whoever adds the next part may wait for somebody who has this chunk
+		if full && b.first { // a caller that adds the next part may wait for somebody who has this chunk
 			b.first = false
 			if err := b.deliver(0); err != nil {
 				return err
@@ -140,8 +141,8 @@ func (b *Batcher) mostWaiting() int {
 	return b.limits.Workers + 1
 }
 
-// place is where row i of a part begins, or where its rows end, with all bytes beside the file's in
-// front of it.
+// place is where row i of a part begins, or where its rows end, with all bytes next to the file's
+// in front of it.
 func (b *Batcher) place(p *Part, i int) int64 {
 	at := p.To + b.beside
 	if i < len(p.Starts) {

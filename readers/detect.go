@@ -32,10 +32,11 @@ var undecided = []string{"", ".json", ".txt", ".xml"}
 const SniffBytes = 4096
 
 // Detect finds the format of a file by its name's extension or, where that says nothing, by its
-// first bytes; open opens it, and Detect closes it. It reports false for a file that is none of
+// first bytes; open opens it, and Detect closes it. It reports false for a file that is not one of
 // ours.
 //
-//	roads.geojson.gz   a compressed file is of the format of what is in it, by the inner extension or its first bytes, unless that is Binary
+//	roads.geojson.gz   a compressed file is of the format of what is in it, by the inner extension or its
+//	                   first bytes, unless that is Binary
 //	parcels.zip        an archive is of the format of the first table in it, the member that Unpack gives
 //	trips.kmz          of the format of .kml
 func (r Registry) Detect(name string, open func() (*source.File, error)) (Format, bool, error) {

@@ -49,7 +49,7 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	}, j.add)
 	if err != nil {
 		if wide := (*LimitError)(nil); errors.As(err, &wide) && wide.Flag == columnsFlag {
-			return nil, false, nil // whoever reads all rows says which one has a column too many
+			return nil, false, nil // a caller that reads all rows says which one has a column too many
 		}
 		return nil, true, err
 	}

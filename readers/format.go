@@ -23,7 +23,7 @@ type Format struct {
 	Unit       string   // what the format calls a row: "feature", "record"
 	Version    int      // of the parser; raised when the same file would give another table
 	// extensions, lower case, with dot, of the files that belong to a file of the format if they
-	// lie beside it: source.File.Sibling gives them
+	// lie next to it: source.File.Sibling gives them
 	Siblings []string
 	Binary   bool // files are no text: they are not read from .gz and .zst, where not all siblings would be found
 	Layered  bool // a file may hold several layers, each of which is a table of its own
@@ -37,7 +37,7 @@ type Format struct {
 	// where it is that already. nil: so it always is.
 	Recode func(head []byte) (r source.Recoder, ok bool)
 
-	// Options are the keys that a ticket's "options" may have beside the common ones
+	// Options are the keys that a ticket's "options" may have next to the common ones
 	// (CommonOptions).
 	Options []Option
 
@@ -53,9 +53,9 @@ type Format struct {
 	GPU func(*slots.Pool) Engine
 }
 
-// Engine is a format's parser on cards. Several files may be parsed at once.
+// Engine is a format's parser on devices. Several files may be parsed at once.
 type Engine interface {
-	// Parser gives the tables and errors of Format.CPU. It leaves to that what the cards do not
+	// Parser gives the tables and errors of Format.CPU. It leaves to that what the devices do not
 	// accept.
 	Parser(Layout) Parser
 	// Counts says what the engine did since it was made. It may be called at any time.
@@ -64,10 +64,10 @@ type Engine interface {
 
 // EngineCounts are the numbers of an Engine since it was made.
 type EngineCounts struct {
-	Chunks      int64  `json:"chunks"`       // runs of rows that the cards read
+	Chunks      int64  `json:"chunks"`       // runs of rows that the devices read
 	Refused     int64  `json:"refused"`      // those that they left to the CPU engine, faults among them
 	RefusedRows int64  `json:"refused_rows"` // rows that the CPU engine read in their place
-	Faults      int64  `json:"faults"`       // faults of cards, of which slots.Config.Fault was told
+	Faults      int64  `json:"faults"`       // faults of devices, of which slots.Config.Fault was told
 	Stages      Stages `json:"stages"`
 	Reason      string `json:"last_refusal,omitempty"` // why the last one of Refused was left; empty: none was
 }
@@ -76,7 +76,7 @@ type EngineCounts struct {
 // time, so the sum is longer than the parse.
 type Stages struct {
 	ReadSeconds   float64 `json:"read_seconds"`   // text, from the file to page-locked memory
-	UploadSeconds float64 `json:"upload_seconds"` // from there to the card, behind the last byte that was read
+	UploadSeconds float64 `json:"upload_seconds"` // from there to the device, behind the last byte that was read
 	WorkSeconds   float64 `json:"work_seconds"`   // kernels, and columns on their way back
 }
 
@@ -94,8 +94,8 @@ func EngineOf(p Parser) string {
 // Layout is what Open found.
 type Layout struct {
 	Options Options
-	Layer   string     // to be read, set by whoever asks for a Parser; "": the first one. Of Layered formats
-	Columns Projection // whose values are to be read, set by whoever asks for a Parser
+	Layer   string     // to be read, set by a caller that asks for a Parser; "": the first one. Of Layered formats
+	Columns Projection // whose values are to be read, set by a caller that asks for a Parser
 	Dialect any        // the format's own findings
 }
 
@@ -138,7 +138,7 @@ type Chunk struct {
 	Span    Span // parsing it again gives this chunk again
 }
 
-// Summary is what a parse learned beside the rows.
+// Summary is what a parse learned next to the rows.
 type Summary struct {
 	CRS geoarrow.CRS
 	// every layer of the file in order of appearance, whichever was read; of Layered formats. None

@@ -236,8 +236,8 @@ func (j *joiner) columnOrder() []geoarrow.ColumnID {
 // GeometryColumn is what the column of geometries is called.
 const GeometryColumn = "geometry"
 
-// finalNames makes the names unique: an attribute called geometry beside a geometry column, or as a
-// leading column, an id beside an attribute called id.
+// finalNames makes the names unique: an attribute called geometry next to a geometry column, or as
+// a leading column, an id next to an attribute called id.
 func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	wanted := wantedNames(order)
 	taken, leading := map[string]bool{}, map[string]bool{GeometryColumn: geometry}

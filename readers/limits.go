@@ -14,9 +14,9 @@ type Limits struct {
 	MaxColumns      int   // of a table, its geometry aside; default 16,384 (--max-columns)
 	Workers         int   // goroutines that parse one file; default: one a core (--workers)
 
-	// BatchBytes bounds the text of a batch: it ends before the first row that starts so many bytes
+	// BatchBytes bounds the text of a batch: it ends before the first row that starts n bytes
 	// behind its own first row, so that every offset of a batch fits 32 bits. What rows have in
-	// another file (Part.Beside) counts too. PartBytes is how much text a worker reads in one go.
+	// another file (Part.Next to) counts too. PartBytes is how much text a worker reads in one go.
 	// Only tests set them.
 	BatchBytes int64
 	PartBytes  int64
@@ -85,13 +85,13 @@ func (l Limits) Unbatched() Limits {
 // empty text.
 const cellBytes = 4
 
-// Fits reports whether a batch may have so many rows and columns, as far as Memory goes. l has no
+// Fits reports whether a batch may have n rows and columns, as far as Memory goes. l has no
 // zero field.
 func (l *Limits) Fits(rows, columns int) bool {
 	return int64(rows)*int64(columns) <= l.Memory/2/cellBytes
 }
 
-// CheckCells gives a *LimitError if a batch whose first row is given, of so many rows and columns
+// CheckCells gives a *LimitError if a batch whose first row is given, of n rows and columns
 // so far, does not fit.
 func (l Limits) CheckCells(name string, row int64, rows, columns int) error {
 	if l.Fits(rows, columns) {

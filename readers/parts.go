@@ -26,7 +26,7 @@ type Part struct {
 	CRS     *geoarrow.CRS     // for a Span
 	Text    []geoarrow.ColumnID
 	Summary Summary // rows of its Deviations count from the part's first row
-	Release func()  // says that Columns, Starts and Beside are no longer read, so that their memory may serve again
+	Release func()  // says that Columns, Starts and Next to are no longer read, so that their memory may serve again
 }
 
 // PartReader reads parts of one file, for one goroutine.
@@ -61,7 +61,7 @@ type Parts struct {
 }
 
 // Parts may be guessed before their turn, so that a worker whose core is taken away for a while
-// keeps few others waiting: as many as these are bytes, and no more than so many for each worker,
+// keeps few others waiting: as many as these are bytes, and no more than n for each worker,
 // or else one for each.
 const (
 	aheadBytes = 32 << 20
@@ -132,8 +132,8 @@ func (r *partsRun) run() (end, row int64, err error) {
 	return r.at, r.row, nil
 }
 
-// hold has parts end where First does, and holds back those behind them. The caller calls stop behind
-// the last part.
+// hold has parts end where First does, and holds back those behind them. The caller calls stop
+// behind the last part.
 func (r *partsRun) hold() (stop func()) {
 	f := r.First
 	if f == nil || f.End <= r.From || f.End >= r.To {

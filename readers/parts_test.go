@@ -524,7 +524,7 @@ func TestPartsAtRandom(t *testing.T) {
 func TestPartsGiveUp(t *testing.T) {
 	for _, c := range []struct {
 		name            string
-		right           int // every so many-th guess; 0: none
+		right           int // every n-th guess; 0: none
 		atLeast, atMost int
 	}{
 		{"none is right", 0, mostMisses, mostMisses + 3*aheadEach + 3},

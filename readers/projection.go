@@ -11,9 +11,9 @@ import (
 
 // Projection is the columns of a table that somebody asks for. The zero value is all of them.
 //
-// A parser checks every byte of a file all the same, so that a file is malformed whoever reads it,
-// and its tables have every column of the file, with its name and in its place. A column that is
-// not asked for has the type null, and a geometry that is not asked for no value.
+// A parser checks every byte of a file all the same, so that a file is malformed a caller that
+// reads it, and its tables have every column of the file, with its name and in its place. A column
+// that is not asked for has the type null, and a geometry that is not asked for no value.
 type Projection struct {
 	names map[string]bool // nil: all
 	bases map[string]bool // what they may have been called before the table made names unique: a for a_1

@@ -33,9 +33,10 @@ type Table struct {
 	Rows    int64
 	Bytes   int64 // size of all slices
 
-	// Of a table whose batches lie in a file. Whoever reads the slices of batch i asks Check(i)
-	// first, whose error wraps ErrDamaged if they are not what was written. Search gives the rows
-	// of batch i whose bounding box meets a box, ascending. Both are nil for a table in memory.
+	// Of a table whose batches lie in a file. A caller that reads the slices of batch i asks
+	// Check(i) first, whose error wraps ErrDamaged if they are not what was written. Search gives
+	// the rows of batch i whose bounding box meets a box, ascending. Both are nil for a table in
+	// memory.
 	Check  func(i int) error
 	Search func(i int, box [4]float64) (rows []int32, err error)
 
@@ -56,7 +57,7 @@ type Table struct {
 type Keeper interface {
 	// Keep gives the rows back, the same in another place or as they are.
 	Keep(c *geoarrow.Columns) (*geoarrow.Columns, error)
-	// Reserve is called before so many bytes of chunks are kept in place of others, because the
+	// Reserve is called before n bytes of chunks are kept in place of others, because the
 	// types of the table are not those of the chunks.
 	Reserve(bytes int64) error
 }

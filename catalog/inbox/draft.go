@@ -295,8 +295,8 @@ func (d *Draft) copy(ctx context.Context, from *os.File) (err error) {
 	return nil
 }
 
-// differs describes the difference of two schemas, or returns "". Their metadata, which pandas uses,
-// may differ.
+// differs describes the difference of two schemas, or returns "". Their metadata, which pandas
+// uses, may differ.
 func differs(have, want *arrow.Schema) string {
 	if have.NumFields() != want.NumFields() {
 		return fmt.Sprintf("%d, not %d", have.NumFields(), want.NumFields())

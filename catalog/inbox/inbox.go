@@ -1,5 +1,5 @@
-// Package inbox takes what clients send: files that are parsed and not kept (DoExchange), and tables
-// that are stored in the writable root (DoPut).
+// Package inbox takes what clients send: files that are parsed and not kept (DoExchange), and
+// tables that are stored in the writable root (DoPut).
 package inbox
 
 import (

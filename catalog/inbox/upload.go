@@ -84,8 +84,8 @@ func (c *Inbox) Check(how Upload) error {
 }
 
 // Parse returns the table of a file that a client has sent, or is sending: then the CPU engine
-// parses it while it arrives. columns are those that will be selected; nil: all. The caller releases
-// the table, and closes src after that.
+// parses it while it arrives. columns are those that will be selected; nil: all. The caller
+// releases the table, and closes src after that.
 //
 // Errors: those of Catalog.Table, *UnknownFormatError, *readers.NoLayerError.
 func (c *Inbox) Parse(ctx context.Context, src *source.File, how Upload, columns []string) (*tables.Ref, error) {

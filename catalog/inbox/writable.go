@@ -59,8 +59,8 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("%s: there is an entry of this name: replace it or append to it, if that is meant", e.Name)
 }
 
-// NotWritableError says that an entry is in another root than the writable one, or that no client has
-// stored it.
+// NotWritableError says that an entry is in another root than the writable one, or that no client
+// has stored it.
 type NotWritableError struct{ Name string }
 
 func (e *NotWritableError) Error() string {

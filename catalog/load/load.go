@@ -21,11 +21,12 @@ import (
 // Config configures a Loader. Formats and Archive are required.
 type Config struct {
 	Formats     readers.Registry
-	Engines     Engines                                            // nil: the CPU engines
-	Parsing     func() (end func())                                // called when a parse begins; may be nil
-	Limits      readers.Limits                                     // of each file
-	MemoryBytes int64                                              // of tables that are not in a file
-	MaxUnpacked int64                                              // bytes that a packed file unpacks to; 0: the default of package source
+	Engines     Engines             // nil: the CPU engines
+	Parsing     func() (end func()) // called when a parse begins; may be nil
+	Limits      readers.Limits      // of each file
+	MemoryBytes int64               // of tables that are not in a file
+	// bytes that a packed file unpacks to; 0: the default of package source
+	MaxUnpacked int64
 	Archive     *persist.Archive                                   // where tables outlive the process
 	Slot        func(ctx context.Context) (free func(), err error) // waits until a parse may run
 	Begin       func() (end func(), ok bool)                       // counts work that Close waits for
@@ -53,11 +54,12 @@ func New(ctx context.Context, cfg Config) *Loader {
 	return &Loader{Config: cfg, done: ctx}
 }
 
-// Parts returns the number of scans that parsed only some batches of a file, and the bytes that they
-// read.
+// Parts returns the number of scans that parsed only some batches of a file, and the bytes that
+// they read.
 func (c *Loader) Parts() (scans, bytes int64) { return c.parts.Load(), c.partBytes.Load() }
 
-// Load returns the table of a job, and whether its file was parsed for it. It is tables.Config.Load.
+// Load returns the table of a job, and whether its file was parsed for it. It is
+// tables.Config.Load.
 func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persist.Data, parsed bool, err error) {
 	defer func() {
 		// A file that our code cannot handle must not end the service for all others.
@@ -199,8 +201,8 @@ func (c *parse) content(ctx context.Context, src *source.File) (*persist.Data, e
 	return l, err
 }
 
-// readAll reads a file. If it was parsed before, and only its table was lost, the rows are available
-// while it is parsed.
+// readAll reads a file. If it was parsed before, and only its table was lost, the rows are
+// available while it is parsed.
 func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.File,
 	keep *persist.Spool,
 ) (*readers.Table, error) {

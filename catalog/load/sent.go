@@ -64,8 +64,8 @@ func (c *Loader) untilClosed(ctx context.Context) (context.Context, context.Canc
 	}
 }
 
-// ReadSent reads the whole content of a file that a client sends. shares is the number of such files
-// that share the memory.
+// ReadSent reads the whole content of a file that a client sends. shares is the number of such
+// files that share the memory.
 func (c *Loader) ReadSent(ctx context.Context, j job.Job, layout readers.Layout, content *source.File,
 	shares int,
 ) (*persist.Data, error) {

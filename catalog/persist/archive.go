@@ -201,10 +201,11 @@ func (a *Archive) sameContent(ctx context.Context, j job.Job, want source.Digest
 	return err == nil && content == want
 }
 
-// Grown returns the table of the job's file as it was before rows were appended to it, if that is in
-// the folder, or nil.
+// Grown returns the table of the job's file as it was before rows were appended to it, if that is
+// in the folder, or nil.
 func (a *Archive) Grown(ctx context.Context, j job.Job, r *Record, src *source.File) *Data {
-	if !a.OnDisk() || src.Packed() || r == nil || r.Identity.Size >= src.Size { // of a packed file the digest is that of other bytes
+	// of a packed file the digest is that of other bytes
+	if !a.OnDisk() || src.Packed() || r == nil || r.Identity.Size >= src.Size {
 		return nil
 	}
 	l := a.open(j, a.tableKey(j, source.Digest(r.Content)))
@@ -357,8 +358,8 @@ func (a *Archive) RecordKey(f readers.Format, path string, r store.Record) cache
 	return a.tableKey(j, source.Digest(r.Content))
 }
 
-// ForgetFile removes the tables of a file and their records; only those of one layer if layer is not
-// nil, "" being the first one. It returns the options of each table.
+// ForgetFile removes the tables of a file and their records; only those of one layer if layer is
+// not nil, "" being the first one. It returns the options of each table.
 func (a *Archive) ForgetFile(ctx context.Context, formats readers.Registry, e tree.Entry, layer *string) (
 	tables [][32]byte, err error,
 ) {

@@ -23,8 +23,8 @@ const maxBoundBytes = 256
 // geometry, which has no minimum and maximum. The type is the extension type if a column has one,
 // as "geoarrow.polygon", else Arrow's, as "int64".
 //
-// The given number of workers share the batches. Errors are those of Table.Check and of ctx; a panic over a
-// batch is an error too.
+// The given number of workers share the batches. Errors are those of Table.Check and of ctx; a
+// panic over a batch is an error too.
 func columnStats(ctx context.Context, t *readers.Table, workers int) ([]store.ColumnStats, error) {
 	bounds, err := columnBounds(ctx, t, workers)
 	if err != nil {
@@ -88,8 +88,8 @@ func typeText(f arrow.Field) string {
 	return f.Type.String()
 }
 
-// nullsOf returns the number of rows of a batch that are null in a column; the geometry is the column
-// after the attributes.
+// nullsOf returns the number of rows of a batch that are null in a column; the geometry is the
+// column after the attributes.
 func nullsOf(b *geoarrow.Columns, column int) int {
 	if column == len(b.Attributes) {
 		return b.Geometry.Nulls

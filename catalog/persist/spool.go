@@ -12,9 +12,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Spool collects the chunks of one parse: in memory while they fit a budget, later ones in a file of
-// the cache. A chunk is never moved, because others may be reading it; Finish copies those in memory
-// to the file.
+// Spool collects the chunks of one parse: in memory while they fit a budget, later ones in a file
+// of the cache. A chunk is never moved, because others may be reading it; Finish copies those in
+// memory to the file.
 type Spool struct {
 	archive *Archive
 	name    string // of the entry

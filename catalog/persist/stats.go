@@ -1,7 +1,7 @@
 package persist
 
-// Stats are the numbers of the tables on disk. MappedTables, BytesChecked and Parts are those of the
-// catalog.
+// Stats are the numbers of the tables on disk. MappedTables, BytesChecked and Parts are those of
+// the catalog.
 type Stats struct {
 	Tables       int   `json:"tables"`
 	Bytes        int64 `json:"bytes"`

@@ -36,8 +36,8 @@ type Progress struct {
 	Until    time.Time // when the parse is given up, unless there is another poll
 }
 
-// Polls are the parses that clients poll for. It is safe for concurrent use. A table's cache may call
-// Failed while it is locked, so no function here calls the cache with the mutex held.
+// Polls are the parses that clients poll for. It is safe for concurrent use. A table's cache may
+// call Failed while it is locked, so no function here calls the cache with the mutex held.
 type Polls struct {
 	Wait, Lease time.Duration
 

@@ -63,8 +63,8 @@ func newView(t *readers.Table, sel Selection) (*view, error) {
 	return v, nil
 }
 
-// pick returns the indices of the named fields, or of all if names is nil. full is a table's schema:
-// its attributes, then its geometry if it has one.
+// pick returns the indices of the named fields, or of all if names is nil. full is a table's
+// schema: its attributes, then its geometry if it has one.
 func pick(full *arrow.Schema, names []string) ([]int, error) {
 	if names == nil {
 		all := make([]int, full.NumFields())

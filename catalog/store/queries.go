@@ -33,7 +33,8 @@ func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
 func (s *SQLite) Newest(ctx context.Context, n int) ([]Record, error) {
 	var page page
 	err := s.do(func(d *database) (err error) {
-		page, err = s.page(ctx, d, `WHERE id IN (SELECT id FROM record ORDER BY parsed_at DESC LIMIT ?) ORDER BY parsed_at DESC`, n)
+		page, err = s.page(ctx, d, "WHERE id IN (SELECT id FROM record ORDER BY parsed_at DESC LIMIT ?) "+
+			"ORDER BY parsed_at DESC", n)
 		return err
 	})
 	return page.records, err

@@ -22,13 +22,19 @@ const columns = `name, options,
 	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers`
 
 // upsert has the values and their checksum as parameters.
-const upsert = `INSERT INTO record (` + columns + `, sum) VALUES (?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?, ?)
+const upsert = `INSERT INTO record (` + columns + `, sum) VALUES
+	(?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?, ?)
 	ON CONFLICT (name, options) DO UPDATE SET
-	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime, device = excluded.device, inode = excluded.inode,
-	content = excluded.content, format = excluded.format, format_version = excluded.format_version, rows = excluded.rows,
-	table_bytes = excluded.table_bytes, bbox = excluded.bbox, engine = excluded.engine, parse_time = excluded.parse_time,
-	parsed_at = excluded.parsed_at, geometry_types = excluded.geometry_types, options_json = excluded.options_json, crs = excluded.crs,
-	last_error = excluded.last_error, "schema" = excluded."schema", columns = excluded.columns, blocks = excluded.blocks,
+	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
+	device = excluded.device, inode = excluded.inode,
+	content = excluded.content, format = excluded.format,
+	format_version = excluded.format_version, rows = excluded.rows,
+	table_bytes = excluded.table_bytes, bbox = excluded.bbox,
+	engine = excluded.engine, parse_time = excluded.parse_time,
+	parsed_at = excluded.parsed_at, geometry_types = excluded.geometry_types,
+	options_json = excluded.options_json, crs = excluded.crs,
+	last_error = excluded.last_error, "schema" = excluded."schema",
+	columns = excluded.columns, blocks = excluded.blocks,
 	shape = excluded.shape, siblings = excluded.siblings, layers = excluded.layers, sum = excluded.sum`
 
 // values returns the values to store for a checked record. Each is a string, []byte, int64 or nil.

@@ -55,7 +55,8 @@ type Config struct {
 // The budget bounds the cached tables in memory. A table with holders is not evicted, because that
 // would free nothing and cost a parse. So tables with holders may exceed the budget together; the
 // one released next is evicted if they still do. A table larger than the budget evicts nothing: it
-// is shared as long as it has holders. A mapped table does not count; the number of those is bounded.
+// is shared as long as it has holders. A mapped table does not count; the number of those is
+// bounded.
 type Cache struct {
 	cfg    Config
 	ctx    context.Context // canceled by Close
@@ -274,7 +275,8 @@ func (t *Cache) remove(p *cacheEntry) {
 	}
 }
 
-// DropOthers drops the tables of a name whose identity is not the present one: its file has changed.
+// DropOthers drops the tables of a name whose identity is not the present one: its file has
+// changed.
 func (t *Cache) DropOthers(name string, now source.Identity) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -368,8 +370,8 @@ func (t *Cache) returnMemory() {
 	}
 }
 
-// closeIdle drops the least recently used mapped table without holders. It returns false if there is
-// none.
+// closeIdle drops the least recently used mapped table without holders. It returns false if there
+// is none.
 func (t *Cache) closeIdle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

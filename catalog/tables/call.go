@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// MaxParses is the number of files that are parsed at a time. Each parse uses several cores, and the
-// memory of its table.
+// MaxParses is the number of files that are parsed at a time. Each parse uses several cores, and
+// the memory of its table.
 const MaxParses = 8
 
 // Call is one parse that any number of callers wait for.
@@ -150,8 +150,8 @@ func (t *Cache) underWay(j job.Job) *Call {
 	return nil
 }
 
-// leave is called by a waiter that no longer waits. When the last one leaves, the parse is canceled,
-// and the next caller begins another one.
+// leave is called by a waiter that no longer waits. When the last one leaves, the parse is
+// canceled, and the next caller begins another one.
 func (t *Cache) leave(f *Call) {
 	t.mu.Lock()
 	if f.over {

@@ -9,9 +9,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// maxWaiting is the number of batches that are kept for the readers of a table that is being parsed,
-// in addition to those at its beginning that the spool has in memory anyway. A reader that is slower
-// continues when the parse is over.
+// maxWaiting is the number of batches that are kept for the readers of a table that is being
+// parsed, in addition to those at its beginning that the spool has in memory anyway. A reader that
+// is slower continues when the parse is over.
 const maxWaiting = 4
 
 // PartialTable is a table that is being parsed and whose shape is known from an earlier parse. Its
@@ -31,8 +31,8 @@ type PartialTable struct {
 	closeRest func()
 }
 
-// NewPartialTable returns a table of a shape. Its first room bytes stay in memory until the parse is
-// over.
+// NewPartialTable returns a table of a shape. Its first room bytes stay in memory until the parse
+// is over.
 func NewPartialTable(shape *readers.Shape, bbox *[4]float64, room int64) *PartialTable {
 	l := &PartialTable{table: shape.Table(), room: room, changed: make(chan struct{}), rest: make(chan struct{})}
 	l.table.BBox = bbox
@@ -81,8 +81,8 @@ func (l *PartialTable) notify() {
 	l.changed = make(chan struct{})
 }
 
-// batch waits for batch i. It returns nil if the batch is not kept any more: then the parse is over,
-// or will be soon.
+// batch waits for batch i. It returns nil if the batch is not kept any more: then the parse is
+// over, or will be soon.
 func (l *PartialTable) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	for {
 		l.mu.Lock()

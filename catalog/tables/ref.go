@@ -99,8 +99,8 @@ func (h *Ref) Scan(sel scan.Selection) (*scan.Scan, error) {
 	return s, nil
 }
 
-// Release ends the use of the table. Calls after the first do nothing. The slices of a mapped table,
-// and records made from it, must not be read any more: Retain keeps them.
+// Release ends the use of the table. Calls after the first do nothing. The slices of a mapped
+// table, and records made from it, must not be read any more: Retain keeps them.
 func (h *Ref) Release() {
 	if h == nil || !h.released.CompareAndSwap(false, true) {
 		return

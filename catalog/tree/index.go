@@ -15,8 +15,8 @@ type index struct {
 	entries []*Entry            // in the order of names
 }
 
-// indexOf returns the index of the files of all roots. If two roots have a file of the same name, the
-// first root wins, and collide is called.
+// indexOf returns the index of the files of all roots. If two roots have a file of the same name,
+// the first root wins, and collide is called.
 func (t *Tree) indexOf(all folders, collide func(first, second Entry)) *index {
 	x := &index{files: map[string]*Entry{}}
 	for _, m := range t.mounts {

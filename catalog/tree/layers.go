@@ -155,8 +155,8 @@ func (t *Tree) Layered(e Entry) bool {
 	return f.Layered || e.tables != nil
 }
 
-// ofLayer returns the entry of a layer of the file of e, "" being the first one. It returns false if
-// the file is known not to have the layer.
+// ofLayer returns the entry of a layer of the file of e, "" being the first one. It returns false
+// if the file is known not to have the layer.
 func (t *Tree) ofLayer(e Entry, layer string) (Entry, bool) {
 	if layer == "" {
 		return e, true

@@ -67,9 +67,9 @@ func openMounts(given []Root) ([]*Mount, error) {
 	return mounts, nil
 }
 
-// Open returns the folder that is now at the root's path. Deployments that switch a link replace the
-// folder while the server runs. The result stays open until the folder is replaced or the tree is
-// closed; its methods fail after that.
+// Open returns the folder that is now at the root's path. Deployments that switch a link replace
+// the folder while the server runs. The result stays open until the folder is replaced or the tree
+// is closed; its methods fail after that.
 func (m *Mount) Open() (*os.Root, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,8 +16,8 @@ type Root struct {
 }
 
 // ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR". An alias has ASCII letters, digits,
-// '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written with
-// a '/' before the '=', as "./year=2024". Dir of the result is absolute.
+// '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written
+// with a '/' before the '=', as "./year=2024". Dir of the result is absolute.
 func ParseRoot(s string) (Root, error) {
 	r := Root{Dir: s}
 	if i := strings.IndexByte(s, '='); i >= 0 && !strings.Contains(s[:i], "/") {

@@ -5,8 +5,8 @@
 // Neither has a file that only a symbolic link out of its root leads to.
 //
 // The tree follows its roots by inotify. Because inotify misses network file systems and is limited
-// in number, the tree also reads all folders at an interval. Lookup always examines the file itself,
-// so its answer never depends on either.
+// in number, the tree also reads all folders at an interval. Lookup always examines the file
+// itself, so its answer never depends on either.
 package tree
 
 import (

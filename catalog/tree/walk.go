@@ -37,8 +37,8 @@ type sub struct {
 // folders are those of all roots. One walk at a time changes them.
 type folders map[place]*folder
 
-// walk reads the folder at p and those below it into all. Formats of files that have not changed are
-// taken from old.
+// walk reads the folder at p and those below it into all. Formats of files that have not changed
+// are taken from old.
 func (t *Tree) walk(ctx context.Context, all, old folders, p place, trail []folderID, links int) error {
 	if err := ctx.Err(); err != nil {
 		return err

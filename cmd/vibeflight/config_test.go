@@ -59,7 +59,8 @@ workers = 3
 		c.Data, c.Listen, c.Memory, c.Parse.Depth, c.Parse.Workers, c.Drain.String(), c.NoSQL,
 		c.OnError, c.BatchRows,
 	}
-	want := []any{[]string{"a", "w=b"}, []string{"unix:///y.sock"}, units.Size(2 << 30), 9, 5, "3s", true, "skip", 65536}
+	want := []any{[]string{"a", "w=b"}, []string{"unix:///y.sock"}, units.Size(2 << 30), 9, 5, "3s", true,
+		"skip", 65536}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
@@ -112,7 +113,7 @@ func TestConfigErrors(t *testing.T) {
 		},
 		{
 			"value of an option", "[[files]]\nmatch = \"a\"\noptions = {on_error = \"ignore\"}",
-			`options.on_error: "ignore" is none of fail, skip`,
+			`options.on_error: "ignore" is not one of fail, skip`,
 		},
 	}
 	for _, tt := range tests {

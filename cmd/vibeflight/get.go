@@ -114,7 +114,8 @@ func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	case c.out == "" && f.Changed("compression"):
 		return usage.Errorf("--compression: needs -o")
 	case (c.asJSON || c.asCSV) && chosen:
-		return usage.Errorf("--json and --csv have geometries as WKT; --geometry-encoding and --coords are for Arrow IPC")
+		return usage.Errorf("--json and --csv have geometries as WKT; --geometry-encoding and --coords are for " +
+			"Arrow IPC")
 	case c.out == "-" && output.IsTerminal(std.Out):
 		return usage.Errorf("-o -: stdout is a terminal, which can't show Arrow's bytes")
 	}

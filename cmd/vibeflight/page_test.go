@@ -168,7 +168,8 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 	}
 }
 
-// writeRow writes a row of a table. A row of more than 160 columns goes on in a row whose first cells are empty.
+// writeRow writes a row of a table. A row of more than 160 columns goes on in a row whose first
+// cells are empty.
 func writeRow(b *strings.Builder, row string) {
 	const columns = 160
 	line := "| " + row + " |"

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"vibeflight": main})
 }
 
-// TestScripts runs testdata/*.txtar. Beside testscript's own commands they have:
+// TestScripts runs testdata/*.txtar. Next to testscript's own commands they have:
 //
 //	answers ADDRESS          waits until a server listens on a unix socket or on host:port
 //	certificate CERT KEY     writes a certificate for 127.0.0.1, signed by itself, and its key

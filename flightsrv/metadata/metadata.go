@@ -29,11 +29,11 @@ type Table struct {
 	ParseSeconds  float64     `json:"parse_seconds"`
 	Cached        bool        `json:"cached"` // no parse was needed
 
-	Skipped            *readers.SkippedRows    `json:"skipped,omitempty"`
-	Deviations         *readers.Deviations `json:"deviations,omitempty"`
-	RoundedIntegers    int64               `json:"rounded_integers,omitempty"`
-	IgnoredOrdinates   int64               `json:"ignored_ordinates,omitempty"`
-	ReplacedCharacters int64               `json:"replaced_characters,omitempty"`
+	Skipped            *readers.SkippedRows `json:"skipped,omitempty"`
+	Deviations         *readers.Deviations  `json:"deviations,omitempty"`
+	RoundedIntegers    int64                `json:"rounded_integers,omitempty"`
+	IgnoredOrdinates   int64                `json:"ignored_ordinates,omitempty"`
+	ReplacedCharacters int64                `json:"replaced_characters,omitempty"`
 }
 
 // OfTable describes a parsed table. cached means that no parse was needed for it.

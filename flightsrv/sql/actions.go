@@ -30,7 +30,8 @@ func actions() []action {
 			flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up",
 			flightAction((*Server).setSessionOptions),
 		},
-		{flight.GetSessionOptionsActionType, "gives the options of the session", flightAction((*Server).getSessionOptions)},
+		{flight.GetSessionOptionsActionType, "gives the options of the session",
+			flightAction((*Server).getSessionOptions)},
 		{flight.CloseSessionActionType, "forgets the options of the session", flightAction((*Server).closeSession)},
 		{
 			flightsql.BeginTransactionActionType, none,
@@ -65,7 +66,7 @@ func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, 
 	all := actions()
 	i := slices.IndexFunc(all, func(a action) bool { return a.name == name })
 	if i < 0 {
-		return nil, malformed("action %q is none of Flight SQL", name)
+		return nil, malformed("action %q is not one of Flight SQL", name)
 	}
 	out, err := all[i].run(s, ctx, body)
 	var request *RequestError

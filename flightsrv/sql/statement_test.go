@@ -231,7 +231,8 @@ func TestBindingIsChecked(t *testing.T) {
 			[]string{"parameter 1", "a number"},
 		},
 		{
-			"nested", args(t, `[{"a":1,"b":[2]}]`, arrow.PrimitiveTypes.Int64, arrow.ListOf(arrow.PrimitiveTypes.Int64)),
+			"nested", args(t, `[{"a":1,"b":[2]}]`, arrow.PrimitiveTypes.Int64,
+				arrow.ListOf(arrow.PrimitiveTypes.Int64)),
 			[]string{"nested"},
 		},
 	} {

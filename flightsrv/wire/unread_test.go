@@ -30,8 +30,10 @@ func TestUnread(t *testing.T) {
 				}
 			}
 			c.mu.Lock()
-			if b := c.batch; b.controlFrames > maxControlFrames || cap(b.runs) > 2*maxControlFrames || cap(b.copied) > 2*copyBytes {
-				t.Fatalf("%d frames of %d bytes: a batch holds %d, with room for %d", n, size, b.controlFrames, cap(b.runs))
+			if b := c.batch; b.controlFrames > maxControlFrames || cap(b.runs) > 2*maxControlFrames ||
+				cap(b.copied) > 2*copyBytes {
+				t.Fatalf("%d frames of %d bytes: a batch holds %d, with room for %d", n, size, b.controlFrames,
+					cap(b.runs))
 			}
 			c.mu.Unlock()
 		}

@@ -1,4 +1,4 @@
-// Package compile compiles kernels for cards that need not be here: the images of a release, and
+// Package compile compiles kernels for devices that need not be here: the images of a release, and
 // the proof that every source compiles for every architecture. It knows sources and architectures,
 // and no kernel. What runs a kernel is package gpu.
 package compile
@@ -16,8 +16,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Release lists what a release has images for: the architectures of cards that are sold or rented,
-// and PTX for those to come, which their driver compiles.
+// Release lists what a release has images for: the architectures of devices that are sold or
+// rented, and PTX for those to come, which their driver compiles.
 func Release() []string {
 	return []string{"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "compute_80"}
 }
@@ -28,8 +28,8 @@ type Compiler struct {
 }
 
 // NVRTC loads CUDA's run-time compiler from path, or where path is empty from where the loader and
-// CUDA's installers put it. It needs no card and no driver. The error says where it was looked for,
-// or that this build has no CUDA.
+// CUDA's installers put it. It needs no device and no driver. The error says where it was looked
+// for, or that this build has no CUDA.
 func NVRTC(path string) (*Compiler, error) {
 	compiler, err := cuda.NVRTC(path)
 	if err != nil {
@@ -48,7 +48,7 @@ type Result struct {
 	Image    []byte        // CUBIN, or PTX for compute_...
 	Log      string        // what the compiler said: warnings
 	Err      error         // what it refused; Image is nil then
-	Duration time.Duration // of this compilation, beside the others
+	Duration time.Duration // of this compilation, next to the others
 }
 
 // All compiles every source for every architecture, on all cores, and gives the results in that

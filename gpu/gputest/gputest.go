@@ -1,7 +1,7 @@
-// Package gputest gives tests a device: the emulation on this machine's processor, or a card.
+// Package gputest gives tests a device: the emulation on this machine's processor, or a device.
 //
 // The environment variable VIBEFLIGHT_GPU says which: nothing asks for the emulation, "auto" for a
-// card if there is one, "require" for a card or a failed test.
+// device if there is one, "require" for a device or a failed test.
 package gputest
 
 import (

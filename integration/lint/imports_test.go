@@ -106,7 +106,9 @@ func TestImportsPointDown(t *testing.T) {
 			if level[to] >= level[from] {
 				t.Errorf("%s: %s imports %s, which is not below it", at, from, to)
 			}
-			if allowed, ok := importers[to]; ok && !slices.ContainsFunc(allowed, func(p string) bool { return matches(p, from) }) {
+			if allowed, ok := importers[to]; ok && !slices.ContainsFunc(allowed, func(p string) bool {
+				return matches(p, from)
+			}) {
 				t.Errorf("%s: %s imports %s, which only %q may", at, from, to, allowed)
 			}
 			if path.Dir(to) == "readers" && isFormat(to) && importers[to] == nil && from != "readers/all" {

@@ -25,12 +25,12 @@ const (
 // columns returns the width of a line.
 func columns(text string) int { return utf8.RuneCountInString(text) + 3*strings.Count(text, "\t") }
 
-// TestLinesAreShort leaves out raw strings in tests: they are documents that readers parse.
+// TestLinesAreShort leaves out documents in tests: lines of raw strings and of long literals.
 func TestLinesAreShort(t *testing.T) {
 	raw := map[string]map[int]bool{}
 	for _, f := range goFiles(t) {
 		if isTest(f.path) {
-			raw[f.path] = rawLines(f)
+			raw[f.path] = literalLines(f)
 		}
 	}
 	for _, path := range files(t, ".go", ".cu", ".cuh") {
@@ -49,11 +49,11 @@ func TestLinesAreShort(t *testing.T) {
 	}
 }
 
-// rawLines returns the lines of a file that have a part of a raw string.
-func rawLines(f goFile) map[int]bool {
+// literalLines returns the lines of a file that have a part of a raw string or of a long one.
+func literalLines(f goFile) map[int]bool {
 	at := map[int]bool{}
 	ast.Inspect(f.File, func(n ast.Node) bool {
-		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && s.Value[0] == '`' {
+		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && (s.Value[0] == '`' || len(s.Value) > maxCodeColumns/2) {
 			for line := f.set.Position(s.Pos()).Line; line <= f.set.Position(s.End()).Line; line++ {
 				at[line] = true
 			}

@@ -51,7 +51,9 @@ func files(t *testing.T, extensions ...string) []string {
 }
 
 // isTest reports whether a file is only for tests.
-func isTest(path string) bool { return strings.HasSuffix(path, "_test.go") }
+func isTest(path string) bool {
+	return strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "kernels/internal/kerneltest/")
+}
 
 // goFile is a parsed Go file.
 type goFile struct {

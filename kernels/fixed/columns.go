@@ -60,7 +60,7 @@ type FixedColumn struct {
 	Null, Size int
 }
 
-// Words is how many elements the values of so many rows have in the buffer that FixedValues takes.
+// Words is how many elements the values of n rows have in the buffer that FixedValues takes.
 func (t FixedType) Words(rows int) int {
 	switch t {
 	case FixedAsLogical:
@@ -117,14 +117,15 @@ func FixedRows(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedRec
 //
 //	text     the records
 //	columns  eight at most
-//	values   Words(records) elements of the type of each, one column behind the other. Those of rows are overwritten: 0 where there is no value
+//	values   Words(records) elements of the type of each, one column behind the other. Those of rows are
+//	         overwritten: 0 where there is no value
 //	valid    Words(records) words a column, overwritten; bits from the number of rows on are 0
 //	odd      one element, to which is added what is odd. Fields that are have no value
 //
 // A field of blanks (spaces, NULs) is null, and so are a number or a date of asterisks alone, a
 // date of zeros, a question mark for a logical, binary times of zeros.
 //
-// One launch; reads the 32-byte sectors that fields lie in, once from memory where they lie beside
+// One launch; reads the 32-byte sectors that fields lie in, once from memory where they lie next to
 // each other, and 8 bytes a field.
 func FixedValues(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedRecords, columns []FixedColumn,
 	values gpu.Buffer[uint64], valid kernels.Mask, odd gpu.Buffer[uint32],

@@ -145,7 +145,7 @@ func plainValue(kind kfixed.FixedType, field string) (words []uint64, ok bool, o
 	panic("no value")
 }
 
-// sameValues has a card make a table's columns, and holds them against the plain ones.
+// sameValues has a device make a table's columns, and holds them against the plain ones.
 func (t *fixedTable) sameValues(r *kerneltest.Rig, name string, deleted bool) {
 	r.Helper()
 	text, odd, n := kerneltest.Upload(r, t.text), kerneltest.Upload(r, []uint32{0}), t.x.Records

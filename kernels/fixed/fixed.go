@@ -28,7 +28,8 @@ const maxFixedWidth = kernels.MaxNumberBytes
 // grammar.
 //
 //	to         overwritten; ResolveFloat64, with the spans of FixedSpans, reads what stays undecided
-//	malformed  Words(records) words, overwritten: fields that are neither a number within the range of float64 nor null
+//	malformed  Words(records) words, overwritten: fields that are neither a number within the range of float64
+//	           nor null
 //
 //	field      "  -1.50"   "        "   "********"   "N/A"   "1,5"
 //	out        -1.5        NaN          NaN          NaN     NaN

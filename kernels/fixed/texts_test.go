@@ -55,7 +55,7 @@ func TestFixedTexts(t *testing.T) {
 	}
 }
 
-// sameTexts has a card find a table's texts, and holds them against the plain ones.
+// sameTexts has a device find a table's texts, and holds them against the plain ones.
 func (t *fixedTable) sameTexts(r *kerneltest.Rig, name string, ascii bool) {
 	r.Helper()
 	text, odd, n := kerneltest.Upload(r, t.text), kerneltest.Upload(r, []uint32{0}), t.x.Records

@@ -393,7 +393,7 @@ func TestParsePositionsShortOrdinates(t *testing.T) {
 }
 
 // Ordinates of up to 15 digits behind the point that lie as close to the middle of two float64 as
-// they can, and beside it.
+// they can, and next to it.
 func TestParsePositionsNearMiddles(t *testing.T) {
 	r := kerneltest.Open(t)
 	rng := rand.New(rand.NewPCG(8, 15))

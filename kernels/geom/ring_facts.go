@@ -8,7 +8,7 @@ import (
 // RingFact counts rings that are not as RFC 7946 section 3.1.6 wants them, or lines that are not as
 // section 3.1.4 does. A ring may count as several.
 type RingFact struct {
-	// rings whose first position is not their last one, by x and y. One of no position is none of
+	// rings whose first position is not their last one, by x and y. One of no position is not one of
 	// these, one of a NaN is
 	Unclosed int64
 	Short    int64 // of fewer than 4 positions, or of none

@@ -67,7 +67,8 @@ type Rings struct {
 //	Spans      m+1            the first part of each span
 //	Parts      Parts+1        the first ring of each part
 //	Rings      Rings+1        the first position of each ring
-//	Positions  Positions      bytes of the text: of the bracket around a position, or, where commas stand between positions, of what stands first in it
+//	Positions  Positions      bytes of the text: of the bracket around a position, or, where commas stand
+//	                          between positions, of what stands first in it
 //
 // Two of them are had in 32 bits as well, each if it has elements. What these do not hold becomes
 // 2^31-1:
@@ -98,9 +99,11 @@ type RingsFound struct {
 // CountRings counts the parts, rings and positions of coordinates. It waits for the device.
 //
 //	text    n bytes
-//	d       of the text: [ and ] for GeoJSON, ( and ) for WKT, other pairs beside them or not. In WKT the first letter of EMPTY may be an opener and its last one a
+//	d       of the text: [ and ] for GeoJSON, ( and ) for WKT, other pairs next to them or not. In WKT the
+//	        first letter of EMPTY may be an opener and its last one a
 //	        closer, as ParseWKT has them; if not, EMPTY is stray inside of brackets
-//	commas  none where every position has a bracket of its own, as in GeoJSON. Words(n) words where commas stand between them, as in WKT: the commas
+//	commas  none where every position has a bracket of its own, as in GeoJSON. Words(n) words where commas
+//	        stand between them, as in WKT: the commas
 //	        outside of strings
 //
 // The text is read only behind brackets and commas that have brackets inside. The time is linear in

@@ -111,7 +111,8 @@ func (x *WKB) Free(s *gpu.Stream) error {
 // polygons and the lines among them that are odd.
 //
 //	out    as many bytes as the last offset says, 16-byte aligned; what does not fit is left out
-//	facts  one element, overwritten: Unclosed and Short of the rings of polygons, Single of lines; as RingFacts, which looks at all rings alike
+//	facts  one element, overwritten: Unclosed and Short of the rings of polygons, Single of lines; as
+//	       RingFacts, which looks at all rings alike
 //
 //	row      01 03000000 01000000 │ 01 01000000 …
 //	ring                           04000000

@@ -182,7 +182,7 @@ func oddOf(all []geometry) (f kgeom.RingFact) {
 	return f
 }
 
-// randomGeometry gives one of a kind, of at most so many parts, rings and positions each.
+// randomGeometry gives one of a kind, of at most n parts, rings and positions each.
 func randomGeometry(rng *rand.Rand, kind kgeom.GeometryKind, most int) geometry {
 	g := geometry{kind: kind}
 	line := func(n int) [][4]float64 {

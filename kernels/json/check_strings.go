@@ -15,9 +15,11 @@ import (
 // Inside a string that is
 //
 //   - a control character, below 0x20
-//   - a byte at which an escape can't go on: `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`, or `u` and 4 hexadecimal digits (RFC 8259 section 7). Half a surrogate
+//   - a byte at which an escape can't go on: `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`, or `u` and 4 hexadecimal
+//     digits (RFC 8259 section 7). Half a surrogate
 //     pair is an escape as any other
-//   - a byte at which UTF-8 can't go on: one that leads no character or continues none, or would make an overlong form, a surrogate, or more than U+10FFFF
+//   - a byte at which UTF-8 can't go on: one that leads no character or continues none, or would make an
+//     overlong form, a surrogate, or more than U+10FFFF
 //     (RFC 3629 section 4)
 //
 // and outside a backslash, or a byte from 0x80 on. Other bytes outside of strings are not looked

@@ -23,20 +23,23 @@ type valueRun struct {
 //
 //	text    n bytes
 //	x       was parsed from text, without a carry
-//	within  Words(n) words: which bytes belong to the values, from the first byte of each to its last. MarkSpans makes it of their spans
-//	most    how many brackets may be open at a time, those around the values included, those of strings left out: 1,024 or so, of which 64 are used
-//	solid   Words(n) words, overwritten: the bytes of the values without the blanks between their tokens, which Compact makes compact JSON of; or none
+//	within  Words(n) words: which bytes belong to the values, from the first byte of each to its last.
+//	        MarkSpans makes it of their spans
+//	most    how many brackets may be open at a time, those around the values included, those of strings left
+//	        out: 1,024 or so, of which 64 are used
+//	solid   Words(n) words, overwritten: the bytes of the values without the blanks between their tokens,
+//	        which Compact makes compact JSON of; or none
 //	fault   one element, overwritten: the byte's offset, or -1
 //
 //	text    {"a": [1, 2] ,"b":  {"c"  : null}}
 //	within  ......111111........1111111111111.
 //	solid   ......111.11........1111..1.11111.
 //
-// Set bits that follow one another are one value; a bit that is not set is between two. Whoever
-// says what the values are must have seen to it that each closes as many brackets as it opens, and
-// no others: that they end where the depth is what it was at their start. Then nothing but a value
-// is let pass. A name may come twice in an object; numbers may be beyond float64. What is inside
-// strings is for CheckStrings to say.
+// Set bits that follow one another are one value; a bit that is not set is between two. A caller
+// that says what the values are must have seen to it that each closes as many brackets as it opens,
+// and no others: that they end where the depth is what it was at their start. Then nothing but a
+// value is let pass. A name may come twice in an object; numbers may be beyond float64. What is
+// inside strings is for CheckStrings to say.
 //
 // A fault are, too: a number of more than 1 KiB, and a value of more than 64 brackets at a time.
 //

@@ -10,10 +10,12 @@ import (
 // ColumnPlan is what PlaceMembers takes and gives.
 //
 //	Row         m members' records
-//	Owner       m elements: the member whose value is the object that the member belongs to, or -1 if it belongs to the record itself
+//	Owner       m elements: the member whose value is the object that the member belongs to, or -1 if it
+//	            belongs to the record itself
 //	Field       m elements: which field of the table the member is, or -1
 //	OwnerField  m elements: the number of each member's key among those that Want is one of; or none, if Want < 0
-//	Want        the members of which objects are placed: below 0 those of the records, otherwise those of objects that are values of that OwnerField
+//	Want        the members of which objects are placed: below 0 those of the records, otherwise those of
+//	            objects that are values of that OwnerField
 //	Kind        m elements: of the members' values
 //	Slots       Fields * Rows elements, overwritten: Slots[f*Rows+r] is the member that is field f of row r, or -1
 //	Report      Fields elements, overwritten

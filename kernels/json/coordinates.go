@@ -19,7 +19,8 @@ import (
 //	deep     the depth of each span's outermost bracket, which counts itself: 3 for {"geometry":{"coordinates":[
 //
 //	text   [ [ 1 , 2 ] , [ ] ]
-//	       a a           a        a  in a bracket that has brackets inside: next comes a bracket; inside a position stands what ParsePositions is to read
+//	       a a           a        a  in a bracket that has brackets inside: next comes a bracket; inside a
+//	                                 position stands what ParsePositions is to read
 //	                 b     b      b  next comes a closing bracket, or a comma and then an opening one
 //
 // RingsStray is at fault with what follows a bracket, and for a curly bracket; RingsUndecided are

@@ -20,7 +20,7 @@ type shapeRecords struct {
 	want         kerneltest.Geometries
 }
 
-// randomShapeRecords gives so many, of which one in `rare` has a geometry, with up to so many
+// randomShapeRecords gives n, of which one in `rare` has a geometry, with up to n
 // blanks in front.
 func randomShapeRecords(rng *rand.Rand, count, rare, blanks int) (x shapeRecords) {
 	shapes := kerneltest.RandomShapes(rng.Uint64(), count, 9, false)

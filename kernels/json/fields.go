@@ -206,7 +206,7 @@ func MatchKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, end
 
 // MatchAllKeys is MatchKeys, and says whether it found all of them.
 //
-//	missed  one element, overwritten: the first key that is none of the names, or math.MaxUint32; or no element
+//	missed  one element, overwritten: the first key that is not one of the names, or math.MaxUint32; or no element
 func MatchAllKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], f *Fields,
 	field gpu.Buffer[int32], missed gpu.Buffer[uint32],
 ) error {

@@ -10,7 +10,8 @@ import (
 
 // MemberLevel are the members of one level.
 //
-//	Owner       m elements: the member whose value is the object that the member belongs to, or -1 if it belongs to the record itself
+//	Owner       m elements: the member whose value is the object that the member belongs to, or -1 if it
+//	            belongs to the record itself
 //	Field       m elements: the number of each member's key, or -1
 //	Want        below 0 the members of the records, otherwise those of the objects that are values of that field
 type MemberLevel struct {
@@ -130,7 +131,8 @@ func UnknownKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, e
 //	kind    m elements: of the members' values
 //	skip    fields whose values are nothing to nested: bit f is set for field f
 //	counts  an element a field, overwritten: how many members have that number. Others are not counted
-//	nested  Words(m) words, overwritten: the value of the member is an object or an array, and its field not in skip; or none
+//	nested  Words(m) words, overwritten: the value of the member is an object or an array, and its field not
+//	        in skip; or none
 //
 //	level    {"a":1,"b":[2],"a":{}} {"c":[]}       c is in skip
 //	counts   a 2  b 1  c 1

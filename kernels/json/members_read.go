@@ -22,8 +22,10 @@ type MemberValues struct {
 //	To         overwritten
 //	Expected   columns whose type one knows already, as of the rows before; in the order of Column
 //	Undecided  Words(rows) words for each Float64, overwritten, as ParseNumbers has them
-//	Texts      columns whose single values are measured as texts, ascending: as MeasureShortStrings does it with StringsJSON
-//	Offsets    rows + 1 elements for each of Texts, overwritten. They are for GatherStrings and MeasureLongStrings; what these need not know is left out until then
+//	Texts      columns whose single values are measured as texts, ascending: as MeasureShortStrings does it
+//	           with StringsJSON
+//	Offsets    rows + 1 elements for each of Texts, overwritten. They are for GatherStrings and
+//	           MeasureLongStrings; what these need not know is left out until then
 //
 // The values of expected columns are made in passing. They are those of ParseNumbers, bit for bit,
 // if Kinds then says that their type holds all numbers; if it does not, they are overwritten with

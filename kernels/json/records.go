@@ -53,7 +53,7 @@ type Records struct {
 	Kind                 gpu.Buffer[ValueKind]
 
 	Field gpu.Buffer[int32] // with a dictionary: the name that the key is, as MatchKeys has it
-	// with a dictionary, one element: the first member whose key is none of the names, or
+	// with a dictionary, one element: the first member whose key is not one of the names, or
 	// math.MaxUint32
 	Missed gpu.Buffer[uint32]
 
@@ -94,7 +94,8 @@ type tileRun [8]uint16
 // second level. Of these it checks that they are closed by their own kind of bracket. It waits for
 // the device twice: for the counts, and for the fault.
 //
-//	text   n bytes, less than 4 GiB: records, each with its separator, from the first '{' on; no record at all if n is 0
+//	text   n bytes, less than 4 GiB: records, each with its separator, from the first '{' on; no record at all
+//	       if n is 0
 //	x      parsed from text without a carry
 //	names  to look keys up in; nil: they are not
 //

@@ -126,8 +126,8 @@ func (m *StructureMasks) Free(s *gpu.Stream) error {
 	return err
 }
 
-// UnpackStructure writes the masks of x: one launch that reads 3/8 byte and writes 11/16 byte for each byte
-// of text. m was allocated for as much text as x was parsed from.
+// UnpackStructure writes the masks of x: one launch that reads 3/8 byte and writes 11/16 byte for
+// each byte of text. m was allocated for as much text as x was parsed from.
 func UnpackStructure(k *kernels.Set, s *gpu.Stream, x *Structure, m *StructureMasks) error {
 	w := k.Begin(s, "structure masks")
 	w.CheckMask("inside", m.Inside, x.n)

@@ -35,7 +35,8 @@ func GeoJSONTypes(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], position
 //	slots       of each row: the member, or -1
 //	valueStart  m members' values, quotes and brackets included
 //	kind        m elements
-//	found       one element, overwritten: bit 1<<kind for each TypeKind there is, KindUnknown of rows without a string, and bit 31 for KindUndecided
+//	found       one element, overwritten: bit 1<<kind for each TypeKind there is, KindUnknown of rows without
+//	            a string, and bit 31 for KindUndecided
 //
 // One launch that reads 9 bytes a row and 24 of text.
 func GeoJSONTypesFound(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], slots gpu.Buffer[int32],

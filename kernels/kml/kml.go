@@ -13,7 +13,7 @@ import (
 // KMLElement is what an element means in a Placemark.
 type KMLElement uint8
 
-// As in kml.cuh. KMLRefused is one that a card leaves to a host wherever somebody would read it.
+// As in kml.cuh. KMLRefused is one that a device leaves to a host wherever somebody would read it.
 const (
 	KMLOther KMLElement = iota
 	KMLPlacemark
@@ -65,8 +65,8 @@ type KMLOdd uint32
 // As ODD_* of kml.cuh.
 const (
 	KMLNesting  KMLOdd = 1 << iota // tags that do not match, or the text ends in a Placemark
-	KMLElements                    // an element that a card does not read
-	// elements, or a CDATA section beside other text, in a value; one that is not as most are
+	KMLElements                    // an element that a device does not read
+	// elements, or a CDATA section next to other text, in a value; one that is not as most are
 	KMLText
 	KMLTwice      // extended data of a name twice
 	KMLCoordinate // coordinates that are missing, or not as most are
@@ -270,7 +270,8 @@ func WriteKML(k *kernels.Set, s *gpu.Stream, x *KMLSource, counts KMLCounts, to 
 //	text   of the tags
 //	x      of WriteKML
 //	lines  as many bytes as the last of Offsets says
-//	odd    one element, to which KMLCoordinate is added where coordinates have other bytes than tuples do, or a Point has more than one
+//	odd    one element, to which KMLCoordinate is added where coordinates have other bytes than tuples do, or
+//	       a Point has more than one
 //
 // One launch; reads the coordinates and 24 bytes a piece, and writes the lines.
 func KMLLines(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x KMLCells, lines gpu.Buffer[byte],

@@ -12,7 +12,8 @@ import (
 //
 //	text     n bytes
 //	starts   m arrays' opening brackets
-//	ends     behind their closing ones. An array that does not lie in the text is empty, and so is one whose bracket is a letter, as of EMPTY in WKT
+//	ends     behind their closing ones. An array that does not lie in the text is empty, and so is one whose
+//	         bracket is a letter, as of EMPTY in WKT
 //	firsts   m elements, overwritten: where the first element begins
 //	offsets  m+1 elements, overwritten: bytes of the arrays before each, and of all
 //

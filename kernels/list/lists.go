@@ -117,7 +117,8 @@ func ReadElements(k *kernels.Set, s *gpu.Stream, l *Lists, total int64) error {
 //
 //	slots         n elements: the column's members, or -1
 //	kind          of all members
-//	starts, ends  n elements, overwritten: the spans of the rows' arrays in the text, empty in other rows; then those of their elements among all
+//	starts, ends  n elements, overwritten: the spans of the rows' arrays in the text, empty in other rows;
+//	              then those of their elements among all
 //	offsets       a row more, overwritten: elements of the rows before each row, and of all
 //	report        one element, overwritten: ListFlags and kinds of numbers of all arrays
 //

@@ -77,7 +77,7 @@ func TestNumberBoundaries(t *testing.T) {
 	}
 }
 
-// Every byte as a separator and beside one.
+// Every byte as a separator and next to one.
 func TestNumberBoundariesOfEveryByte(t *testing.T) {
 	r := kerneltest.Open(t)
 	var text []byte

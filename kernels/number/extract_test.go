@@ -70,7 +70,7 @@ func TestExtractNumbers(t *testing.T) {
 	for _, n := range []int{0, 1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 2048, 16383, 16384, 16385, 140000} {
 		rng := rand.New(rand.NewPCG(uint64(n), 7))
 		region := kerneltest.Bitmap(n, func(i int) bool { return i/100%3 != 1 })
-		// One event in so many bytes, from every byte to none but a few in a tile.
+		// One event in n bytes, from every byte to none but a few in a tile.
 		for _, each := range []int{1, 2, 10, 9000} {
 			start := kerneltest.Bitmap(n, func(int) bool { return rng.IntN(each) == 0 })
 			end := kerneltest.Bitmap(n, func(int) bool { return rng.IntN(each) == 0 })

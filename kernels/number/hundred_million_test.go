@@ -13,8 +13,8 @@ import (
 	knumber "github.com/vibeflight/vibeflight/kernels/number"
 )
 
-// A hundred million random decimals on a card, a fifth of a million on the emulation: each has the
-// bits that strconv gives it.
+// A hundred million random decimals on a device, a fifth of a million on the emulation: each has
+// the bits that strconv gives it.
 func TestHundredMillionDecimals(t *testing.T) {
 	r := kerneltest.Open(t)
 	total, slice := 100_000_000, 4_000_000

@@ -10,7 +10,8 @@ import (
 // Scalars are the single values of a table's columns: strings, numbers, true and false. One column
 // lies behind the other, each with an element, or a bit, for each row.
 //
-//	Starts   of the text of each row's value, quotes of strings left out. A row without a value, with null, an object or an array has an empty span at 0
+//	Starts   of the text of each row's value, quotes of strings left out. A row without a value, with null, an
+//	         object or an array has an empty span at 0
 //	Ends     likewise
 //	Valid    Words(rows) words a column: the row has a value, and it is not null
 //	Numbers  likewise: it is a number
@@ -100,7 +101,8 @@ func (o *NumberOutputs) Add(w *kernels.Call, i int, c *NumberColumn, rows int) {
 // open.
 //
 //	text       n bytes
-//	x          Starts and Ends of the columns; Numbers, or none, and all values are numbers; Trues, or none. The others are not read
+//	x          Starts and Ends of the columns; Numbers, or none, and all values are numbers; Trues, or none.
+//	           The others are not read
 //	columns    where to: all of as many rows
 //	undecided  Words(rows) words for each Float64, overwritten: ResolveFloat64 is to read this row's token
 //

@@ -7,7 +7,7 @@ import (
 	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
 )
 
-// ShapeType is the type of the shapes of a .shp, as ESRI numbers them; MultiPatch is none of these.
+// ShapeType is the type of the shapes of a .shp, as ESRI numbers them; MultiPatch is not one of these.
 type ShapeType uint32
 
 // The families of shapes. 10 more is one with z and perhaps m, 20 more one with perhaps m.

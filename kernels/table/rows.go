@@ -23,7 +23,8 @@ type RowCarry struct {
 type RowMasks struct {
 	Ends       kernels.Mask // the last byte of each line end: \n, or an \r that no \n follows
 	Delimiters kernels.Mask
-	Stray      kernels.Mask // quotes that open where no field starts or close where none ends; none where quotes are none
+	// quotes that open where no field starts or close where none ends; none where quotes are none
+	Stray kernels.Mask
 }
 
 // EndOfFile is the byte behind the last chunk.
@@ -94,7 +95,8 @@ type RowSpans struct {
 //
 //	text   n bytes
 //	m      Ends and Delimiters
-//	final  what stands behind the last line end is a row too, if it is not empty; otherwise it is none, and the next chunk starts with it
+//	final  what stands behind the last line end is a row too, if it is not empty; otherwise it is none, and
+//	       the next chunk starts with it
 //
 //	text        a , b \n , \r \n \n c
 //	Starts      0        4       7  8

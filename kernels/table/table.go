@@ -45,7 +45,8 @@ const (
 // for the device to count them.
 //
 //	text     n bytes, fewer than 2^31
-//	d        what separates fields, and what is around them; rows end with any number of \n and \r, so that blank lines are no rows
+//	d        what separates fields, and what is around them; rows end with any number of \n and \r, so that
+//	         blank lines are no rows
 //	columns  how many fields each row has
 //
 //	text     a , " b , " \r \n \n c , d

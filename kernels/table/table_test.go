@@ -12,7 +12,7 @@ import (
 )
 
 // plainFields reads the rows of text byte by byte, as spans of fields with their quotes. ok: it is
-// a Table of so many columns.
+// a Table of n columns.
 func plainFields(text []byte, d ktable.Dialect, columns int) (rows [][][2]int, closed, ok bool) {
 	lineEnd := func(i int) bool { return text[i] == '\n' || text[i] == '\r' }
 	ends := func(i int) bool { return i == len(text) || lineEnd(i) || text[i] == d.Delimiter }

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// What TableKinds says of fields, beside NumberInt32, NumberInt64 with NumberNegative and
+// What TableKinds says of fields, next to NumberInt32, NumberInt64 with NumberNegative and
 // NumberInexact, NumberReal, and NumberUndecided: a field so long, or a number so near to another,
 // that a host is to look.
 const (
@@ -52,8 +52,11 @@ func (x *Table) source(w *kernels.Call, text gpu.Buffer[byte]) []gpu.Arg {
 //	text   of the table
 //	kinds  one element a column, overwritten
 //
-//	field  5       -7                .5     2.   -0     true   007    1e999   "a"    ""      (nothing)   nan    2024-02-29   2023-02-29
-//	kinds  Int32   Int32 Negative    Real   Real Real   Bool   Text   Text    Text   Empty   0           Real   Date         Text
+//	field  5      -7              .5    2.    -0    true  007   1e999  "a"
+//	kinds  Int32  Int32 Negative  Real  Real  Real  Bool  Text  Text   Text
+//
+//	field  ""     (nothing)       nan   2024-02-29   2023-02-29
+//	kinds  Empty  0               Real  Date         Text
 //
 // A number may have blanks around it, and quotes. It is one of GrammarLenient, or nan, inf or -inf
 // in any case; but zeros in front, integers beyond int64 and numbers beyond float64 are text, as
@@ -144,7 +147,8 @@ func picked(which []uint32) []gpu.Arg {
 //
 //	text     of the table
 //	columns  which ones
-//	days     an element for each row of each, one column behind the other, overwritten: days since 1970-01-01; 0 for a field without a value
+//	days     an element for each row of each, one column behind the other, overwritten: days since 1970-01-01;
+//	         0 for a field without a value
 //	valid    Words(rows) words a column, overwritten: the field has a value
 //	first    an element a column, overwritten: its first day. Of a column without a value it is behind last
 //	last     likewise
@@ -240,11 +244,13 @@ func TableOffsets(k *kernels.Set, s *gpu.Stream, offsets gpu.Buffer[int64], rows
 // TablePoints makes points of two columns.
 //
 //	text   of the table
-//	x, y   columns of ordinates: finite numbers of GrammarLenient, or nothing: an empty field, or one of null, nan, na, n/a, none, \n, #n/a and -, in any case
+//	x, y   columns of ordinates: finite numbers of GrammarLenient, or nothing: an empty field, or one of null,
+//	       nan, na, n/a, none, \n, #n/a and -, in any case
 //	outX   an element a row, overwritten; 0 if one of the two is nothing
 //	outY   likewise
 //	valid  Words(rows) words, overwritten: there is a point
-//	odd    one element, to which FieldWrong is added if an ordinate is neither, and NumberUndecided if a host is to look
+//	odd    one element, to which FieldWrong is added if an ordinate is neither, and NumberUndecided if a host
+//	       is to look
 //
 // One launch; reads 16 bytes and the text of two fields a row, and writes 16.
 func TablePoints(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], t *Table, x, y int, outX,

@@ -11,7 +11,8 @@ import (
 //	starts   of each span
 //	ends     likewise
 //	offsets  a span more, overwritten: bytes of the spans before each span, and of all
-//	bad      Words(spans) words, overwritten: spans with an odd number of digits, which have no bytes, and spans outside of the text
+//	bad      Words(spans) words, overwritten: spans with an odd number of digits, which have no bytes, and
+//	         spans outside of the text
 //
 //	text     0 1 F F , c 0
 //	starts   0         5
@@ -38,7 +39,8 @@ func HexOffsets(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, en
 
 // HexBytes decodes the spans for which HexOffsets made offsets. Digits are of either case.
 //
-//	out  as many bytes as the last offset says; n/2, for n bytes of text, suffice for spans that do not overlap. Bytes behind its end are left out
+//	out  as many bytes as the last offset says; n/2, for n bytes of text, suffice for spans that do not
+//	     overlap. Bytes behind its end are left out
 //	bad  spans with a byte that is no digit are added; such a span has its bytes, of no meaning
 //
 // One thread writes 8 bytes, so that the time depends on their number and not on the length of a

@@ -17,8 +17,10 @@ const MaxPattern = 256
 //
 //	text     n bytes
 //	pattern  1 to MaxPattern bytes
-//	inside   Words(n) words, or none. With it an occurrence counts only if its byte number check lies outside of strings
-//	check    a place in the pattern; -1: its last byte. `"name":` in JSON has its colon there, which is in a string only if all of it is
+//	inside   Words(n) words, or none. With it an occurrence counts only if its byte number check lies outside
+//	         of strings
+//	check    a place in the pattern; -1: its last byte. `"name":` in JSON has its colon there, which is in a
+//	         string only if all of it is
 //	hits     Words(n) words, overwritten
 //
 //	text     { " a " : " \ " a \ " : " }     pattern "a":  (the second is part of a string)

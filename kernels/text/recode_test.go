@@ -50,7 +50,7 @@ func TestRecode(t *testing.T) {
 	}
 }
 
-// sameRecoded has a card recode texts.
+// sameRecoded has a device recode texts.
 func sameRecoded(r *kerneltest.Rig, name string, texts []string, page *charmap.Charmap, upper ktext.CodePage) {
 	r.Helper()
 	var starts, ends, offsets []int64

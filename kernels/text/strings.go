@@ -156,8 +156,8 @@ const OffsetBlocks = 4096
 
 // MeasureShortStrings is MeasureStrings where no string has more than 256 bytes of raw text. Where
 // one has, the summary says so: all of these are empty, and nothing is known of them, until
-// MeasureLongStrings adds them. Whoever looks at the summary anyway so spares their launches when
-// there are none.
+// MeasureLongStrings adds them. A caller that looks at the summary anyway so spares their launches
+// when there are none.
 //
 // Two launches, three beyond a million strings.
 func MeasureShortStrings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64],
@@ -285,7 +285,8 @@ func (x *Strings) At(offsets gpu.Buffer[int64]) *Strings {
 
 // GatherStrings writes the bytes of the strings that x was measured of.
 //
-//	out     as many bytes as the last offset says; n, the bytes of the text, always suffice. A string that does not fit whole is left out
+//	out     as many bytes as the last offset says; n, the bytes of the text, always suffice. A string that
+//	        does not fit whole is left out
 //	narrow  a string more, overwritten: the offsets, of which one beyond 2^31-1 becomes that; or none
 //
 // One launch; reads the strings' bytes and 24 bytes each, writes the bytes they mean.

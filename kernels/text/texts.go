@@ -16,9 +16,9 @@ type Texts struct {
 	sums  gpu.Buffer[int64]
 }
 
-// AllocTexts allocates the columns of strings that a kernel measures, of rows strings each. starts and
-// ends have all columns, one after the other; columns says which of these are strings. offsets is as in
-// MeasureStrings, one column after the other.
+// AllocTexts allocates the columns of strings that a kernel measures, of rows strings each. starts
+// and ends have all columns, one after the other; columns says which of these are strings. offsets
+// is as in MeasureStrings, one column after the other.
 func AllocTexts(w *kernels.Call, text gpu.Buffer[byte], starts, ends gpu.Buffer[int64], columns []int, rows int,
 	offsets gpu.Buffer[int64],
 ) *Texts {

@@ -12,7 +12,7 @@ import (
 //	valid     Words(n) words: bit i says that row i has a geometry; the others' types don't count
 //	kinds     n elements, overwritten: none has a dimension
 //	collects  Words(n) words, overwritten: bit i says that row i is a GeometryCollection
-//	report    one element, overwritten: GeometryUnlike says that a type is none of the seven
+//	report    one element, overwritten: GeometryUnlike says that a type is not one of the seven
 //
 // One launch; reads a byte and a bit a row and writes as much.
 func TaggedKinds(k *kernels.Set, s *gpu.Stream, types gpu.Buffer[kgeom.TypeKind], valid kernels.Mask,
@@ -37,7 +37,8 @@ func TaggedKinds(k *kernels.Set, s *gpu.Stream, types gpu.Buffer[kgeom.TypeKind]
 // position without numbers has the dimension of its geometry.
 //
 //	x       positions; the NaN of x says that one has no numbers
-//	z, m    their third and fourth ordinates, NaN where there is none; or none of them at all. Updated: the third ordinate of a geometry with m and without z is moved to m
+//	z, m    their third and fourth ordinates, NaN where there is none; or none of them at all. Updated: the
+//	        third ordinate of a geometry with m and without z is moved to m
 //	first   n+1 offsets: row i is the positions from first[i] to first[i+1]
 //	tags    n elements
 //	kinds   n elements as TaggedKinds gives them, updated. A collection has no positions

@@ -43,7 +43,7 @@ func (r taggedRow) dims() (kind kgeom.GeometryKind, ok bool) {
 	return r.kind | kgeom.GeometryKind(tag)<<3, true
 }
 
-// checkTagged compares TaggedDims with the plain reading, with columns for so many ordinates.
+// checkTagged compares TaggedDims with the plain reading, with columns for n ordinates.
 func checkTagged(r *kerneltest.Rig, name string, rows []taggedRow, columns int) {
 	r.Helper()
 	nan := math.Float64frombits(0x7ff8000000000000)

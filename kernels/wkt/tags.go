@@ -7,7 +7,7 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// TagDims is what a WKT tag says beside the type.
+// TagDims is what a WKT tag says next to the type.
 type TagDims uint8
 
 const (
@@ -22,7 +22,8 @@ const (
 //
 //	text       n bytes
 //	positions  m byte offsets: of the tag's first letter
-//	ends       1 to 8 bytes that end the geometry if they stand behind EMPTY, as blanks and the end of the text do: ",);" and the end of a row. Blanks that
+//	ends       1 to 8 bytes that end the geometry if they stand behind EMPTY, as blanks and the end of the
+//	           text do: ",);" and the end of a row. Blanks that
 //	           are named here don't stand within a tag
 //	kinds      m elements, overwritten
 //	dims       m elements, overwritten; 0 where the kind is unknown or undecided

@@ -102,7 +102,7 @@ func (r *XMLRows) Free(s *gpu.Stream) error {
 //	lines  ···  POINT(     1 2      )··················      a dot is a line feed
 //
 // Faults are bytes that are no part of numbers, list of positions that end in the middle of one,
-// and commas with blanks beside them.
+// and commas with blanks next to them.
 //
 // Two launches and a scan, then one; reads 3/8 of the text and that of positions twice, and writes
 // all of it.

@@ -23,7 +23,7 @@ const (
 	// what stands around rows. Between two of them is either nothing or the end of one and the
 	// beginning of another
 	XMLAround
-	// what holds elements, one at least. Text beside them is passed, as it is in all that is no
+	// what holds elements, one at least. Text next to them is passed, as it is in all that is no
 	// value
 	XMLHolder
 	XMLValue     // a value: no element, but text, a CDATA section, or nothing
@@ -150,7 +150,7 @@ func (d *XMLDictionary) Free(s *gpu.Stream) error {
 	return errors.Join(d.entry.Free(s), d.texts.Free(s))
 }
 
-// MatchXML finds out which tag of a dictionary each tag of a text is. One that is none of them is a
+// MatchXML finds out which tag of a dictionary each tag of a text is. One that is not one of them is a
 // fault. Once only for each text.
 //
 //	text  of x

@@ -71,7 +71,8 @@ func (p *PlainXML) Free(s *gpu.Stream) error {
 // XMLValues takes the blanks from around values and says which kinds of values columns have.
 //
 //	text  as it is meant
-//	to    Starts and Ends are From and To of XMLRows, and become those of Scalars; the others are overwritten. Kinds has FieldText, FieldBool and FieldOdd too, and NumberInt32,
+//	to    Starts and Ends are From and To of XMLRows, and become those of Scalars; the others are overwritten.
+//	      Kinds has FieldText, FieldBool and FieldOdd too, and NumberInt32,
 //	      NumberInt64 with NumberNegative and NumberInexact, and NumberReal of numbers
 //
 //	value   12     -3               1.5    true   007    +5     NaN    "   "   .5

@@ -50,7 +50,7 @@ type XMLFound struct {
 //	Ends    8                 21   26
 //
 // A fault is also a ">" outside of tags, a second CDATA section in a text between two tags, or one
-// before the first of them, a text that ends beyond ASCII, and a reference that is none of the five
+// before the first of them, a text that ends beyond ASCII, and a reference that is not one of the five
 // that XML predefines. What stands in tags is for MatchXML to know; to that comments are tags, and
 // processing instructions. CDATA sections are text.
 //

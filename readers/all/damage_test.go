@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// damages are texts that the damage of a format may put in, beside bits and bytes of the file
+// damages are texts that the damage of a format may put in, next to bits and bytes of the file
 // itself.
 var damages = map[string][]string{
 	"geojson": {
@@ -43,7 +43,7 @@ var binary = []string{
 }
 
 // TestDamagedFiles reads files of testdata that were damaged at random, a share of them in each
-// format, on the CPU and on the card: 100,000 unless VIBEFLIGHT_SWEEP says how many.
+// format, on the CPU and on the device: 100,000 unless VIBEFLIGHT_SWEEP says how many.
 func TestDamagedFiles(t *testing.T) {
 	formats, most := all.Formats(), 100_000
 	if testing.Short() {

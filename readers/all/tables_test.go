@@ -57,7 +57,8 @@ func TestTablesOfAnArchive(t *testing.T) {
 	}
 	defer src.Close()
 	var none *readers.NoLayerError
-	if _, err := formats.UnpackLayer(t.Context(), format, src, "roads", source.UnpackOptions{}); !errors.As(err, &none) ||
+	if _, err := formats.UnpackLayer(t.Context(), format, src, "roads", source.UnpackOptions{}); !errors.As(err,
+		&none) ||
 		!slices.Equal(none.Layers, want) {
 		t.Errorf("a layer that is not there: got %v", err)
 	}

@@ -70,7 +70,7 @@ func (w wide) input(columns, rows int, limits readers.Limits) (readers.Format, r
 }
 
 // TestWideBatches: a batch whose cells are beyond what the parse may take is refused before they
-// take it, whoever reads.
+// take it, a caller that reads.
 func TestWideBatches(t *testing.T) {
 	const columns, rows, memory = 8000, 60_000, 64 << 20 // 2 GB of cells
 	for _, w := range wides {

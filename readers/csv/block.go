@@ -13,7 +13,7 @@ import (
 )
 
 // A block is some records whose fields package fields has found. It is read a column at a time:
-// where a field ends is known, and nothing depends on the column beside it. What can go wrong with
+// where a field ends is known, and nothing depends on the column next to it. What can go wrong with
 // a record is looked at first, so that no row of a block is ever taken back: the number of its
 // fields and its quotes when the block is found, then its encoding, then its geometry. A record
 // that is not in a block is read by itself, and says what is wrong with it.
@@ -163,7 +163,7 @@ func (s *scanner) points(p, n int) int {
 	return n
 }
 
-// ordinates reads field i of so many records from r on, up to the first that is none, and gives how
+// ordinates reads field i of n records from r on, up to the first that is none, and gives how
 // many they are, with a bit for each that is not null.
 func (s *scanner) ordinates(v *[group]float64, i, p, r, want int) (n int, valid uint64) {
 	for n < want {

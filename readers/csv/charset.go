@@ -16,7 +16,7 @@ import (
 type charset struct {
 	name     string
 	encoding encoding.Encoding
-	trails   bool // a character may end in a byte of ASCII, from @ on: "|" is none of it
+	trails   bool // a character may end in a byte of ASCII, from @ on: "|" is not one of it
 }
 
 // charsetOf finds an encoding by a name of the WHATWG Encoding Standard; nil is UTF-8.

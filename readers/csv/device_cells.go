@@ -54,7 +54,7 @@ func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometr
 	return found.Geometry
 }
 
-// oddCells is why cards leave fields that they can't tell from several geometries, or from none.
+// oddCells is why devices leave fields that they can't tell from several geometries, or from none.
 const oddCells = "a geometry with quotes, or with a semicolon or a line end around it"
 
 // checkCells has each line hold one row, and no semicolon but that of its SRID.

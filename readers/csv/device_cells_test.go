@@ -25,7 +25,7 @@ func cellFile(r *rand.Rand, records int, srid string, geometries ...string) []by
 	return []byte(b.String())
 }
 
-// TestDeviceReadsGeometries holds geometries in cells that a card reads against those of the CPU
+// TestDeviceReadsGeometries holds geometries in cells that a device reads against those of the CPU
 // engine, and has it refuse nothing.
 func TestDeviceReadsGeometries(t *testing.T) {
 	polygon, line := "POLYGON((# #,# 1,2 #,# #))", "LINESTRING(# #,# #,# #)"

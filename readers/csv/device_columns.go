@@ -61,7 +61,7 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 		}
 		c.markGuess()
 	}
-	d.inGroups(texts, d.Text.Len()/8, d.gather) // first, since they wait for the card
+	d.inGroups(texts, d.Text.Len()/8, d.gather) // first, since they wait for the device
 	d.inGroups(unread, d.Text.Len()/8, d.check)
 	d.inGroups(dates, d.Text.Len()/4, d.dates)
 	d.inGroups(numbers, d.Text.Len()/4, d.parse)
@@ -74,7 +74,7 @@ func (c deviceColumn) markGuess() {
 	}
 }
 
-// inGroups has columns made of which some have so many fields together, or one by itself.
+// inGroups has columns made of which some have n fields together, or one by itself.
 func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *device.Room)) {
 	for group := range slices.Chunk(list, max(1, fields/d.table.Rows)) {
 		if d.Stopped() {

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceRows reads a chunk of whole records on a card.
+// deviceRows reads a chunk of whole records on a device.
 //
 //	text -> fields ─┬─> kinds of each column ─┬─> numbers and booleans
 //	                │                         ├─> dates
@@ -63,7 +63,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	part.Columns, part.Rows = columns, int64(d.table.Rows)
 }
 
-// Why cards refuse records.
+// Why devices refuse records.
 const (
 	oddRecords   = "a record of fewer or more fields than the header"
 	unsureNumber = "a number that is very long, or very near to the middle of two"

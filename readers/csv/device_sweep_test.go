@@ -70,7 +70,7 @@ func TestDeviceSplits(t *testing.T) {
 		if testing.Short() && chunk%4 > 0 {
 			continue
 		}
-		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
+		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a device's memory is free again afterwards
 			d := readertest.DeviceOn(t, csv.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: chunk + 1,
 				Slots:      2, Work: 2,
@@ -83,9 +83,9 @@ func TestDeviceSplits(t *testing.T) {
 	}
 }
 
-// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them:
-// tables, counts and errors, to the letter. Half of the files are those of TestSweep, of which half
-// are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep holds what devices make of random files against what the CPU engine makes of
+// them: tables, counts and errors, to the letter. Half of the files are those of TestSweep, of
+// which half are broken; the others are ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 2000)
 	list := readertest.Devices(t, csv.Format(), deviceChunks)
@@ -112,7 +112,7 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.4)
 }
 
-// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a
+// sameOnDevice reads the file of a seed by a device and by the CPU engine. It gives 1 if it is a
 // table, else 0.
 func sameOnDevice(t *testing.T, in readertest.Input, d readers.Engine, seed int) int64 {
 	silent := &silent{TB: t}

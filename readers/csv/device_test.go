@@ -43,8 +43,8 @@ func deviceFile(r *rand.Rand, records int, delimiter, end string) []byte {
 	return []byte(b.String())
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and
-// has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine,
+// and has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, file, delimiter, end string
@@ -79,7 +79,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 }
 
 // TestDeviceReadsDates holds columns of dates against those of the CPU engine, on every chunk of
-// which a card reads them, and has it refuse nothing.
+// which a device reads them, and has it refuse nothing.
 func TestDeviceReadsDates(t *testing.T) {
 	const nano = "2024-02-29 10:30:00.123456789"
 	columns := map[string]func(r *rand.Rand, i int) string{
@@ -124,7 +124,7 @@ func TestDeviceReadsDates(t *testing.T) {
 	}
 }
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	text := deviceFile(rand.New(rand.NewPCG(7, 9)), 900, ",", "\n")
 	readertest.DeviceFaults(t, csv.Format(), readertest.Input{
@@ -133,7 +133,7 @@ func TestDeviceFaults(t *testing.T) {
 	})
 }
 
-// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors
+// TestDeviceLeavesTheRest has files that devices do not read, or not all of: the tables and errors
 // are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	plain := strings.Repeat("1,2.5,word,3\n", 600)
@@ -205,7 +205,7 @@ func TestDeviceHostile(t *testing.T) {
 	}
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a device for a column
 // with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	in := readertest.Input{Name: "a.csv", Text: deviceFile(rand.New(rand.NewPCG(7, 9)), 400, ",", "\n")}

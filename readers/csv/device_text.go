@@ -50,13 +50,14 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Room) {
 	})
 }
 
-// check has the texts of columns that nobody asked for looked at: nothing of them leaves the card.
+// check has the texts of columns that nobody asked for looked at: nothing of them leaves the
+// device.
 func (d *deviceRows) check(list []deviceColumn, r *device.Room) {
 	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)
 	d.measure(list, r)
 }
 
-// shortRecords is why cards leave texts that take too much of their memory.
+// shortRecords is why devices leave texts that take too much of their memory.
 const shortRecords = "records of hardly any text"
 
 // measure finds the texts and how long they are, and waits for it. The quotes around them are left

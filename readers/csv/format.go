@@ -61,7 +61,8 @@ func Format() readers.Format {
 			},
 			{
 				Name: optRagged, Default: "error", Values: []string{"error", "pad"},
-				Doc: "what a record of fewer or more fields does: error, or pad it with nulls and drop what is too much",
+				Doc: "what a record of fewer or more fields does: error, or pad it with nulls " +
+					"and drop what is too much",
 			},
 			{
 				Name: optTypes, Default: auto, Values: []string{auto, "string"},

@@ -15,8 +15,8 @@ type locator struct {
 	text
 	list  []candidate
 	seen  []valueForm // by column
-	fresh []shown   // of the record at hand
-	bad   bool      // the record at hand is not in the encoding
+	fresh []shown     // of the record at hand
+	bad   bool        // the record at hand is not in the encoding
 }
 
 // shown is a column whose finding is of the record at hand, and what it was before.

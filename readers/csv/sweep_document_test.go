@@ -23,7 +23,7 @@ type sweeper struct {
 	*rand.Rand
 	delimiter string
 	end       func() string // of a line
-	odd       int           // one thing in so many is odd
+	odd       int           // one thing in n is odd
 }
 
 func newSweepDocument(seed uint64) sweepDocument {

@@ -25,7 +25,8 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // number reads a text that is a number from its first byte to its last:
 //
-//	number  = [ "+" | "-" ] ( digits [ point [ digits ] ] | point digits ) [ "e" [ "+" | "-" ] digits ] | "nan" | [ "-" ] "inf"
+//	number  = [ "+" | "-" ] ( digits [ point [ digits ] ] | point digits ) [ "e" [ "+" | "-" ] digits ] |
+//	        "nan" | [ "-" ] "inf"
 //	point   = "." | "," by option; letters in any case
 //
 // -0 is no integer, since no integer has its sign: programs that write it print a float. An

@@ -40,7 +40,7 @@ const defaultPage = "ISO-8859-1"
 // errNoPage is the cause where a file names a code page that nobody knows.
 var errNoPage = errors.New("the code page is none that is known here; name the right one with the option encoding")
 
-// pageOf finds the code page: the option's, else that of the .cpg file beside the table, else that
+// pageOf finds the code page: the option's, else that of the .cpg file next to the table, else that
 // of the language driver, else ISO-8859-1.
 func pageOf(src *source.File, option string, driver byte) (*codePage, error) {
 	if option != "" {

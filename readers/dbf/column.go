@@ -63,7 +63,7 @@ func sized[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// reset forgets the run. The next one has so many rows at most.
+// reset forgets the run. The next one has n rows at most.
 func (c *column) reset(rows int) {
 	c.facts, c.rounded, c.rows = c.field.facts(), 0, rows
 	c.nulls, c.bad = c.nulls[:0], c.bad[:0]
@@ -170,7 +170,7 @@ func (c *column) eraseNulls(b *block) {
 	}
 }
 
-// finish gives the column of so many rows. Its slices are the column's own.
+// finish gives the column of n rows. Its slices are the column's own.
 func (c *column) finish(rows int) geoarrow.Column {
 	if c.unread {
 		return geoarrow.Unread(c.field.id())

@@ -7,19 +7,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// DeviceAttributes are the records of a table that a card reads for another file, whose rows'
+// DeviceAttributes are the records of a table that a device reads for another file, whose rows'
 // attributes they are.
 type DeviceAttributes struct{ d deviceRecords }
 
-// QueueAttributes queues the work on whole records of a table that is OnCards. What a card does not
-// accept it says to w.
+// QueueAttributes queues the work on whole records of a table that is OnCards. What a device does
+// not accept it says to w.
 func QueueAttributes(w *device.Work, h *Header, records gpu.Buffer[byte]) *DeviceAttributes {
 	a := &DeviceAttributes{deviceRecords{Work: w, h: h, text: records}}
 	a.d.queue()
 	return a
 }
 
-// Rows are the records that are rows, on the card: their numbers, and how many these are.
+// Rows are the records that are rows, on the device: their numbers, and how many these are.
 func (a *DeviceAttributes) Rows() kfixed.FixedRecords { return a.d.records }
 
 // Finish gives the columns, behind an Await, if nothing is wrong. Bytes of texts are there behind

@@ -32,7 +32,7 @@ func newDeviceColumn(f *Field, c *geoarrow.Column) *deviceColumn {
 	}}
 }
 
-// onCard is how a card reads the field.
+// onCard is how a device reads the field.
 func (f *Field) onCard() kfixed.FixedType {
 	switch f.kind {
 	case kindInteger:
@@ -80,7 +80,7 @@ func (d *deviceRecords) parse(list []*deviceColumn) {
 	})
 }
 
-// check looks for odd values in columns that stay on the card.
+// check looks for odd values in columns that stay on the device.
 func (d *deviceRecords) check(list []*deviceColumn) {
 	d.inGroups(list, func([]*deviceColumn, gpu.Buffer[uint64], gpu.Buffer[uint64]) {})
 }

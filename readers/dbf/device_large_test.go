@@ -12,10 +12,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
-// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
-// files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much
-// memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with devices
+// as the server has them and with the CPU engine. The devices may leave none of their chunks:
+// generated files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with
+// as much memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files, config := map[string][]byte{}, slots.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {

@@ -8,9 +8,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceRecords reads a chunk of records on a card. There is room for as many rows as records until
-// the host knows how many are deleted, for which it waits once: then it has everything but the
-// bytes of texts.
+// deviceRecords reads a chunk of records on a device. There is room for as many rows as records
+// until the host knows how many are deleted, for which it waits once: then it has everything but
+// the bytes of texts.
 //
 //	text -> rows -> numbers, dates, logicals, binary values
 //	             -> spans of texts -> offsets -> texts
@@ -90,7 +90,7 @@ func (d *deviceRecords) finish() {
 	}
 }
 
-// reasons are why cards leave records to the CPU engine.
+// reasons are why devices leave records to the CPU engine.
 var reasons = []struct {
 	odd uint32
 	why string
@@ -110,7 +110,7 @@ func (d *deviceRecords) accept(odd uint32) {
 	}
 }
 
-// fields gives each field that a card reads its column, and each that it only checks one that
+// fields gives each field that a device reads its column, and each that it only checks one that
 // nobody sees.
 func (d *deviceRecords) fields() (values, texts, unread []*deviceColumn) {
 	for i := range d.h.Fields {

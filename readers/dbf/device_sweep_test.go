@@ -66,7 +66,7 @@ func goldenInput(t *testing.T, name string) readertest.Input {
 	return in
 }
 
-// repeated is a table with its records so many times, if its header is one.
+// repeated is a table with its records n times, if its header is one.
 func repeated(text []byte, times int) []byte {
 	if len(text) < 32 {
 		return text
@@ -94,7 +94,7 @@ func TestDeviceSplits(t *testing.T) {
 	}.bytes()
 	records := len(text) - int(binary.LittleEndian.Uint16(text[8:]))
 	for chunk := int64(1); chunk <= int64(records/2); chunk++ {
-		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
+		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a device's memory is free again afterwards
 			d := readertest.DeviceOn(t, dbf.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: chunk,
 				Slots:      2, Work: 2,
@@ -110,9 +110,9 @@ func TestDeviceSplits(t *testing.T) {
 	}
 }
 
-// TestDeviceSweep holds what cards make of random tables against what the CPU engine makes of them:
-// tables, counts and errors, to the letter. Some have fields that cards leave alone, some are
-// broken.
+// TestDeviceSweep holds what devices make of random tables against what the CPU engine makes of
+// them: tables, counts and errors, to the letter. Some have fields that devices leave alone, some
+// are broken.
 func TestDeviceSweep(t *testing.T) {
 	list := readertest.Devices(t, dbf.Format(), deviceChunks)
 	documents := int64(0)

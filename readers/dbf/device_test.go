@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// everyType is a table of Visual FoxPro with columns of all types that cards read, texts of some
+// everyType is a table of Visual FoxPro with columns of all types that devices read, texts of some
 // words, and nulls of every kind.
 func everyType(r *rand.Rand, records int, words ...string) table {
 	tab := table{version: 0x30, fields: []field{
@@ -70,7 +70,7 @@ func everyType(r *rand.Rand, records int, words ...string) table {
 	return tab
 }
 
-// longer is a table of so many records, which are those of another one again and again.
+// longer is a table of n records, which are those of another one again and again.
 func longer(tab table, records int) []byte {
 	all := make([]string, records)
 	for i := range all {
@@ -80,8 +80,8 @@ func longer(tab table, records int) []byte {
 	return tab.bytes()
 }
 
-// TestDeviceAcceptsOrdinaryTables holds the tables of the card against those of the CPU engine, and
-// has it refuse nothing.
+// TestDeviceAcceptsOrdinaryTables holds the tables of the device against those of the CPU engine,
+// and has it refuse nothing.
 func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
 	ascii, utf8 := []string{"", "plain", "  two  words ", "a\x00b", strings.Repeat("x", 30)},
 		[]string{"é ü", "😀", "", strings.Repeat("ä", 15), "中文"}
@@ -134,7 +134,7 @@ func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
 	}
 }
 
-// TestDeviceLeavesTheRest has tables that cards do not read, or not all of: the tables and errors
+// TestDeviceLeavesTheRest has tables that devices do not read, or not all of: the tables and errors
 // are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	fields := []field{
@@ -235,7 +235,7 @@ func TestDeviceTextsThatGrow(t *testing.T) {
 	}
 }
 
-// TestDeviceIsNotAsked has tables that no card is asked to read.
+// TestDeviceIsNotAsked has tables that no device is asked to read.
 func TestDeviceIsNotAsked(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -302,7 +302,7 @@ func TestDeviceHostile(t *testing.T) {
 	}
 }
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	text := everyType(rand.New(rand.NewPCG(7, 9)), 700, "abc", "", "é").bytes()
 	readertest.DeviceFaults(t, dbf.Format(), readertest.Input{
@@ -311,7 +311,7 @@ func TestDeviceFaults(t *testing.T) {
 	})
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a device for a column
 // with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	table := everyType(rand.New(rand.NewPCG(7, 9)), 400, "plain", "text", "")

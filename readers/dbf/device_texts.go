@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// textShare is of how many bytes of records a card makes one text at a time: a text takes some 45
+// textShare is of how many bytes of records a device makes one text at a time: a text takes some 45
 // bytes of its memory on its way.
 const textShare = 16
 
@@ -33,7 +33,7 @@ type textRoom struct {
 	page                  gpu.Buffer[uint32] // of one byte a character
 }
 
-// texts makes columns of texts. Their bytes stay on the card until the host knows how many they
+// texts makes columns of texts. Their bytes stay on the device until the host knows how many they
 // are.
 func (d *deviceRecords) texts(list []*deviceColumn) {
 	if len(list) == 0 {

@@ -61,7 +61,7 @@ func visualFoxPro(version byte) bool { return version >= 0x30 && version <= 0x32
 func foxPro(version byte) bool { return visualFoxPro(version) || version == 0xF5 || version == 0xFB }
 
 // ReadHeader reads the header of the table in a file and finds its code page, for which it looks at
-// the .cpg file beside it. opts are checked options that have those of Options. Errors: a
+// the .cpg file next to it. opts are checked options that have those of Options. Errors: a
 // *readers.ParseError for a file that is no table, a *readers.OptionError for an encoding that
 // nobody knows, those of reading.
 func ReadHeader(ctx context.Context, src *source.File, opts readers.Options) (*Header, error) {
@@ -169,7 +169,7 @@ func (h *Header) count(src *source.File, promised int64) error {
 	return nil
 }
 
-// endsWhole reports whether so many records are all that the file has, but for the mark of its end.
+// endsWhole reports whether n records are all that the file has, but for the mark of its end.
 func (h *Header) endsWhole(src *source.File, records int64) bool {
 	left := src.Size - h.offset(records)
 	if left != 1 {
@@ -268,7 +268,7 @@ func (h *Header) fields(src *source.File, text []byte) error {
 	return nil
 }
 
-// noField is the error of a table without fields. Beside a shapefile it says which records are
+// noField is the error of a table without fields. Next to a shapefile it says which records are
 // deleted, and nothing else; alone it is none.
 func (h *Header) noField(src *source.File) error {
 	return h.errorAt(src, headBytes, noRecord, "", "", fmt.Errorf("the header has no field%s", h.otherLayout()))

@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// memoFile is the file of long texts beside a table. It consists of blocks, which records know by
+// memoFile is the file of long texts next to a table. It consists of blocks, which records know by
 // number.
 //
 //	.fpt, FoxPro    header: byte 6, 2 bytes: size of a block, big-endian
@@ -49,7 +49,7 @@ func (e *memoError) Error() string { return e.what }
 
 func memoErrorf(format string, args ...any) error { return &memoError{fmt.Sprintf(format, args...)} }
 
-// openMemo opens the memo file beside a table. It is nil if there is none.
+// openMemo opens the memo file next to a table. It is nil if there is none.
 func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 	extensions := []string{".dbt", ".fpt"}
 	if foxPro(h.Version) {

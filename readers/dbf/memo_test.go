@@ -304,7 +304,7 @@ func TestMemoBlockOfBlanks(t *testing.T) {
 	check(t, memo(16, "     ", " \x20\x00\x00\x00", " \x21\x00\x00\x00"), "M: string: null | \"first\" | \"second\"\n")
 }
 
-// sharing is a table of which all records have the same memos, in so many columns.
+// sharing is a table of which all records have the same memos, in n columns.
 func sharing(columns, records, memoBytes int) readertest.Input {
 	tab := table{version: 0x83}
 	for i := range columns {

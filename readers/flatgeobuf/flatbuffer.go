@@ -76,7 +76,7 @@ func (t *table) has(i int) bool {
 	return t.buf[entry]|t.buf[entry+1] != 0
 }
 
-// place is where field i, of so many bytes, stands in the buffer; 0: it is absent.
+// place is where field i, of n bytes, stands in the buffer; 0: it is absent.
 func (t *table) place(i, bytes int) (int, *fault) {
 	if !t.has(i) {
 		return 0, nil
@@ -89,7 +89,7 @@ func (t *table) place(i, bytes int) (int, *fault) {
 	return t.at + offset, nil
 }
 
-// number is the unsigned integer of so many bytes that field i holds, or what it is where it is
+// number is the unsigned integer of n bytes that field i holds, or what it is where it is
 // absent.
 func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	at, err := t.place(i, bytes)
@@ -108,7 +108,7 @@ func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	}
 }
 
-// vector is the elements of field i, each of so many bytes, and where they stand; at is 0 where the
+// vector is the elements of field i, each of n bytes, and where they stand; at is 0 where the
 // field is absent.
 func (t *table) vector(i, bytes int) (v []byte, at int, err *fault) {
 	field, err := t.place(i, 4)

@@ -3,7 +3,8 @@
 //
 //	file      magic, header, [index], { feature }
 //	magic     "fgb" 3 "fgb" and the patch level, any
-//	header    length, flatbuffer: kind of the geometries, columns, reference system, number of features, size of the index's nodes
+//	header    length, flatbuffer: kind of the geometries, columns, reference system, number of features, size
+//	          of the index's nodes
 //	index     a packed Hilbert R-tree, where the header gives a number of features and a size of nodes; passed over
 //	feature   length, flatbuffer: geometry, properties
 //

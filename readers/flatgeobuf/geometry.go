@@ -167,7 +167,8 @@ func (d *decoder) parts(t *table, k geoarrow.Kind, depth int) *fault {
 // take counts the bytes of an array.
 func (d *decoder) take(at, bytes int) *fault {
 	if d.left -= bytes; d.left < 0 {
-		return faultf(at, "the arrays of the geometry have more bytes than the feature: several of its parts share them")
+		return faultf(at, "the arrays of the geometry have more bytes than the feature: "+
+			"several of its parts share them")
 	}
 	return nil
 }

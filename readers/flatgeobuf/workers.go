@@ -126,7 +126,7 @@ func (r *worker) find(p int) int {
 	}
 }
 
-// looks reports whether what stands at p looks like a feature with so many more behind it, as far
+// looks reports whether what stands at p looks like a feature with n more behind it, as far
 // as the window shows them.
 func (s *scanner) looks(p, more int) bool {
 	w := s.Word(p)

@@ -203,7 +203,7 @@ func (b *GeometryBuilder) End(k Kind) {
 	}
 }
 
-// Points ends a row for each of so many positions, of which it is a Point. No geometry is at hand.
+// Points ends a row for each of n positions, of which it is a Point. No geometry is at hand.
 func (b *GeometryBuilder) Points(x, y []float64) {
 	if b.Unread {
 		for range x {

@@ -57,7 +57,8 @@ func (r Role) Times() bool {
 //	bool     ceil(n/8)    -              ceil(n/8) bytes, one bit a row  -
 //	string   ceil(n/8)    n+1, from 0    UTF-8                           -
 //	binary   ceil(n/8)    n+1, from 0    bytes                           -
-//	list     ceil(n/8)    n+1, from 0    -                               Offsets[n] elements; nulls only if the type says so
+//	list     ceil(n/8)    n+1, from 0    -                               Offsets[n] elements; nulls only if
+//	                                     the type says so
 //	null     -            -              -                               -
 //
 // A column of the type null, whose Nulls are 0, is one that nobody asked for: only its name and its

@@ -34,7 +34,7 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// Dim is the set of ordinates beside x and y.
+// Dim is the set of ordinates next to x and y.
 type Dim uint8
 
 const (
@@ -67,7 +67,8 @@ func (r RowKind) Dim() Dim { return Dim(r >> 3) }
 // Native: Kind is the column's kind, Dim its dimension; coordinates are separated. n is Rows.
 //
 //	Kind                        Geoms           Parts              Rings
-//	Point                       -               -                  -                  row i is position i: 0 under a null, NaN in every ordinate if empty
+//	Point                       -               -                  -                  row i is position i: 0
+//	                            under a null, NaN in every ordinate if empty
 //	LineString, MultiPoint      n+1, positions  -                  -
 //	Polygon, MultiLineString    n+1, rings      -                  rings+1, positions
 //	MultiPolygon                n+1, parts      parts+1, rings     rings+1, positions
@@ -108,8 +109,10 @@ func (g *Geometry) Bytes() int64 {
 // that hold it, of every level that its kind has.
 //
 //	positions [C0, C1)    every kind; an empty Point has C0 == C1
-//	rings     [R0, R1)    Polygon, MultiLineString, MultiPolygon: ring i ends at Rings[i+1] and starts where the one before ends, the first at C0
-//	parts     [P0, P1)    MultiPolygon: part i ends at Parts[i+1] and starts where the one before ends, the first at R0
+//	rings     [R0, R1)    Polygon, MultiLineString, MultiPolygon: ring i ends at Rings[i+1] and starts where
+//	                      the one before ends, the first at C0
+//	parts     [P0, P1)    MultiPolygon: part i ends at Parts[i+1] and starts where the one before ends, the
+//	                      first at R0
 //
 // Only ends are read, because in a builder positions of other kinds may stand between the rings of
 // two rows.
@@ -173,7 +176,7 @@ func (g *Geometry) rowKind(i int) RowKind {
 	return MakeRowKind(g.Kind, g.Dim)
 }
 
-// positionsOf gives the range of the positions of row i of a native column that is none of Point.
+// positionsOf gives the range of the positions of row i of a native column that is not one of Point.
 func (g *Geometry) positionsOf(i int) (c0, c1 int32) {
 	from, to := g.Geoms[i], g.Geoms[i+1]
 	switch g.Kind {

@@ -18,8 +18,8 @@ type Arena struct {
 	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
 	Late bool    // pages are mapped in as they are written, and not by Alloc
 
-	// Helpers are goroutines that share large work on its memory with whoever does it: mapping
-	// pages in, and copying. For a chunk that somebody waits for.
+	// Helpers are goroutines that share large work on its memory with a caller that does it:
+	// mapping pages in, and copying. For a chunk that somebody waits for.
 	Helpers int
 
 	rest  []byte // of the newest block
@@ -61,7 +61,7 @@ func alloc[T FixedWidth | ~uint8](a *Arena, expected, spare int) []T {
 // heap grows.
 const sharedBytes = 512 << 10
 
-// share has something done with so many bytes: all at once, or in pieces, by the helpers too.
+// share has something done with n bytes: all at once, or in pieces, by the helpers too.
 func (a *Arena) share(size int, do func(from, to int)) {
 	pieces := (size + sharedBytes - 1) / sharedBytes
 	if a.Helpers == 0 || pieces < 2 {

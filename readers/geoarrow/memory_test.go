@@ -58,7 +58,7 @@ func TestPopulate(t *testing.T) {
 	}
 }
 
-// TestShare has work of any size done once, byte by byte, whoever helps.
+// TestShare has work of any size done once, byte by byte, a caller that helps.
 func TestShare(t *testing.T) {
 	for _, helpers := range []int{0, 1, 3} {
 		for _, size := range []int{0, 1, sharedBytes - 1, sharedBytes, sharedBytes + 1, 9*sharedBytes + 5} {

@@ -20,7 +20,7 @@ type Value struct {
 	Decimal decimal128.Num // decimal128, in units of its last digit
 }
 
-// Compare is less than, equal to or greater than 0 where v is so beside w, a value of the same
+// Compare is less than, equal to or greater than 0 where v is so next to w, a value of the same
 // type. Strings compare by bytes.
 func (v Value) Compare(w Value) int {
 	return cmp.Or(cmp.Compare(v.Int, w.Int), cmp.Compare(v.Uint, w.Uint), cmp.Compare(v.Float, w.Float),

@@ -46,7 +46,8 @@ var unitNames = [...]string{arrow.Second: "s", arrow.Millisecond: "ms", arrow.Mi
 
 // TypeName names a type that a column may have:
 //
-//	int32    timestamp[ms]    timestamp[us, +05:30]    decimal(19, 4)    fixed_size_binary[16]    list[utf8]    list_of_nullable[int8]
+//	int32    timestamp[ms]    timestamp[us, +05:30]    decimal(19, 4)
+//	fixed_size_binary[16]    list[utf8]    list_of_nullable[int8]
 //
 // It gives false for a type that no column has.
 func TypeName(t arrow.DataType) (string, bool) {

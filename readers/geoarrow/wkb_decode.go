@@ -245,7 +245,7 @@ func (d *WKBDecoder) polygon(r *wkbReader, h wkbHead) error {
 	return nil
 }
 
-// run reads a count and so many positions.
+// run reads a count and n positions.
 func (d *WKBDecoder) run(r *wkbReader, h wkbHead) (n int, err error) {
 	if n, err = r.count(h, 8*h.dim.Size()); err != nil {
 		return 0, err

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// BenchmarkDevice reads the file that VIBEFLIGHT_BENCH_FILE names on a card, with chunks of several
-// sizes and several of them on their way. The memory of a table serves the next one.
+// BenchmarkDevice reads the file that VIBEFLIGHT_BENCH_FILE names on a device, with chunks of
+// several sizes and several of them on their way. The memory of a table serves the next one.
 func BenchmarkDevice(b *testing.B) {
 	name := os.Getenv("VIBEFLIGHT_BENCH_FILE")
 	if name == "" {

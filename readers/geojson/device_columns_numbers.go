@@ -29,7 +29,7 @@ type deviceNumbers struct {
 	looks     []uint64     // the same on the host, once it was waited for
 }
 
-// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is none of
+// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is not one of
 // numbers.
 func heldAs(t arrow.Type) arrow.Type {
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 9))
 	text := deviceFile(r, 500, false, shapeOf(r, "Polygon"), func(i int) string {

@@ -61,7 +61,8 @@ type deviceCollections struct {
 //
 //	text      … "geometries":[ m1 , m2 ] … "geometries":[] … "geometries":[ m3 ] …
 //	members   m1 , m2 , m3 ,
-//	first     0 2 2 3                                                                 the first member of each collection
+//	first     0 2 2 3                                                                 the first member of each
+//	          collection
 func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCollections {
 	if d.Stopped() || x == nil || !sh.some(geoarrow.GeometryCollection) {
 		return nil

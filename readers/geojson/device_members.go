@@ -83,8 +83,9 @@ func (t *dictionary) widen() bool {
 	return len(t.columns) > before
 }
 
-// deviceDictionary is a dictionary on the device. It stays there from chunk to chunk: small copies to the
-// device wait for the large ones that bring text, and most chunks have the names of the one before.
+// deviceDictionary is a dictionary on the device. It stays there from chunk to chunk: small copies
+// to the device wait for the large ones that bring text, and most chunks have the names of the one
+// before.
 type deviceDictionary struct {
 	dictionary
 	fields *kjson.Fields
@@ -126,7 +127,7 @@ func (u *deviceDictionary) Free(s *gpu.Stream) error {
 // What one chunk may teach. Who chooses names so that they share buckets in every round is not
 // waited for.
 const (
-	mostNewNames = 256 // beside those of the chunks before
+	mostNewNames = 256 // next to those of the chunks before
 	newNames     = 256 // per round and level: a power of two
 	mostRounds   = 8
 )
@@ -218,7 +219,8 @@ func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceR
 		return levels, nil
 	}
 	for i, n := range fields {
-		levels[i] = &placedMembers{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n], rows: rows}
+		levels[i] = &placedMembers{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n],
+			rows: rows}
 		from += n
 	}
 	return levels, device.Result(d.Work, odds)
@@ -236,7 +238,7 @@ func (d *deviceRows) upload() {
 	d.Try(err)
 }
 
-// missed gets the first member whose key is none of the dictionary's names, behind the next await.
+// missed gets the first member whose key is not one of the dictionary's names, behind the next await.
 // again: the dictionary has changed since the records were listed.
 func (d *deviceRows) missed(again bool) []uint32 {
 	if again {

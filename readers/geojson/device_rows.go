@@ -36,8 +36,8 @@ type deviceRows struct {
 	x         *kjson.Structure
 	records   *kjson.Records
 	badString gpu.Buffer[int64] // where one is, or -1; no element: all are sound
-	shapes    *placedMembers           // members of geometries
-	values    *placedMembers           // members of properties
+	shapes    *placedMembers    // members of geometries
+	values    *placedMembers    // members of properties
 	foreign   map[string]int64  // how many members that nobody reads there are of each name
 	third     bool              // some position here, or of the rows before, has a third ordinate
 

@@ -28,12 +28,12 @@ type sweeper struct {
 	open     string   // what a feature begins with, before its first member
 	kinds    []int    // of geometries
 	dim      int      // ordinates of most positions
-	oddDim   int      // one position in so many has others; 0: none
+	oddDim   int      // one position in n has others; 0: none
 	ids      int      // kind of ids; -1: none
 	columns  []sweepColumn
 	fresh    bool // each feature has a property of its own
 	features int
-	oddities int // one thing in so many is odd
+	oddities int // one thing in n is odd
 }
 
 // sweepColumn is a property of features from one on, with values of one kind as a rule.
@@ -41,7 +41,7 @@ type sweepColumn struct {
 	name  string
 	kind  int
 	first int
-	rare  int // one feature in so many lacks it
+	rare  int // one feature in n lacks it
 }
 
 func newSweepDocument(seed uint64) sweepDocument {
@@ -125,7 +125,7 @@ func (w *sweeper) plan() {
 	}
 }
 
-// document is about so many bytes, and maybe a sequence.
+// document is about n bytes, and maybe a sequence.
 func (w *sweeper) document(size int) (text string, sequence bool) {
 	var b strings.Builder
 	form := w.IntN(10) // 0 to 2: a sequence, 3: an array, else a collection
@@ -458,7 +458,7 @@ func valueBehind(text []byte, at int) (from, to int) {
 	return from, min(to, len(text))
 }
 
-// shrink leaves away what a document does not need to fail, for at most so many tries.
+// shrink leaves away what a document does not need to fail, for at most n tries.
 func (d sweepDocument) shrink(tries int, fails func(sweepDocument) bool) sweepDocument {
 	try := func(text []byte, limits readers.Limits) bool {
 		smaller := d

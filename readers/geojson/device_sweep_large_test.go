@@ -74,7 +74,7 @@ func largeOwn(t *testing.T) string {
 }
 
 // digest reads a file and gives a line for each slice of the table, with its hash, and for all that
-// is beside them.
+// is next to them.
 func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.Layout) readers.Parser) (lines []string,
 	rows int64,
 ) {

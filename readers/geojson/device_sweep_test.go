@@ -21,7 +21,7 @@ import (
 // TestDeviceSweep holds what a device makes of random documents, most of them with mistakes,
 // against what the CPU engine makes of them: tables, counts and errors, to the letter. It reads
 //
-//	VIBEFLIGHT_SWEEP       so many documents; else 2,000, and 100 under -short
+//	VIBEFLIGHT_SWEEP       n documents; else 2,000, and 100 under -short
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; each document has its own
 //
 // A document that differs is written to a file, whole and shrunk, and its seed printed:
@@ -56,7 +56,7 @@ func TestDeviceSweep(t *testing.T) {
 	s.check(t, documents/2)
 }
 
-// sweep is devices that read chunks of several sizes on one card, and what they did.
+// sweep is devices that read chunks of several sizes on one device, and what they did.
 type sweep struct {
 	t       *testing.T
 	devices []readers.Engine
@@ -81,7 +81,7 @@ func newSweep(t *testing.T, chunks []int64) *sweep {
 	return s
 }
 
-// fault fails the test with what went wrong on a card, once.
+// fault fails the test with what went wrong on a device, once.
 func (s *sweep) fault(card string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *sweep) sum() (sum readers.EngineCounts) {
 	return sum
 }
 
-// check asks for a card that did its part.
+// check asks for a device that did its part.
 func (s *sweep) check(t *testing.T, least int) {
 	t.Helper()
 	if sum := s.sum(); sum.Chunks < int64(least) || sum.Faults > 0 {

@@ -167,7 +167,7 @@ func TestDeviceErrors(t *testing.T) {
 	}
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a device for a column
 // with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 9))

@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// taskSchedule has tasks on one chunk go side by side: while one waits for the device the others give it
-// more to do, so that one wait serves them all.
+// taskSchedule has tasks on one chunk go side by side: while one waits for the device the others
+// give it more to do, so that one wait serves them all.
 //
 //	one     launch, ask ·      look, launch, ask ·      look
 //	other   ·       launch, ask ·                launch, ask ·   look
@@ -20,7 +20,7 @@ type taskSchedule struct {
 	rest func() // lets the others have their turns, until the device was waited for; nil without others
 }
 
-// Await waits for all that the device was given, by the tasks beside this one, too.
+// Await waits for all that the device was given, by the tasks next to this one, too.
 func (d *deviceRows) Await() {
 	if d.turns.rest == nil {
 		d.Work.Await()

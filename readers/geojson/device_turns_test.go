@@ -76,7 +76,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device beside
+// TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device next to
 // its text, which would wait behind that of others. Numbers of the types before are made when they
 // are read.
 func TestDeviceCalls(t *testing.T) {

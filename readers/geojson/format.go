@@ -3,8 +3,10 @@
 //
 // Accepted, strictly as RFC 8259 has it, with any blanks and any order of members:
 //
-//	file      FeatureCollection | Feature | geometry | array of Features | sequence, each after an optional byte order mark
-//	sequence  Features and geometries, each after any blanks and record separators; a file whose name does not promise a sequence is one if its
+//	file      FeatureCollection | Feature | geometry | array of Features | sequence, each after an optional
+//	          byte order mark
+//	sequence  Features and geometries, each after any blanks and record separators; a file whose name does not
+//	          promise a sequence is one if its
 //	          second value stands on a line of its own
 //
 // Repeated names: the last one counts, but a FeatureCollection has features once. Members that no

@@ -83,7 +83,8 @@ func TestNullErrors(t *testing.T) {
 		},
 		{
 			"a kind of no geometry", fc(f(`{"type":¦"Polyline","coordinates":[[1,2]]}`, `{"a":1}`),
-				f(shape("Point", "[1,2]"), "{}")), "a: int32: 1 | null\ngeometry: geoarrow.point xy: null | POINT (1 2)",
+				f(shape("Point", "[1,2]"), "{}")),
+			"a: int32: 1 | null\ngeometry: geoarrow.point xy: null | POINT (1 2)",
 			[]string{`0, "geometry": bad-geometry: geometry is null`},
 		},
 		{

@@ -184,7 +184,7 @@ func loneSurrogates(raw []byte) (n int64) {
 	return n
 }
 
-// checkDepth refuses t if it opens a bracket inside of so many others or more.
+// checkDepth refuses t if it opens a bracket inside of n others or more.
 func (t *tree) checkDepth(open int) error {
 	if t.kind != '{' && t.kind != '[' {
 		return nil

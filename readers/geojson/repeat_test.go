@@ -68,7 +68,8 @@ func TestRepeated(t *testing.T) {
 			"a: int32: 1",
 		},
 		{
-			"type of a Feature, last wrong", fc(`{"type":"Feature","geometry":null,"properties":{"a":1},"type":¦"Point"}`),
+			"type of a Feature, last wrong",
+			fc(`{"type":"Feature","geometry":null,"properties":{"a":1},"type":¦"Point"}`),
 			`"Feature"`,
 		},
 		{

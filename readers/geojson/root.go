@@ -127,7 +127,7 @@ func (s *scanner) rootEnd(r *root, p int) bool {
 	return s.onlyBlanks(p+1, "the FeatureCollection")
 }
 
-// failType says that the type member's value at off is none of the root's.
+// failType says that the type member's value at off is not one of the root's.
 func (s *scanner) failType(off int64) int {
 	p := s.MoveTo(off)
 	if p < 0 {

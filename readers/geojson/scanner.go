@@ -46,7 +46,7 @@ type scanner struct {
 	next    int64      // offset behind the last chunk: of the next row, or of what ends the rows
 	rest    func() int // reads on with several workers when this scanner stopped
 
-	counted      bool  // a row was read that is none of those left out
+	counted      bool  // a row was read that is not one of those left out
 	inRow        bool  // a fault is one of a feature
 	feature      int64 // its number in the file
 	first        int64 // offset of the first one of the chunk, be it left out or not

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the rows of the chunk at hand, with what GeoJSON must know of them beside their
+// sink holds the rows of the chunk at hand, with what GeoJSON must know of them next to their
 // values.
 type sink struct {
 	rows.Sink

@@ -282,7 +282,8 @@ func TestFeature(t *testing.T) {
 			`{"crs":{"type":"name","properties":{"name":"EPSG:25832"}},"type":"Feature","geometry":null,"properties":{"a":1}}`, "a: int32: 1\ncrs: EPSG:25832",
 		},
 		{
-			"crs of a feature in a collection", fc(`{"type":"Feature","crs":null,"geometry":null,"properties":{"a":1}}`),
+			"crs of a feature in a collection",
+			fc(`{"type":"Feature","crs":null,"geometry":null,"properties":{"a":1}}`),
 			"a: int32: 1\nforeign: \"crs\" 1",
 		},
 	})

@@ -200,8 +200,8 @@ func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	return true
 }
 
-// centeredArc is what an arc or a circle around a position says of itself. Angles are counted from the
-// first axis of the system towards the second, in radians.
+// centeredArc is what an arc or a circle around a position says of itself. Angles are counted from
+// the first axis of the system towards the second, in radians.
 type centeredArc struct {
 	radius   float64
 	unit     string // of the radius, as written

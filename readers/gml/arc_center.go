@@ -64,7 +64,8 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 
 // placer gives positions around a center by their angle, and the radius in the units of the system.
 // In a geographic system a radius in units of length is one on the sphere.
-func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64), radius float64) {
+func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64),
+	radius float64) {
 	radius = e.radius
 	unit, isLength := metres[strings.ToLower(e.unit)]
 	if isLength && c.system.isGeographic() {
@@ -99,8 +100,8 @@ func onSphere(center position, distance float64, northFirst bool) func(angle flo
 	}
 }
 
-// curveEnds says how near the ends of the curve that was read last must be to those beside them: 0,
-// the same, where the file gives them.
+// curveEnds says how near the ends of the curve that was read last must be to those next to them:
+// 0, the same, where the file gives them.
 type curveEnds struct{ start, end float64 }
 
 // near reports whether two neighbouring positions are within a distance.

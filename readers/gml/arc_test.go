@@ -44,7 +44,8 @@ func TestArcsAreNamed(t *testing.T) {
 		{
 			"computed", segments(strings.Repeat(
 				"<ArcByCenterPoint><pos>0 "+
-					"0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle></ArcByCenterPoint>", 5826,
+					"0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle></ArcByCenterPoint>",
+				5826,
 			) +
 				"<ArcByCenterPoint><pos>0 " +
 				"0</pos><radius>1</radius><startAngle>0</startAngle><endAngle>720</endAngle>¦</ArcByCenterPoint>"),

@@ -172,8 +172,8 @@ func (s *deviceStyle) positions(n int) string {
 	return "<gml:posList" + dimension + ">" + blank + list(" ", blank) + "</gml:posList>"
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and
-// has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine,
+// and has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	}
 }
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	text := deviceFile(rand.New(rand.NewPCG(7, 9)), 120)
 	readertest.DeviceFaults(t, gml.Format(), readertest.Input{
@@ -198,10 +198,10 @@ func TestDeviceFaults(t *testing.T) {
 	})
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
-// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
-// files have nothing odd. Without files it reads one of its own in chunks of 1 MiB, with as much
-// memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with devices
+// as the server has them and with the CPU engine. The devices may leave none of their chunks:
+// generated files have nothing odd. Without files it reads one of its own in chunks of 1 MiB, with
+// as much memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files, config := map[string][]byte{}, slots.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {

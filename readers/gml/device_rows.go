@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// deviceRows reads a chunk of whole features on a card.
+// deviceRows reads a chunk of whole features on a device.
 //
 //	text -> tags -> features ─┬─> lines of WKT -> geometries, by the WKT engine
 //	                          └─> values -> kinds of each column ─┬─> numbers and booleans
@@ -25,7 +25,7 @@ type deviceRows struct {
 	rows *kxml.XMLRows
 }
 
-// Why cards refuse features.
+// Why devices refuse features.
 const (
 	oddTags      = "a tag, or an order of tags, that the first features do not have, or text that is not as most is"
 	oddGeometry  = "a geometry of four ordinates, or of several kinds with north first"
@@ -93,7 +93,7 @@ func (d *deviceRows) find(words *vocabulary) {
 }
 
 // leastTag and leastValue are how many bytes of text stand for a tag, and for a column of a
-// feature: a card has so much room for them.
+// feature: a device has so much room for them.
 const (
 	leastTag   = 3
 	leastValue = 4
@@ -113,7 +113,7 @@ func (k *dictionaryKept) Free(s *gpu.Stream) error {
 	return k.onCard.Free(s)
 }
 
-// dictionary is that of the file on the card.
+// dictionary is that of the file on the device.
 func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
 	k := device.Keep[dictionaryKept](d.Work)
 	if k.of == words {

@@ -15,7 +15,7 @@ import (
 const learnBytes = 256 << 10
 
 // learn reads rows of a layer from text, which begins with one that stands in elements that another
-// scanner has open. opening is what rows begin with. It is nil if these are not for cards.
+// scanner has open. opening is what rows begin with. It is nil if these are not for devices.
 func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, names systems,
 	maxDepth int,
 ) *vocabulary {
@@ -190,7 +190,8 @@ func (l *lesson) holder(way string) (class uint8, ok bool) {
 	return inHolder + uint8(i), true
 }
 
-// start learns a start tag, or an empty one. An end tag's role says that no card knows what it is.
+// start learns a start tag, or an empty one. An end tag's role says that no device knows what it
+// is.
 func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml.XMLWord, column int) {
 	text, note, ok := l.template(role)
 	note.shape, note.list, note.one = role == kxml.XMLShape, role == kxml.XMLPositions,
@@ -204,7 +205,7 @@ func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml
 }
 
 // template is the tag at hand as the dictionary has it: with values of identifiers left open. ok:
-// cards know all that its attributes say.
+// devices know all that its attributes say.
 func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool) {
 	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)
 	ok = len(raw) <= longestTag
@@ -235,7 +236,7 @@ func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool
 	return text, note, ok && (role != kxml.XMLRow || open <= 1)
 }
 
-// longestTag is the longest that cards compare.
+// longestTag is the longest that devices compare.
 const longestTag = 1024
 
 // number is that of an element's name.

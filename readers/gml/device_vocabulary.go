@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Classes of elements, as cards tell them apart: what may stand around what.
+// Classes of elements, as devices tell them apart: what may stand around what.
 const (
 	inRow uint8 = iota
 	inValue
@@ -27,7 +27,7 @@ const (
 	inGeometryMember
 	inBoundary
 	inPositions
-	inNothing // what is around rows, and what no card knows
+	inNothing // what is around rows, and what no device knows
 	inHolder  // and the classes behind: what holds elements, a class for each way there
 
 	lastClass = 63
@@ -43,14 +43,14 @@ func bit(classes ...uint8) (set uint64) {
 	return set
 }
 
-// shapeTag is how a geometry, or a part of one, is read by cards.
+// shapeTag is how a geometry, or a part of one, is read by devices.
 type shapeTag struct {
 	class   uint8
 	parents uint64
 	word    kxml.XMLWord
 }
 
-// shapeTags are those of all names that cards know.
+// shapeTags are those of all names that devices know.
 var shapeTags = map[string]shapeTag{
 	"Point":           {inPoint, inProperty | bit(inPointMember, inGeometryMember), kxml.XMLPoint},
 	"LineString":      {inLine, inProperty | bit(inLineMember, inGeometryMember), kxml.XMLLineString},
@@ -70,17 +70,17 @@ var memberClasses = map[uint8]uint8{
 	inGeometries: inGeometryMember,
 }
 
-// tagNote is what is known of a tag of the dictionary beside what cards know.
+// tagNote is what is known of a tag of the dictionary next to what devices know.
 type tagNote struct {
 	system *system // that it names; nil: none
 	size   int     // srsDimension; 0: it does not say
 	shape  bool
 	list   bool // a posList
 	one    bool // a pos
-	bad    bool // it stands for several things, or for what no card knows
+	bad    bool // it stands for several things, or for what no device knows
 }
 
-// vocabulary is the tags of rows as a card knows them, learnt from rows.
+// vocabulary is the tags of rows as a device knows them, learnt from rows.
 type vocabulary struct {
 	tags    []kxml.XMLTag
 	notes   []tagNote
@@ -92,12 +92,13 @@ type vocabulary struct {
 	ways    []string       // to what holds elements, by their classes from inHolder on
 }
 
-// oddFrames is why cards leave chunks whose geometries do not all say the same of their positions.
+// oddFrames is why devices leave chunks whose geometries do not all say the same of their
+// positions.
 const oddFrames = "geometries of several systems, or dimensions, in a chunk"
 
 // uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a
 // posList has, by the tags that the chunk has. around is what the file says of all. why says why a
-// card does not know.
+// device does not know.
 func (v *vocabulary) uses(found *kxml.XMLFound, around frame) (f frame, why string) {
 	f = around // of a chunk that has no geometry
 	outer, named := 0, false

@@ -15,7 +15,7 @@ type row struct {
 	values   []value
 	property []byte        // the element at hand: the innermost one that is no geometry
 	in       *step         // the elements around it
-	others   []other       // geometries beside the one in the builder
+	others   []other       // geometries next to the one in the builder
 	wkb      []byte        // of those
 	frame    frame         // of its geometry, unless that says more
 	kind     geoarrow.Kind // of the geometry in the builder

@@ -7,10 +7,11 @@
 //	collection  members, each of which holds features or another collection; boundedBy; what else it holds is passed
 //	member      an element whose name ends with "member" or "members", in any case: gml:featureMember, wfs:member
 //	feature     a row, of the layer that its name is; its leaf elements are its values, however deep they stand
-//	geometry    the first one in the feature is the row's own, others are columns of WKB: Point, LineString, Polygon, Multi…, Curve and Surface of linear parts
+//	geometry    the first one in the feature is the row's own, others are columns of WKB: Point, LineString,
+//	            Polygon, Multi…, Curve and Surface of linear parts
 //
 // A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd
-// beside the file gives columns their types. Nothing else is ever opened: no schema that the file
+// next to the file gives columns their types. Nothing else is ever opened: no schema that the file
 // names, no xlink:href, no entity.
 //
 // Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done,

@@ -51,7 +51,9 @@ func TestGeometry(t *testing.T) {
 				"(2.2250738585072014e-308 1.7976931348623157e+308)",
 		},
 		{
-			"comments between numbers", geom(`<LineString><posList>1 2 <!-- a --> 3<![CDATA[ 4]]></posList></LineString>`),
+			"comments between numbers", geom(
+				`<LineString><posList>1 2 <!-- a --> 3<![CDATA[ 4]]></posList></LineString>`,
+			),
 			"geometry: geoarrow.linestring xy: LINESTRING (1 2, 3 4)",
 		},
 		{

@@ -90,7 +90,7 @@ func (s *scanner) applyAxes(c frame, first int) bool {
 	return c.system == s.crs.last || s.establish(c.system, s.X.At)
 }
 
-// list reads the text of a posList, of positions of so many ordinates, or of a pos, which is one
+// list reads the text of a posList, of positions of n ordinates, or of a pos, which is one
 // position, up to its end. 0: it is not known how many.
 func (s *scanner) list(size int, one bool) bool {
 	g := &s.sink.Geom
@@ -174,7 +174,7 @@ func (s *scanner) sizeOf(at, size int) int {
 	return 2
 }
 
-// closesBy reports whether the list in numbers, of positions of so many ordinates, ends where it
+// closesBy reports whether the list in numbers, of positions of n ordinates, ends where it
 // begins.
 func (s *scanner) closesBy(size int) bool {
 	n := len(s.numbers)

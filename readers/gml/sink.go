@@ -23,7 +23,7 @@ type column struct {
 	last int   // the last value in it
 }
 
-// sink holds the rows of the chunk at hand, with what GML must know of them beside their values.
+// sink holds the rows of the chunk at hand, with what GML must know of them next to their values.
 type sink struct {
 	rows.Sink
 	all      []*column // by their Index

@@ -29,7 +29,7 @@ type sweeper struct {
 	*rand.Rand
 	prefix  string        // of elements that are GML's
 	gap     func() string // between tags
-	odd     int           // one thing in so many is odd
+	odd     int           // one thing in n is odd
 	columns int           // names of values
 	types   bool          // values are of many kinds
 	systems []string      // of reference, some of which swap axes

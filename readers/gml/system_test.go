@@ -79,7 +79,8 @@ func TestSystemLevels(t *testing.T) {
 			"geometry: geoarrow.polygon xy: POLYGON ((2 1, 4 3, 6 5, 2 1))\ncrs: EPSG:4326",
 		},
 		{
-			"dimension of the collection", strings.Replace(geom(`<LineString><posList>1 2 9 3 4 9</posList></LineString>`),
+			"dimension of the collection", strings.Replace(
+				geom(`<LineString><posList>1 2 9 3 4 9</posList></LineString>`),
 				"<FeatureCollection>",
 				`<FeatureCollection><boundedBy><Envelope srsName="`+urn+`" srsDimension="3"/></boundedBy>`, 1),
 			"geometry: geoarrow.linestring xyz: LINESTRING Z (2 1 9, 4 3 9)\ncrs: EPSG:4326",

@@ -223,7 +223,7 @@ func (s *scanner) element() bool {
 	return s.Pass(s.X.Depth() - 1)
 }
 
-// child reads a feature of a member, or passes it if it is none of the layer that is wanted.
+// child reads a feature of a member, or passes it if it is not one of the layer that is wanted.
 func (s *scanner) child(name []byte) bool {
 	s.layers.add(name)
 	if s.layer == "" && (s.wanted == "" || s.wanted == string(name)) {

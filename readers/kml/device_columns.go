@@ -19,7 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// leadingOf are the leading columns that cards read.
+// leadingOf are the leading columns that devices read.
 var leadingOf = [kkml.KMLColumns]int{
 	kkml.KMLColumnID: columnID, kkml.KMLColumnName: columnName, kkml.KMLColumnDescription: columnDescription,
 	kkml.KMLColumnTimestamp:    columnTimestamp,
@@ -55,7 +55,7 @@ func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 		}
 		d.Accept(!taken[made[c].ID], "extended data of one name, some of it typed")
 		taken[made[c].ID] = true
-		if !made[c].Unread || d.source.Numbers>>c&1 != 0 { // numbers are checked, whoever asks for them
+		if !made[c].Unread || d.source.Numbers>>c&1 != 0 { // numbers are checked, a caller that asks for them
 			d.cells.Used |= 1 << c
 		}
 	}
@@ -115,7 +115,7 @@ func (d *deviceRows) some(from, to int) (starts, ends gpu.Buffer[int64], valid k
 		d.cells.Valid.Slice(from*words, to*words)
 }
 
-// textShare is of how many bytes of Placemarks a card makes one text at a time: a text takes some
+// textShare is of how many bytes of Placemarks a device makes one text at a time: a text takes some
 // 45 bytes of its memory on its way.
 const textShare = 16
 

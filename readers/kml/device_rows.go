@@ -18,7 +18,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// deviceRows reads a chunk of whole Placemarks on a card.
+// deviceRows reads a chunk of whole Placemarks on a device.
 //
 //	text -> tags -> dictionary -> Placemarks ─┬─> texts of cells ─┬─> texts -> times, by the host
 //	                                          │                   └─> numbers
@@ -40,7 +40,7 @@ type deviceRows struct {
 	first  []uint32 // tag that a column is met in first
 }
 
-// reasons are why cards leave Placemarks to the CPU engine.
+// reasons are why devices leave Placemarks to the CPU engine.
 var reasons = []struct {
 	odd kkml.KMLOdd
 	why string
@@ -54,7 +54,7 @@ var reasons = []struct {
 	{kkml.KMLBetween, "something else between Placemarks"},
 }
 
-// A card has memory for so many rows: one for each leastRow bytes of text, and a few in any case.
+// A device has memory for n rows: one for each leastRow bytes of text, and a few in any case.
 const (
 	leastRow = 32
 	fewRows  = 1 << 12
@@ -87,7 +87,7 @@ func (d *deviceRows) read(part *readers.Part) {
 			return
 		}
 		var texts, numbers []deviceColumn
-		columns, texts, numbers = d.columns(k, made) // while the card writes
+		columns, texts, numbers = d.columns(k, made) // while the device writes
 		lines, checked = d.lines()
 		d.gather(texts)
 		d.parse(r, numbers, len(texts))

@@ -65,7 +65,7 @@ func TestDeviceSplits(t *testing.T) {
 		if testing.Short() && chunk%80 > 0 {
 			continue
 		}
-		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a card's memory is free again afterwards
+		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a device's memory is free again afterwards
 			d := readertest.DeviceOn(t, kml.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: chunk + 1,
 				Slots:      2, Work: 2,
@@ -78,9 +78,9 @@ func TestDeviceSplits(t *testing.T) {
 	}
 }
 
-// TestDeviceSweep holds what cards make of random files against what the CPU engine makes of them:
-// tables, counts and errors, to the letter. A third of the files are those of TestSweep, of which
-// half are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep holds what devices make of random files against what the CPU engine makes of
+// them: tables, counts and errors, to the letter. A third of the files are those of TestSweep, of
+// which half are broken; the others are ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
 	documents, first := readertest.SweepRange(t, 100)
 	list := readertest.Devices(t, kml.Format(), deviceChunks)
@@ -104,7 +104,7 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.1)
 }
 
-// sameOnDevice reads the file of a seed by a card and by the CPU engine. It gives 1 if it is a
+// sameOnDevice reads the file of a seed by a device and by the CPU engine. It gives 1 if it is a
 // table, else 0.
 func sameOnDevice(t *testing.T, d readers.Engine, seed int) int64 {
 	how, text := sweepOnDevice(uint64(seed))

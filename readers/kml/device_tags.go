@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// tagTexts are the tags of a file that cards know, by the text between their brackets: a card
+// tagTexts are the tags of a file that devices know, by the text between their brackets: a device
 // compares bytes, and what they mean was found here, by the scanner of the CPU engine. Most files
 // have some dozens of them. Several goroutines use it.
 type tagTexts struct {
@@ -61,7 +61,7 @@ func (t *tagTexts) snapshot() knownTags {
 // mostTags is how many different tags a file may have.
 const mostTags = 4096
 
-// idBegins is what stands before the value of an id that a card leaves open.
+// idBegins is what stands before the value of an id that a device leaves open.
 const idBegins = ` id="`
 
 // learn adds tags by their texts, unless one is none, or there are too many.
@@ -129,7 +129,7 @@ func (t *tagTexts) mean(text []byte) (tag kkml.KMLTag, ok bool) {
 	return tag, true
 }
 
-// elements are those that cards know, by their local names.
+// elements are those that devices know, by their local names.
 var elements = map[string]kkml.KMLElement{
 	"Placemark": kkml.KMLPlacemark, "name": kkml.KMLName, "description": kkml.KMLDescription,
 	"Snippet": kkml.KMLSnippet, "snippet": kkml.KMLSnippet,
@@ -162,7 +162,7 @@ func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 }
 
 // column is the column of the tag that was read. Values of a field of booleans, of several schemas,
-// and columns beyond those that cards have, are not for cards.
+// and columns beyond those that devices have, are not for devices.
 func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	var c dataColumn
 	name, named := x.Attr("name")
@@ -208,8 +208,8 @@ func (k *knownTags) numeric() uint64 {
 	return bits
 }
 
-// deviceNames are tags on the card. They stay there from chunk to chunk: small copies to the card wait
-// for the large ones that bring text.
+// deviceNames are tags on the device. They stay there from chunk to chunk: small copies to the
+// device wait for the large ones that bring text.
 type deviceNames struct {
 	of     *tagTexts
 	fields *kjson.Fields

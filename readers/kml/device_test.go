@@ -138,8 +138,8 @@ func many(members ...func(*ordinary) string) func(*ordinary) string {
 	return func(o *ordinary) string { return o.multi(members...) }
 }
 
-// TestDeviceAcceptsOrdinaryFiles holds the tables of the card against those of the CPU engine, and
-// has it refuse nothing.
+// TestDeviceAcceptsOrdinaryFiles holds the tables of the device against those of the CPU engine,
+// and has it refuse nothing.
 func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	type shapes = []func(*ordinary) string
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	}
 }
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	o := ordinary{
 		Rand: rand.New(rand.NewPCG(7, 9)), geometries: []func(*ordinary) string{points, lines, polygons},
@@ -186,7 +186,7 @@ func TestDeviceFaults(t *testing.T) {
 	})
 }
 
-// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors
+// TestDeviceLeavesTheRest has files that devices do not read, or not all of: the tables and errors
 // are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	k := readertest.Kernels(t)

@@ -101,7 +101,7 @@ func (s *scanner) attribute(name []byte) bool {
 	return s.X.Skip()
 }
 
-// simple reads the children of an element that holds coordinates of so many tuples at most.
+// simple reads the children of an element that holds coordinates of n tuples at most.
 func (s *scanner) simple(most int) bool {
 	seen := false
 	return s.children(simpleNames, func(name []byte) bool {

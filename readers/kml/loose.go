@@ -24,7 +24,7 @@ const mostLooseBytes = 16 << 20
 type ordinate struct {
 	value   float64
 	missing bool // it is a word for no number, or nothing
-	wide    bool // blanks stand beside the comma behind it
+	wide    bool // blanks stand next to the comma behind it
 }
 
 // looseTuples are tuples that were read in another way than KML has it.
@@ -207,8 +207,8 @@ func (t *looseTuples) tuples(run, size int) int {
 	return n
 }
 
-// spaced is how many numbers a tuple has in a run whose tuples are told by blanks beside the commas
-// between them; 0: they are not.
+// spaced is how many numbers a tuple has in a run whose tuples are told by blanks next to the
+// commas between them; 0: they are not.
 func spaced(run []ordinate) int {
 	size, last := 0, 0
 	for i := range run {

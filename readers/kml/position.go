@@ -26,7 +26,7 @@ func space(q unsafe.Pointer, p int) int {
 	return p
 }
 
-// coordinates reads the tuples of the element whose start tag was read, so many at most, into the
+// coordinates reads the tuples of the element whose start tag was read, n at most, into the
 // builder, up to its end. They are read where they stand; only if there are comments, CDATA
 // sections or references among them, as text that was decoded.
 func (s *scanner) coordinates(most int) bool {
@@ -73,7 +73,7 @@ func (s *scanner) interrupted(p int) bool {
 	return c == '&' || c == '<' && (next == '!' || next == '?' || p+1 >= s.N)
 }
 
-// tuples reads tuples of the text at q from p on, so many at most, and gives the index of what is
+// tuples reads tuples of the text at q from p on, n at most, and gives the index of what is
 // none: "<", "&", or the zero behind the text.
 func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 	for n := 0; ; n++ {

@@ -56,11 +56,11 @@ var leading = [leadingColumns]struct {
 	columnWhen:          {name: "when", optional: true},
 }
 
-// sink holds the rows of the chunk at hand, with what KML must know of them beside their values.
+// sink holds the rows of the chunk at hand, with what KML must know of them next to their values.
 type sink struct {
 	rows.Sink
 	leading [leadingColumns]*rows.Column
-	data    []namedColumn          // columns of the values of the last rows, in their order
+	data    []namedColumn    // columns of the values of the last rows, in their order
 	listed  map[int]struct{} // schemas whose fields have columns in the chunk
 
 	foreign   []foreign

@@ -19,7 +19,7 @@ type sweeper struct {
 	*rand.Rand
 	prefix  string
 	gap     func() string // between tags
-	odd     int           // one thing in so many is odd
+	odd     int           // one thing in n is odd
 	columns int           // names of extended data
 	types   bool          // times and typed data are of many kinds
 	depth   int
@@ -288,7 +288,7 @@ func (w *sweeper) coordinates(most int) string {
 	return w.tag("coordinates", b.String())
 }
 
-// drawn is what may stand beside coordinates.
+// drawn is what may stand next to coordinates.
 func (w *sweeper) drawn() string {
 	return w.some(1, func() string {
 		return w.tag(w.pick("extrude", "tessellate"), w.flag()) + w.some(1, func() string {

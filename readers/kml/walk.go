@@ -164,7 +164,7 @@ func (s *scanner) networkLink() bool {
 	return true
 }
 
-// child reads a feature of a container, or passes it if it is none of the layer that is wanted.
+// child reads a feature of a container, or passes it if it is not one of the layer that is wanted.
 func (s *scanner) child(c *container) bool {
 	if !s.headerOnly && !c.numbered {
 		s.number(c)

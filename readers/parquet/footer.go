@@ -150,7 +150,7 @@ func (f *footer) applyLogical(fields []arrow.Field, property func(name string) (
 	}
 }
 
-// applyOrigin gives fields what the Arrow schema that their writer kept says beside Parquet's own:
+// applyOrigin gives fields what the Arrow schema that their writer kept says next to Parquet's own:
 // extension types and other metadata, zones of time, durations. One that does not fit, or can't be
 // read, says nothing.
 func applyOrigin(fields []arrow.Field, text string) {

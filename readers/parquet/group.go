@@ -245,7 +245,7 @@ func (r *groupReader) each(f func(i int, c *leafReader) error) error {
 	return nil
 }
 
-// next reads so many rows.
+// next reads n rows.
 func (r *groupReader) next(n int64) (records.Batch, error) {
 	b := records.Batch{Rows: int(n), From: r.from, To: r.to, Arrays: make([]arrow.ArrayData, len(r.types))}
 	err := r.each(func(_ int, c *leafReader) error { return c.read(n) })
@@ -270,7 +270,7 @@ func (r *groupReader) next(n int64) (records.Batch, error) {
 	return b, nil
 }
 
-// read reads so many rows of a column.
+// read reads n rows of a column.
 func (c *leafReader) read(n int64) error {
 	if err := c.reader.LoadBatch(n); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (v *values) open(p *page, at int64) (*bufio.Reader, error) {
 // room is n bytes in the place of b.
 func room(b []byte, n int64) []byte { return slices.Grow(b[:0], int(n))[:n] }
 
-// skipLevels passes the levels of so many values, up to most, of a page of the first version.
+// skipLevels passes the levels of n values, up to most, of a page of the first version.
 func skipLevels(r *bufio.Reader, encoding int64, most int16, values int64) error {
 	var size int64
 	switch {
@@ -169,13 +169,13 @@ func (v *values) indices(r *bufio.Reader, _ int64) error {
 	return nil
 }
 
-// differences looks at the head of packed differences of no more than so many values.
+// differences looks at the head of packed differences of no more than n values.
 func (v *values) differences(r *bufio.Reader, values int64) error {
 	_, err := v.deltaHead(r, values)
 	return err
 }
 
-// delta is packed differences: blocks of values, each in so many small blocks.
+// delta is packed differences: blocks of values, each in n small blocks.
 type delta struct {
 	block, small, values uint64
 }

@@ -16,11 +16,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// dataOf is the header of a page of so many values, of an encoding.
+// dataOf is the header of a page of n values, of an encoding.
 func dataOf(kind, encoding, values int64, levels ...int64) page {
 	p := page{kind: kind}
 	c := p.of()
-	c.fields[fieldValues], c.fields[fieldEncoding], c.fields[fieldDefinitionEncoding], c.fields[fieldRepetitionEncoding] = values, encoding, 3, 3
+	c.fields[fieldValues], c.fields[fieldEncoding] = values, encoding
+	c.fields[fieldDefinitionEncoding], c.fields[fieldRepetitionEncoding] = 3, 3
 	if kind == pageDataV2 {
 		c.fields = [fieldIsPacked]int64{fieldValues: values, fieldEncodingV2: encoding, fieldDefinitionBytes: levels[0]}
 		c.plain = true

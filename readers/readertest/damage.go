@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// DamageSuite reads damaged files of a format's folder testdata, each as on_error fail, null and repair
-// have it. Of each it asks:
+// DamageSuite reads damaged files of a format's folder testdata, each as on_error fail, null and
+// repair have it. Of each it asks:
 //
 //	canonical  a table, or an error with a place in the file
 //	unchanged  a file that fail reads is the same table in the other modes, to the byte, unless repair
@@ -22,7 +22,7 @@ import (
 //	counted    a table that fail refuses has a deviation
 //	milder     what null reads, repair reads
 //	batches    the same rows and deviations with several workers, small parts and small batches
-//	device     the outcome of the CPU engine on a card, where engine is not nil
+//	device     the outcome of the CPU engine on a device, where engine is not nil
 type DamageSuite struct {
 	format readers.Format
 	engine readers.Engine
@@ -141,7 +141,7 @@ func compareModes(results [3]result) error {
 	return nil
 }
 
-// read reads a file as a whole, in small pieces, and on the card.
+// read reads a file as a whole, in small pieces, and on the device.
 func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 	t.Helper()
 	table, err := Parse(t, d.format, in)

@@ -21,7 +21,7 @@ func Kernels(t testing.TB) *kernels.Set {
 	return k
 }
 
-// Device gives the GPU engine of a format with chunks of so many bytes, two on their way at a time,
+// Device gives the GPU engine of a format with chunks of n bytes, two on their way at a time,
 // on the device of this test run. Buffers come from the device, which watches the bounds of each. A
 // fault is one of the test.
 func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
@@ -29,7 +29,7 @@ func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
 	return DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: chunkBytes, Slots: 2, Work: 2}}, Kernels(t))
 }
 
-// DeviceOn gives the GPU engine of a format on cards, until the test ends. Where cfg tells nobody
+// DeviceOn gives the GPU engine of a format on devices, until the test ends. Where cfg tells nobody
 // of faults, they are errors of the test.
 func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, cards ...*kernels.Set) readers.Engine {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// Devices are GPU engines of a format on one card, one for each size of its chunks.
+// Devices are GPU engines of a format on one device, one for each size of its chunks.
 func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers.Engine) {
 	t.Helper()
 	k := Kernels(t)
@@ -21,7 +21,7 @@ func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers
 	return list
 }
 
-// Accepted asks that the engines of Devices, made with these sizes, read at least so many chunks,
+// Accepted asks that the engines of Devices, made with these sizes, read at least n chunks,
 // and a share of those that they were asked for.
 func Accepted(t testing.TB, list []readers.Engine, chunkBytes []int64, least int64, share float64) {
 	t.Helper()

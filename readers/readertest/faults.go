@@ -16,14 +16,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// faultyChunk is the size of chunks on a card that fails.
+// faultyChunk is the size of chunks on a device that fails.
 const faultyChunk = 4 << 10
 
-// DeviceFaults has calls of cards fail while a format's GPU engine reads a file, of which it would
-// refuse nothing. The file is some dozen chunks of 4 KiB.
+// DeviceFaults has calls of devices fail while a format's GPU engine reads a file, of which it
+// would refuse nothing. The file is some dozen chunks of 4 KiB.
 //
-//	now and then  each call sooner or later: the table is that of the CPU engine, and the card goes on
-//	lost          a card, at some call: the CPU engine reads the rest, and every file after it, without asking the card
+//	now and then  each call sooner or later: the table is that of the CPU engine, and the device goes on
+//	lost          a device, at some call: the CPU engine reads the rest, and every file after it, without
+//	              asking the device
 //	one of two    is lost: the other one reads on
 func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 	for _, c := range []struct {
@@ -95,8 +96,8 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	}
 }
 
-// faulty gives the GPU engine on cards of which calls fail. The test ends with an error if somebody
-// was told of more or fewer faults than the engine counts.
+// faulty gives the GPU engine on devices of which calls fail. The test ends with an error if
+// somebody was told of more or fewer faults than the engine counts.
 func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) readers.Engine {
 	t.Helper()
 	var cards []*kernels.Set
@@ -122,7 +123,7 @@ func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) r
 	}
 	e := f.GPU(pool)
 	t.Cleanup(func() {
-		_ = pool.Close() // as faulty as the cards
+		_ = pool.Close() // as faulty as the devices
 		if n := e.Counts().Faults; n != told.Load() {
 			t.Errorf("%d faults counted, %d told", n, told.Load())
 		}
@@ -130,7 +131,7 @@ func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) r
 	return e
 }
 
-// lostAfter is a card that is lost with one of its calls.
+// lostAfter is a device that is lost with one of its calls.
 func lostAfter(calls int64) func(string) error {
 	var n atomic.Int64
 	return func(string) error {

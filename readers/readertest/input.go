@@ -22,7 +22,7 @@ type Input struct {
 	Limits  readers.Limits
 	Parser  func(readers.Layout) readers.Parser // nil: the format's CPU engine
 
-	// Siblings are the files that lie beside it, by extension: ".cpg". They have the stem of Name.
+	// Siblings are the files that lie next to it, by extension: ".cpg". They have the stem of Name.
 	Siblings map[string][]byte
 }
 
@@ -170,7 +170,7 @@ type golden struct {
 	name     string // of the file without its folder
 	path     string
 	text     []byte
-	siblings map[string][]byte // that lie beside it, by extension
+	siblings map[string][]byte // that lie next to it, by extension
 }
 
 // goldens are the files of testdata that have one of the format's extensions.
@@ -206,7 +206,7 @@ func goldensIn(t testing.TB, f readers.Format, dir string) []golden {
 	return found
 }
 
-// siblings are the files beside the one at a path that belong to it.
+// siblings are the files next to the one at a path that belong to it.
 func siblings(t testing.TB, f readers.Format, path string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -37,7 +37,7 @@ const smallBytes = 2048
 //	first       the outcome of the CPU engine on every variant, where some rows of a small file come first
 //	variants    the outcome of the CPU engine, with reads of every size of a small file
 //
-// A file <case>.options beside it holds the options, as in a ticket.
+// A file <case>.options next to it holds the options, as in a ticket.
 func Run(t *testing.T, f readers.Format, variants ...Variant) {
 	readme, err := os.ReadFile("testdata/README.md")
 	if err != nil {
@@ -127,7 +127,7 @@ func checkError(f readers.Format, in Input, err error) error {
 	switch {
 	case e.Name != in.Name || e.Format != f.Name || e.Unit != f.Unit:
 		return fmt.Errorf("name %q, format %q, unit %q in %q", e.Name, e.Format, e.Unit, says)
-	case e.Text != "": // the offset is none of the file
+	case e.Text != "": // the offset is not one of the file
 	case e.Offset < 0 || e.Offset > int64(len(in.Text)):
 		return fmt.Errorf("offset %d in a file of %d bytes: %q", e.Offset, len(in.Text), says)
 	case e.Line != 0 && e.Line != 1+int64(bytes.Count(in.Text[:e.Offset], []byte{'\n'})):

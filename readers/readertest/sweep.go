@@ -8,7 +8,7 @@ import (
 
 // Sweep reads random documents, one for each seed, until one differs:
 //
-//	VIBEFLIGHT_SWEEP       so many documents; else most, and a twentieth of them under -short
+//	VIBEFLIGHT_SWEEP       n documents; else most, and a twentieth of them under -short
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; else from 0
 //
 // read fails the test if a document differs, and reports whether it is a table. Of a hundred

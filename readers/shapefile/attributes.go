@@ -72,7 +72,7 @@ func isIn(rows []int64, row int64) bool {
 	return found
 }
 
-// endedEarly says that the attributes of the records before one have so many bytes of memos that
+// endedEarly says that the attributes of the records before one have n bytes of memos that
 // the part ends there.
 type endedEarly struct{ row int64 }
 

@@ -178,7 +178,8 @@ func TestCRS(t *testing.T) {
 	}
 }
 
-// Many records, in parts that hold some of each: rows in the order of the file, whoever reads them.
+// Many records, in parts that hold some of each: rows in the order of the file, a caller that reads
+// them.
 func TestManyRecords(t *testing.T) {
 	var contents [][]byte
 	var records []string

@@ -10,7 +10,7 @@ import (
 )
 
 // onDevice reports whether devices know the file: shapes but MultiPatch, whose records lie where a
-// .shx says, with attributes that cards read.
+// .shx says, with attributes that devices read.
 func (j *job) onDevice() bool {
 	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil ||
 		j.attributes.OnDevice())
@@ -42,7 +42,7 @@ func (j *job) deviceParts(p *readers.Parts) (*device.Engine, func() device.Chunk
 }
 
 // deviceChunks finds and parses chunks of records. The .shx says where they begin, of which every
-// word is checked on the card: so it may say anything.
+// word is checked on the device: so it may say anything.
 type deviceChunks struct {
 	*job
 	shx         *source.File

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceShapes reads a chunk of records on a card, with their attributes. The host waits once for
+// deviceShapes reads a chunk of records on a device, with their attributes. The host waits once for
 // how many rows, parts and positions there are.
 //
 //	.dbf -> rows -> columns
@@ -89,14 +89,15 @@ func (d *deviceShapes) total(offsets gpu.Buffer[int64]) []int64 {
 	return nil
 }
 
-// reasons are why cards leave records to the CPU engine.
+// reasons are why devices leave records to the CPU engine.
 var reasons = []struct {
 	odd kshape.ShapeOddity
 	why string
 }{
 	{kshape.ShapeRecords, "a record of another number or length, or in another place, than the .shx has it"},
 	{kshape.ShapeTooLong, "a record that is too long"},
-	{kshape.ShapeUnlike, "a shape of another type than the file's, or of another length than its parts and points have"},
+	{kshape.ShapeUnlike, "a shape of another type than the file's, " +
+		"or of another length than its parts and points have"},
 	{kshape.ShapeBadParts, "a part that begins where none may"},
 }
 

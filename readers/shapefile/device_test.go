@@ -63,7 +63,7 @@ func goldenInput(t *testing.T, name string) readertest.Input {
 	return withIndex(in)
 }
 
-// repeated is a shapefile with its records so many times, if they follow each other.
+// repeated is a shapefile with its records n times, if they follow each other.
 func repeated(in readertest.Input, times int) readertest.Input {
 	if len(in.Text) < 104 {
 		return in
@@ -133,7 +133,7 @@ func TestDeviceSplits(t *testing.T) {
 	whole := many(len(contents), func(i int) ([]byte, string) { return contents[i], numbers[i] })
 	whole.Options = map[string]any{"on_error": "skip"}
 	for chunk := int64(1); chunk <= int64(len(whole.Text)/2); chunk += 1 + chunk/20 {
-		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a card's memory is free again afterwards
+		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a device's memory is free again afterwards
 			d := readertest.DeviceOn(t, shapefile.Format(),
 				slots.Config{Plan: slots.Plan{ChunkBytes: chunk, Slots: 2, Work: 2}}, k)
 			for cut := range 2 {
@@ -148,9 +148,9 @@ func TestDeviceSplits(t *testing.T) {
 	}
 }
 
-// TestDeviceSweep holds what cards make of random shapefiles against what the CPU engine makes of
-// them: tables, counts and errors, to the letter. Some have attributes that cards leave alone, some
-// are broken, and some have a .shx that says something else.
+// TestDeviceSweep holds what devices make of random shapefiles against what the CPU engine makes of
+// them: tables, counts and errors, to the letter. Some have attributes that devices leave alone,
+// some are broken, and some have a .shx that says something else.
 func TestDeviceSweep(t *testing.T) {
 	list := readertest.Devices(t, shapefile.Format(), deviceChunks)
 	documents := int64(0)
@@ -183,10 +183,10 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with cards as
-// the server has them and with the CPU engine. The cards may leave none of their chunks: generated
-// files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with as much
-// memory as these take.
+// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with devices
+// as the server has them and with the CPU engine. The devices may leave none of their chunks:
+// generated files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with
+// as much memory as these take.
 func TestDeviceLarge(t *testing.T) {
 	files, config := map[string]readertest.Input{}, slots.Config{}
 	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
@@ -251,7 +251,7 @@ func spaced(records []string) []string {
 	return records
 }
 
-// TestDeviceLeavesTheRest has files that cards do not read, or not all of: the tables and errors
+// TestDeviceLeavesTheRest has files that devices do not read, or not all of: the tables and errors
 // are those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	good := func(i int) ([]byte, string) {
@@ -288,7 +288,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"measures that are none", with(parts(polygonZ, []xy{square(0, 0, 3)}, ordinates(1, 2, 3, 4, 5),
 			ordinates(-1e39, -1e39, -1e39, -1e39, math.NaN())), ""), ""},
 		{
-			"a hole", with(parts(polygonZ, []xy{square(0, 0, 9), hole(1, 1, 2)}, ordinates(make([]float64, 10)...)), ""),
+			"a hole", with(parts(polygonZ, []xy{square(0, 0, 9), hole(1, 1, 2)}, ordinates(make([]float64, 10)...)),
+				""),
 			"",
 		},
 		{"a hole before its ring", with(parts(polygonZ, []xy{hole(1, 1, 2), square(0, 0, 9)},
@@ -326,7 +327,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	}
 }
 
-// TestDeviceIsNotAsked has files that no card is asked to read.
+// TestDeviceIsNotAsked has files that no device is asked to read.
 func TestDeviceIsNotAsked(t *testing.T) {
 	points := func(int) ([]byte, string) { return at(point, 1, 2), " 123" }
 	without, wrong := many(2000, points), many(2000, points)
@@ -411,7 +412,7 @@ func TestDeviceUneven(t *testing.T) {
 	}
 }
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	in := many(700, func(i int) ([]byte, string) {
 		return parts(polygonM, []xy{square(0, 0, 9), square(float64(9*(i%2)), 0, 1)},
@@ -421,7 +422,7 @@ func TestDeviceFaults(t *testing.T) {
 	readertest.DeviceFaults(t, shapefile.Format(), in)
 }
 
-// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a card for a column
+// TestDeviceBringsBackWhatIsAskedFor compares the bytes that come back from a device for a column
 // with those for all.
 func TestDeviceBringsBackWhatIsAskedFor(t *testing.T) {
 	in := many(1500, func(i int) ([]byte, string) {

@@ -1,5 +1,5 @@
 // Package shapefile reads ESRI shapefiles (ESRI Shapefile Technical Description, July 1998): the
-// shapes of a .shp, the attributes of the .dbf beside it, the coordinate reference system of its
+// shapes of a .shp, the attributes of the .dbf next to it, the coordinate reference system of its
 // .prj.
 //
 //	file      header, then records, numbered from 1, or from 0 as some writers have it

@@ -37,9 +37,11 @@ const (
 // there. Elsewhere the records follow each other in the order of their numbers, and the .shx, right
 // or wrong, does not matter. Three questions, of which the first one decides nearly every file:
 //
-//  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence, and if not as the .shx has it, an error
+//  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence,
+//     and if not as the .shx has it, an error
 //  2. Do the records of the .shp follow each other, numbered, to its end?         in sequence, the .shx is wrong
-//  3. Does each entry lead to a record of its number and its length?              moved; else the file is read in sequence, and an error there
+//  3. Does each entry lead to a record of its number and its length?              moved; else the file is read
+//     in sequence, and an error there
 func orderOf(ctx context.Context, src *source.File, base int64) (order, error) {
 	index, err := src.Sibling(".shx")
 	if err != nil || index == nil || index.Size < headerBytes+indexEntry {
@@ -172,7 +174,7 @@ func (w *walk) entriesLead() (bool, error) {
 	return true, nil
 }
 
-// contentOf is how long the content of the record at an offset is, or -1 if there is none of the
+// contentOf is how long the content of the record at an offset is, or -1 if there is not one of the
 // number.
 func (w *walk) contentOf(at, number int64) (int64, error) {
 	if at < headerBytes || w.src.Size-at < recordHead {

@@ -34,7 +34,8 @@ func TestMovedShapes(t *testing.T) {
 	check(t, siblingFiles{siblings: right}, []shpCase{
 		{"moved and shrunk", shrunk, points, 0},
 		{
-			"a malformed shape", put(shrunk, 332, 9), "record 0, geometry: the shape is a type 9 in a file of MultiPoint",
+			"a malformed shape", put(shrunk, 332, 9),
+			"record 0, geometry: the shape is a type 9 in a file of MultiPoint",
 			332,
 		},
 		{"a gap with a wrong length", put(shrunk, 187, 30), "record 2: the record has the number 64, expected 3", 248},

@@ -89,7 +89,7 @@ func (b *body) behind(first int) body {
 	return out
 }
 
-// moved is the shape with parts that begin so many points earlier.
+// moved is the shape with parts that begin n points earlier.
 func (b *body) moved(by int) body {
 	out := *b
 	out.parts = slices.Clone(b.parts)

@@ -13,10 +13,12 @@ import (
 // The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so
 // where rings lie counts first:
 //
-//	The parent of a ring is the smallest ring that contains it. A ring without parent is an outer ring, a ring whose parent is an outer ring is
+//	The parent of a ring is the smallest ring that contains it. A ring without parent is an outer ring, a ring
+//	whose parent is an outer ring is
 //	a hole of it, a ring whose parent is a hole is an outer ring again, an island.
 //
-//	Ring a contains ring b if the box of a contains that of b, a has the larger area (of equal ones, the one that comes first), and the whole of b lies
+//	Ring a contains ring b if the box of a contains that of b, a has the larger area (of equal ones, the one
+//	that comes first), and the whole of b lies
 //	inside of a; see contains.
 //
 // Signs of areas are exact, so nothing depends on rounding. Boxes are looked at first, those of

@@ -192,7 +192,7 @@ func (r *partReader) decide(at, row, content int64) (int64, error) {
 }
 
 // follows reports whether the file ends, or a record of the next number begins, behind a content of
-// so many bytes.
+// n bytes.
 func (r *partReader) follows(at, content, row int64) (bool, error) {
 	next := at + recordHead + content
 	if next >= r.src.Size {

@@ -176,7 +176,7 @@ func (j *job) parts() (p readers.Parts, e *device.Engine, chunks func() device.C
 }
 
 // partBytes is how much of the records a worker reads in one go: as much as is a part together with
-// what belongs to it, of the attributes and of beside bytes more.
+// what belongs to it, of the attributes and of next to bytes more.
 func (j *job) partBytes(part, beside int64) int64 {
 	all := j.src.Size + beside
 	if j.table != nil {

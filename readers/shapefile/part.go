@@ -204,13 +204,13 @@ type sink struct {
 	decoder decoder
 	table   *dbf.Reader // nil: no attributes
 
-	offsets           []int64     // of all records in the .shp
-	starts            []int64     // of the rows, as in a Span
+	offsets           []int64       // of all records in the .shp
+	starts            []int64       // of the rows, as in a Span
 	malformed         []recordFault // ascending
-	without           []int64     // records that are no rows, ascending
-	beside            []int64     // as in a Part
-	bad               int64       // how many of them are malformed
-	badRows           []int64     // the first ones of these
+	without           []int64       // records that are no rows, ascending
+	beside            []int64       // as in a Part
+	bad               int64         // how many of them are malformed
+	badRows           []int64       // the first ones of these
 	skipped           readers.SkippedRows
 	tableBytes        int64              // read from the .dbf
 	first             int64              // number of the first record

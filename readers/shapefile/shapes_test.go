@@ -30,7 +30,8 @@ func TestPoints(t *testing.T) {
 		},
 		{"infinite", shp(point, at(point, math.Inf(1), 0)), "geometry: geoarrow.point xy: POINT (inf 0)", 0},
 		{
-			"S3: PointZ with m", shp(pointZ, at(pointZ, 1, 2, 3, 4)), "geometry: geoarrow.point xyzm: POINT ZM (1 2 3 4)",
+			"S3: PointZ with m", shp(pointZ, at(pointZ, 1, 2, 3, 4)),
+			"geometry: geoarrow.point xyzm: POINT ZM (1 2 3 4)",
 			0,
 		},
 		{
@@ -64,7 +65,8 @@ func TestLines(t *testing.T) {
 	a, b := xy{0, 0, 1, 1}, xy{5, 5, 6, 6, 7, 5}
 	check(t, alone, []shpCase{
 		{
-			"one part", shp(polyLine, parts(polyLine, []xy{a})), "geometry: geoarrow.linestring xy: LINESTRING (0 0, 1 1)",
+			"one part", shp(polyLine, parts(polyLine, []xy{a})),
+			"geometry: geoarrow.linestring xy: LINESTRING (0 0, 1 1)",
 			0,
 		},
 		{

@@ -183,7 +183,7 @@ func sweepInput(r *rand.Rand) readertest.Input {
 	return in
 }
 
-// sweepIndex puts the records in another order, or not, and an index beside them.
+// sweepIndex puts the records in another order, or not, and an index next to them.
 func sweepIndex(r *rand.Rand, in *readertest.Input, contents [][]byte) {
 	base := 1
 	if len(in.Text) > 103 && in.Text[103] == 0 {

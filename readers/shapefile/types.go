@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// shapeType is what a shape is: a family, and the ordinates beside x and y.
+// shapeType is what a shape is: a family, and the ordinates next to x and y.
 type shapeType uint32
 
 const (

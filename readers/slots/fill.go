@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// FillTime is how long it took to bring a chunk's text: to page-locked memory, and from there to the
-// device behind the last byte that was read.
+// FillTime is how long it took to bring a chunk's text: to page-locked memory, and from there to
+// the device behind the last byte that was read.
 type FillTime struct{ Read, Upload time.Duration }
 
 // Fill brings n bytes of a file, from an offset on, to the slot's text, and waits for them. It
@@ -150,7 +150,8 @@ func (f *fill) piece(ring *gpu.Ring, at int) {
 		return
 	}
 	lent := f.line.Begin("wait for a buffer", f.at)
-	buffer, err := ring.Take(context.WithoutCancel(f.ctx)) // it is the reader's alone, and only the device is waited for
+	// it is the reader's alone, and only the device is waited for
+	buffer, err := ring.Take(context.WithoutCancel(f.ctx))
 	lent()
 	if err != nil {
 		f.fail(nil, err)

@@ -11,7 +11,7 @@ type Plan struct {
 }
 
 const (
-	// where so many are worked on as largeAtOnce: a twentieth less of kernels' time than of the
+	// where n are worked on as largeAtOnce: a twentieth less of kernels' time than of the
 	// next size
 	largeChunkBytes = 40 << 20
 	chunkBytes      = 32 << 20 // elsewhere, and a half, a quarter, ... of it where that does not fit
@@ -23,7 +23,7 @@ const (
 	// chunks that kernels work on at the same time, at most: two wait for the host or for a copy
 	workAtOnce  = 4
 	largeAtOnce = 3
-	slotsAhead  = 4 // beside them, whose text comes
+	slotsAhead  = 4 // next to them, whose text comes
 	// quarters of a byte that kernels take for each byte of text: 22 in GML files, 20 of points in
 	// GeoJSON, 13 of polygons
 	workQuarters = 23

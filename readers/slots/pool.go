@@ -1,6 +1,6 @@
-// Package slots has what GPUs need to parse chunks of text, whatever their format: slots with memory
-// for text and a stream, memory for the work on chunks, and page-locked memory for what comes and
-// goes. It is allocated once and serves all formats, file by file and chunk by chunk.
+// Package slots has what GPUs need to parse chunks of text, whatever their format: slots with
+// memory for text and a stream, memory for the work on chunks, and page-locked memory for what
+// comes and goes. It is allocated once and serves all formats, file by file and chunk by chunk.
 //
 //	file --pread, several at once--> ring --stream--> text of a slot
 //	text of a slot --kernels--> columns --stream--> results --> batches
@@ -18,8 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Config says how much memory may be taken of devices, and who is told of their faults. Its zero value
-// has the defaults.
+// Config says how much memory may be taken of devices, and who is told of their faults. Its zero
+// value has the defaults.
 type Config struct {
 	// Memory is how many bytes of device memory may be taken on each device, for all formats
 	// together; 0: the smaller of DefaultMemory and a quarter of the device's (--gpu-memory).
@@ -111,8 +111,8 @@ func (p *Pool) ChunkBytes() int64 { return p.chunk }
 // Alive is the number of slots that are not lost.
 func (p *Pool) Alive() int { return int(p.alive.Load()) }
 
-// Take waits for a slot, for a chunk at an offset of a file. Files take turns; among the chunks of a
-// file, the first one in the file gets the slot. It returns false if no device is left.
+// Take waits for a slot, for a chunk at an offset of a file. Files take turns; among the chunks of
+// a file, the first one in the file gets the slot. It returns false if no device is left.
 func (p *Pool) Take(file any, at int64) (l *Slot, ok bool) { return p.free.take(file, at) }
 
 // Give takes a slot back. err is what went wrong on its device, or nil; Config.Fault is called with

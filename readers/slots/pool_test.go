@@ -35,8 +35,8 @@ func openPool(t *testing.T, cfg slots.Config) *slots.Pool {
 	return p
 }
 
-// TestFill has several slots filled at once, with texts around the sizes of the ring's buffers: each
-// holds its own.
+// TestFill has several slots filled at once, with texts around the sizes of the ring's buffers:
+// each holds its own.
 func TestFill(t *testing.T) {
 	p := openPool(t, slots.Config{Plan: slots.Plan{ChunkBytes: 5 << 20, Slots: 3, Work: 1}})
 	text := make([]byte, 6<<20)

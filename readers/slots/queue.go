@@ -30,7 +30,7 @@ func without[W any](waiting []W, next int) []W {
 	return waiting[1:]
 }
 
-// queue lends things that there are few of, to whoever is foremost.
+// queue lends things that there are few of, to a caller that is foremost.
 type queue[T any] struct {
 	mu      sync.Mutex
 	free    []T

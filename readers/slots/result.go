@@ -21,7 +21,7 @@ func (p *pinnedStack) push(m ...*gpu.PinnedBuffer) {
 }
 
 // pop gives nil where there is none. Nobody may wait for some: those who have it may be waiting for
-// whoever asks.
+// a caller that asks.
 func (p *pinnedStack) pop() *gpu.PinnedBuffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Slot is what one chunk on its way needs. Whoever took it has it alone.
+// Slot is what one chunk on its way needs. A caller that took it has it alone.
 type Slot struct {
 	device *poolDevice
 	s      *gpu.Stream

@@ -23,7 +23,7 @@ import (
 const maxDirectoryBytes = 16 << 20
 
 // archive is what of a zip archive is read: a folder of its own, whose files are members that lie
-// beside each other.
+// next to each other.
 type archive struct {
 	members map[string]*member // by last component
 }
@@ -114,7 +114,7 @@ func (f *File) directory(limit int64) ([]*zip.File, error) {
 	return r.File, nil
 }
 
-// limitedReader gives an error when more than so many bytes are read.
+// limitedReader gives an error when more than n bytes are read.
 type limitedReader struct {
 	f           *File
 	limit, left int64
@@ -144,10 +144,10 @@ func (f *File) archiveError(at int64, err error) error {
 	return &PackError{Name: f.Name, Packing: packing, Offset: at, Err: err}
 }
 
-// Extract gives the member of a zip archive that is called name, and keeps at hand what lies beside
-// it and has one of the extensions: Sibling of the answer finds that. Stored members are read where
-// they are, deflated ones are unpacked side by side. The name of the answer is that of f with the
-// member's behind it; Unchanged of it is that of f. The caller closes it, and f after it.
+// Extract gives the member of a zip archive that is called name, and keeps at hand what lies next
+// to it and has one of the extensions: Sibling of the answer finds that. Stored members are read
+// where they are, deflated ones are unpacked side by side. The name of the answer is that of f with
+// the member's behind it; Unchanged of it is that of f. The caller closes it, and f after it.
 //
 // Errors: as of Unpack.
 func (f *File) Extract(ctx context.Context, name string, siblings []string, u UnpackOptions) (*File, error) {

@@ -54,7 +54,7 @@ func (f *File) countMembers() error {
 	return nil
 }
 
-// full fills p from the file, which has so many bytes unless it changed.
+// full fills p from the file, which has n bytes unless it changed.
 func (f *File) full(p []byte, at int64) error {
 	n, err := f.ReadAt(p, at)
 	if n == len(p) {

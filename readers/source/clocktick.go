@@ -8,9 +8,9 @@ import (
 // clockTick is longer than the steps in which file systems count time.
 const clockTick = 20 * time.Millisecond
 
-// AwaitClockTick waits until a write to the file or to one of its siblings would change its times. A
-// file that is written twice within one step of the file system's clock looks unchanged. It returns
-// false if ctx has ended.
+// AwaitClockTick waits until a write to the file or to one of its siblings would change its times.
+// A file that is written twice within one step of the file system's clock looks unchanged. It
+// returns false if ctx has ended.
 func AwaitClockTick(ctx context.Context, f *File) bool {
 	// One of the times may have been set by a program, even into the future.
 	times := []int64{f.Identity.Mtime, f.Identity.Ctime}

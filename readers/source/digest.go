@@ -22,8 +22,8 @@ import (
 //	              └────────┴───┬───────┘        SHA-256 with the size in front
 //	Digest                   32 B
 //
-// It is a tree of one level, because blocks can be hashed by several cores, and because whoever
-// keeps the blocks can prove that a file that grew begins with its old content: its whole old
+// It is a tree of one level, because blocks can be hashed by several cores, and because a caller
+// that keeps the blocks can prove that a file that grew begins with its old content: its whole old
 // blocks are still there, and only the last one has to be hashed at its old length.
 type Digest [sha256.Size]byte
 
@@ -58,7 +58,7 @@ func (d Digest) With(extension string, sibling Digest) Digest {
 
 // Blocks are the SHA-256 digests of the blocks of bytes [from, to), 32 bytes each: of [from,
 // from+BlockBytes) and so on, the last one ending at to. from is a multiple of BlockBytes. The work
-// is shared by at most so many goroutines (0: as many as there are processors), each with a buffer
+// is shared by at most n goroutines (0: as many as there are processors), each with a buffer
 // of 256 KiB, which have ended when Blocks returns. The answer does not depend on how many there
 // are.
 //

@@ -32,7 +32,7 @@ type File struct {
 	Layers   []string // of the archive, if it is one of several tables there; set by who extracts it, else nil
 
 	content content
-	folder  folder       // nil: what is beside the packed file is beside its content
+	folder  folder       // nil: what is next to the packed file is next to its content
 	base    string       // its name in folder
 	read    atomic.Int64 // bytes that ReadAt gave
 	main    *File        // whose sibling it is; nil: nobody's
@@ -40,7 +40,7 @@ type File struct {
 	upload  *Upload      // that it is; nil: it lies in a folder
 
 	mu     sync.Mutex
-	seen   map[string][]Sibling // by extension, in lower case: what lay beside it at the first look
+	seen   map[string][]Sibling // by extension, in lower case: what lay next to it at the first look
 	opened map[string]*File     // of those, by extension
 }
 

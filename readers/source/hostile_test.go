@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// sparse is a file of so many bytes, which ends with tail.
+// sparse is a file of n bytes, which ends with tail.
 func sparse(t *testing.T, name string, size int64, tail []byte) *File {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "file")
@@ -35,7 +35,7 @@ func sparse(t *testing.T, name string, size int64, tail []byte) *File {
 	return f
 }
 
-// directoryEnd is the end of an archive whose directory claims so many members and is empty, at an
+// directoryEnd is the end of an archive whose directory claims n members and is empty, at an
 // offset; with the records of ZIP64 or without.
 func directoryEnd(members uint64, at uint64, wide bool) []byte {
 	var b []byte
@@ -80,7 +80,7 @@ func TestDirectoryThatClaimsManyMembers(t *testing.T) {
 			t.Errorf("%d members: %d bytes allocated", members, n)
 		}
 	}
-	for _, wide := range []bool{false, true} { // an empty directory is none of them
+	for _, wide := range []bool{false, true} { // an empty directory is not one of them
 		end := directoryEnd(0, uint64(size-len(directoryEnd(0, 0, wide))), wide)
 		if names, err := sparse(t, "a.zip", size, end).Members(); err != nil || len(names) > 0 {
 			t.Errorf("empty: %q, %v", names, err)

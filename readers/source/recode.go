@@ -57,7 +57,8 @@ func (f *File) Recode(ctx context.Context, r Recoder, u UnpackOptions) (*File, e
 	}, nil
 }
 
-// recodedReader is the content of a recodedReader file, with which that of the packed file before it is closed.
+// recodedReader is the content of a recodedReader file, with which that of the packed file before
+// it is closed.
 type recodedReader struct {
 	*os.File
 	under *File // nil: the caller's

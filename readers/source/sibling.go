@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Sibling is a file that lies beside another of the same stem and belongs to it, as roads.dbf to
+// Sibling is a file that lies next to another of the same stem and belongs to it, as roads.dbf to
 // roads.shp.
 type Sibling struct {
 	Name     string // its last component
@@ -36,9 +36,9 @@ func (id Identity) With(siblings []Sibling) Identity {
 	return id
 }
 
-// Spellings are the names that a file beside the one called name has if it has the same stem and
+// Spellings are the names that a file next to the one called name has if it has the same stem and
 // the extension, in ASCII letters of any case: lower case first, upper case last. What belongs to
-// an archive is in it: beside one there is nothing.
+// an archive is in it: next to one there is nothing.
 //
 //	Spellings("roads.shp", ".qi") = roads.qi roads.Qi roads.qI roads.QI
 func Spellings(name, extension string) []string {
@@ -115,7 +115,7 @@ func (f *File) Siblings() []Sibling {
 	return all
 }
 
-// Sibling gives the file beside f that has the same stem and one of the extensions, of which the
+// Sibling gives the file next to f that has the same stem and one of the extensions, of which the
 // first one found wins: ".dbf" of "roads.shp" is "roads.dbf" or "roads.DBF", in this order. It is
 // nil if there is none. The answer is the same each time, is closed with f alone, and what it reads
 // counts as read by f too. Which siblings there are, and that they stay what they are, is something
@@ -192,7 +192,7 @@ func (f *File) sight(extensions ...string) error {
 	return nil
 }
 
-// beside gives the siblings that there are now, of each extension.
+// next to gives the siblings that there are now, of each extension.
 func (f *File) beside(extensions []string) ([][]Sibling, error) {
 	var names []string
 	var of []int // index of the extension

@@ -243,8 +243,8 @@ func newTemp(name string, u UnpackOptions) (*temp, error) {
 	return &temp{File: f, name: name, dir: filepath.Clean(u.Dir), limit: u.MaxBytes}, nil
 }
 
-// nameless makes a file in a folder that is gone when it is closed, whoever is killed meanwhile.
-// Where the file system has no such files, it has a name for a moment.
+// nameless makes a file in a folder that is gone when it is closed, a caller that is killed
+// meanwhile. Where the file system has no such files, it has a name for a moment.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600)
 	if err == nil || !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR) {

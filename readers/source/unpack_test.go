@@ -57,7 +57,7 @@ func gzipped(t testing.TB, members ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// bgzipped is a blocked gzip file, as bgzip writes it: blocks of at most so many bytes, and an
+// bgzipped is a blocked gzip file, as bgzip writes it: blocks of at most n bytes, and an
 // empty one.
 func bgzipped(t testing.TB, content []byte, size int) []byte {
 	t.Helper()
@@ -283,7 +283,8 @@ func TestUnpackLimits(t *testing.T) {
 			if !errors.As(err, &room) || u != nil || room.Limit != int64(len(zeros))-1 {
 				t.Errorf("%s: %v, error %v, want *RoomError", name, u, err)
 			}
-			u, err = f.Unpack(t.Context(), UnpackOptions{Dir: t.TempDir(), MaxBytes: int64(len(zeros)), Workers: workers})
+			u, err = f.Unpack(t.Context(), UnpackOptions{Dir: t.TempDir(), MaxBytes: int64(len(zeros)),
+				Workers: workers})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

@@ -27,7 +27,7 @@ type Upload struct {
 	err   error
 }
 
-// NewUpload makes a file of a name, for errors and for its packing, that will have so many bytes;
+// NewUpload makes a file of a name, for errors and for its packing, that will have n bytes;
 // size < 0 says that nobody knows. u.MaxBytes bounds it. The caller closes it, when nobody reads or
 // writes any more.
 func NewUpload(name string, size int64, u UnpackOptions) (*Upload, error) {
@@ -87,7 +87,7 @@ func (u *Upload) Whole() bool {
 	return u.ended && u.err == nil
 }
 
-// reach waits until so many bytes came, or all, and says how many there are; < 0 is all.
+// reach waits until n bytes came, or all, and says how many there are; < 0 is all.
 func (u *Upload) reach(n int64) (have int64, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -185,7 +185,7 @@ func (a uploadReader) Stat() (fs.FileInfo, error) { return a.u.t.Stat() }
 // Close does nothing: the upload is closed by who made it.
 func (a uploadReader) Close() error { return nil }
 
-// nowhere is the folder of a file that lies beside nothing.
+// nowhere is the folder of a file that lies next to nothing.
 type nowhere struct{}
 
 func (nowhere) look(names []string) ([]fs.FileInfo, error) {

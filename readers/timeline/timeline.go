@@ -1,5 +1,5 @@
-// Package timeline notes when the stages of a parse begin and end, for whoever asks what a parse
-// waits for. Where nobody asks, it costs next to nothing.
+// Package timeline notes when the stages of a parse begin and end, for a caller that asks what a
+// parse waits for. Where nobody asks, it costs next to nothing.
 //
 // A parse asks its context for a Timeline and begins stages of it; of nil they are nothing.
 package timeline

@@ -32,7 +32,7 @@ func (e *CellError) Error() string { return e.Err.Error() }
 
 func (e *CellError) Unwrap() error { return e.Err }
 
-// Geometry is what a text says beside its positions.
+// Geometry is what a text says next to its positions.
 type Geometry struct {
 	Kind geoarrow.Kind // for End
 	SRID int32         // of an EWKT, 0 where there is none
@@ -44,7 +44,8 @@ type Geometry struct {
 // geometry gives a *CellError, and leaves b and shapes as they were behind the last row of b; empty
 // text and NULL are no geometry: whether they are a null is the caller's to say.
 //
-//	text  the byte behind it is set to 0 while it is read, and put back. A slice with less than number.Padding bytes of capacity behind its
+//	text  the byte behind it is set to 0 while it is read, and put back. A slice with less than number.Padding
+//	      bytes of capacity behind its
 //	      length is copied first; of a window it is w.Text(p, end+number.Padding)[:end-p]
 func (c *Cell) Read(b *geoarrow.GeometryBuilder, shapes *rows.Shapes, text []byte) (Geometry, error) {
 	n := len(text)

@@ -122,7 +122,8 @@ func mayBegin(c byte) bool { return isLetter(c) && c|0x20 != 'e' }
 
 // deviceRows reads a chunk of whole rows on a device.
 //
-//	text -> rows, brackets -> kinds -> parts, rings, positions -> ordinates -> dimensions ─┬─> offsets            native
+//	text -> rows, brackets -> kinds -> parts, rings, positions -> ordinates -> dimensions ─┬─> offsets
+//	   native
 //	                                                                                       └─> sizes -> bytes     WKB
 //	members of collections, likewise ──────────────────────────────────────────────────────────────────┘
 //
@@ -139,8 +140,8 @@ type deviceText struct {
 	x    *kwkt.WKT
 }
 
-// A row takes some 110 bytes of device memory beside half a byte for each of text, and an arena has
-// 7 for each (package slots). Chunks of few rows have room in any case.
+// A row takes some 110 bytes of device memory next to half a byte for each of text, and an arena
+// has 7 for each (package slots). Chunks of few rows have room in any case.
 const (
 	shortRow = 16 // bytes
 	fewRows  = 1 << 16

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// DeviceCells is geometries that a card reads. What is found there is complete in the functions
+// DeviceCells is geometries that a device reads. What is found there is complete in the functions
 // that are given to After behind those of ReadCells.
 type DeviceCells struct {
 	Geometry *geoarrow.Geometry
@@ -16,9 +16,9 @@ type DeviceCells struct {
 	SRID     int32             // of all rows that have one; 0: none has
 }
 
-// ReadCells reads the geometries of lines on a card, as Cell reads each of them: EWKT, or NULL for
-// none. Whoever made the lines sees to it that each is one row, with no semicolon but that of an
-// SRID. What a card does not accept it says to w.
+// ReadCells reads the geometries of lines on a device, as Cell reads each of them: EWKT, or NULL
+// for none. A caller that made the lines sees to it that each is one row, with no semicolon but
+// that of an SRID. What a device does not accept it says to w.
 func ReadCells(w *device.Work, lines gpu.Buffer[byte], rows int, sum *readers.Summary) *DeviceCells {
 	d, c := deviceRows{Work: w, deviceText: deviceText{text: lines}}, &DeviceCells{}
 	peek := device.Result(w, lines.Slice(0, min(peekBytes, lines.Len())))

@@ -93,7 +93,7 @@ func line1(p plain, position func() string) func() string {
 	}
 }
 
-// file is so many rows, with something before each and behind.
+// file is n rows, with something before each and behind.
 func (p plain) file(rows int, before, behind string) []byte {
 	var b strings.Builder
 	for range rows {
@@ -446,7 +446,7 @@ func TestDeviceLarge(t *testing.T) {
 			[]string{""},
 			false,
 		}.file(18_000, "", "\n")
-		texts["points"] = []byte(strings.Repeat("POINT(1.5 -2.25)\n", 180_000)) // as short as a card takes them
+		texts["points"] = []byte(strings.Repeat("POINT(1.5 -2.25)\n", 180_000)) // as short as a device takes them
 	}
 	d := readertest.DeviceOn(t, wkt.Format(), config, readertest.Kernels(t))
 	for name, text := range texts {
@@ -464,7 +464,7 @@ func TestDeviceLarge(t *testing.T) {
 	}
 }
 
-// TestDeviceFaults has calls of the card fail.
+// TestDeviceFaults has calls of the device fail.
 func TestDeviceFaults(t *testing.T) {
 	text := plain{rand.New(rand.NewPCG(7, 9)), allKinds, []string{""}, true}.file(600, "", "\n")
 	readertest.DeviceFaults(t, wkt.Format(), readertest.Input{

@@ -61,7 +61,8 @@ func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
 //
 //	text      … COLLECTION( m1 , m2 ) … COLLECTION EMPTY … COLLECTION( m3 ) …
 //	members   m1 , m2 , m3 ,
-//	first     0 2 2 3                                                                 the first member of each collection
+//	first     0 2 2 3                                                                 the first member of each
+//	          collection
 //
 // Members are written as WKB of their own, which the rows' WKB then holds in pieces. dim is the
 // union of their dimensions.

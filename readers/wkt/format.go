@@ -17,7 +17,8 @@
 //
 //	no tag           the first position says the dimension: 3 numbers are XYZ, 4 are XYZM
 //	other numbers    a position of another length than its tag or the first one is an error
-//	collections      members have dimensions of their own; the row has the union. A tag M makes 3 numbers of an untagged member XYM
+//	collections      members have dimensions of their own; the row has the union. A tag M makes 3 numbers of
+//	                 an untagged member XYM
 //	MULTIPOINT       positions with or without brackets, or EMPTY, which is a position of NaN
 //	numbers          as JSON, and +5, .5, 5., 007, nan, inf, infinity. Beyond float64: an error
 //	rings, lines     may be open and short, and are counted

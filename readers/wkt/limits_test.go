@@ -140,7 +140,7 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// The first row whose SRID is another one is named whoever reads it.
+// The first row whose SRID is another one is named a caller that reads it.
 func TestSeveralSRIDsInParts(t *testing.T) {
 	for _, at := range []int{1, 49, 50, 51, 98, 99} {
 		var b strings.Builder

@@ -116,7 +116,7 @@ const (
 	wantMore   = `a number, "," or ")"`
 )
 
-// ordinates are the positions of so many.
+// ordinates are the positions of n.
 var ordinates = [...]string{"", "an ordinate", "2 ordinates", "3 ordinates", "4 ordinates"}
 
 // end adds a position of n ordinates, which ends at p.

@@ -130,7 +130,8 @@ func boxAround(x, y []float64) *[4]float64 {
 //	kind 1, properties 1 (1 z, 2 m, 4 bounds), 6 unused
 //	bounds, if there are: 2 float32 for each of the ordinates, twice
 //	Point, LineString       kind 4, count 4, positions
-//	Polygon                 kind 4, count 4, counts of the rings 4 each and 4 more if they are odd in number, positions
+//	Polygon                 kind 4, count 4, counts of the rings 4 each and 4 more if they are odd in number,
+//	                        positions
 //	Multi…, collections     kind 4, count 4, members
 func storedBox(raw json.RawMessage) *[4]float64 {
 	var printed string

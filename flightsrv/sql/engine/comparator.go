@@ -181,7 +181,8 @@ func (s *comparator) value(v geoarrow.Value) value {
 }
 
 func decimalValue(n decimal128.Num, digits int) exactValue {
-	return exactValue{new(big.Rat).SetFrac(n.BigInt(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil))}
+	return exactValue{new(big.Rat).SetFrac(n.BigInt(), new(big.Int).Exp(big.NewInt(10),
+		big.NewInt(int64(digits)), nil))}
 }
 
 // constant returns a constant of the plan as a value; nil for one of another family.

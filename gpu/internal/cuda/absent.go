@@ -10,7 +10,7 @@ import (
 
 var errBuild = fmt.Errorf("%w: this build has no CUDA", driver.ErrNoDevice)
 
-// Count says that there is no card, since this build cannot use one.
+// Count says that there is no device, since this build cannot use one.
 func Count() (int, error) { return 0, errBuild }
 
 // Open refuses: this build has no CUDA.

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// session is a card, a stream and a kernel that does nothing.
+// session is a device, a stream and a kernel that does nothing.
 func session(b *testing.B) (d driver.Driver, s driver.Stream, f driver.Function) {
 	b.Helper()
 	d = card(b)

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver/drivertest"
 )
 
-// card opens the first card, or skips the test where there is none. VIBEFLIGHT_GPU=require makes
-// that a failure.
+// device opens the first device, or skips the test where there is none. VIBEFLIGHT_GPU=require
+// makes that a failure.
 func card(t testing.TB) driver.Driver {
 	t.Helper()
 	d, err := Open(0)
@@ -121,7 +121,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// Several open devices of one card share its context, which lives until the last is closed.
+// Several open devices of one device share its context, which lives until the last is closed.
 func TestOpenTwice(t *testing.T) {
 	first := card(t)
 	var wg sync.WaitGroup

@@ -45,7 +45,7 @@ func child(t *testing.T, action string, env []string) string {
 	return string(out)
 }
 
-// openAtOnce opens the first card from several goroutines, which must all hear the same.
+// openAtOnce opens the first device from several goroutines, which must all hear the same.
 func openAtOnce() error {
 	errs := make([]error, 8)
 	var wg sync.WaitGroup

@@ -26,19 +26,19 @@ import (
 // minor.
 const minCapability = 80
 
-// device is an open card.
+// device is an open device.
 type device struct {
 	info    driver.Info
 	ordinal cu.Device
 	context cu.CUContext
-	pool    uintptr // of stream-ordered memory, 0: the card has none
+	pool    uintptr // of stream-ordered memory, 0: the device has none
 	pinned  ranges
 	kernels kernels
 	closed  atomic.Bool
 }
 
-// Count says how many cards the driver has. Where that is none, the error wraps driver.ErrNoDevice
-// and says why.
+// Count says how many devices the driver has. Where that is none, the error wraps
+// driver.ErrNoDevice and says why.
 func Count() (int, error) {
 	if err := loader.Open(); err != nil {
 		var refused loader.InitError
@@ -57,9 +57,9 @@ func Count() (int, error) {
 	return n, nil
 }
 
-// Open opens a card, ordinal counted from 0 in the driver's order. The error wraps
+// Open opens a device, ordinal counted from 0 in the driver's order. The error wraps
 // driver.ErrNoDevice and says why there is none to use. Several open devices of one ordinal share
-// the card's context and its memory pool.
+// the device's context and its memory pool.
 func Open(ordinal int) (driver.Driver, error) {
 	n, err := Count()
 	if err != nil {
@@ -80,8 +80,8 @@ func Open(ordinal int) (driver.Driver, error) {
 		return nil, fmt.Errorf("%w: %s has compute capability %d.%d, 8.0 is the least",
 			driver.ErrNoDevice, d.info.Name, capability/10, capability%10)
 	}
-	// Whoever waits for the card lets others have the processor: those who read files and copy
-	// columns. A driver that does not know the flag waits as it sees fit.
+	// A caller that waits for the device lets others have the processor: those who read files and
+	// copy columns. A driver that does not know the flag waits as it sees fit.
 	_ = d.ordinal.SetPrimaryCtxFlags(cu.SchedYield)
 	if d.context, err = d.ordinal.RetainPrimaryCtx(); err != nil {
 		return nil, noDevice(wrapped(err, "cuDevicePrimaryCtxRetain", func() string { return d.info.Name }))
@@ -135,7 +135,7 @@ func (d *device) describe(ordinal int) (capability int, err error) {
 	return 10*major + minor, nil
 }
 
-// Info says what the card is.
+// Info says what the device is.
 func (d *device) Info() driver.Info { return d.info }
 
 // Close trims the pool and lets the context go. A second call does nothing.

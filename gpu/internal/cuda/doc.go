@@ -1,9 +1,9 @@
-// Package cuda executes kernels on an NVIDIA card through the CUDA driver API, and compiles them
+// Package cuda executes kernels on an NVIDIA device through the CUDA driver API, and compiles them
 // with NVRTC. It knows contexts, handles and error codes, and nothing of what kernels mean.
 //
 // The driver is loaded when it is first asked for (package loader), so a binary that has this
 // package starts on every machine. Drivers of CUDA 11.4 and later work, NVRTC of 11.2 and later.
-// Cards before compute capability 8.0 are refused.
+// Devices before compute capability 8.0 are refused.
 //
 // A call makes the device's primary context current on whatever thread it happens to run, and does
 // its work in the same step: goroutines need not be locked to threads. What gorgonia.org/cu has and

@@ -34,7 +34,7 @@ func (d *device) pooled() C.int {
 	return 1
 }
 
-// Alloc takes memory from the card's pool in the order of s. A card without a pool allocates at
+// Alloc takes memory from the device's pool in the order of s. A device without a pool allocates at
 // once.
 func (d *device) Alloc(s driver.Stream, bytes int64) (driver.Ptr, error) {
 	if bytes <= 0 {
@@ -50,8 +50,8 @@ func (d *device) Free(s driver.Stream, p driver.Ptr) error {
 	return failed(C.vf_free(d.ctx(), C.uintptr_t(s), d.pooled(), C.uint64_t(p)), "cuMemFreeAsync", nil)
 }
 
-// Trim gives what lies unused in the pool back to the card. Memory whose Free has not been reached
-// yet stays.
+// Trim gives what lies unused in the pool back to the device. Memory whose Free has not been
+// reached yet stays.
 func (d *device) Trim() error {
 	if d.pool == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (d *device) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, byt
 	return failed(code, "cuMemcpyDtoHAsync", inBytes(bytes))
 }
 
-// Copy queues a copy within the card.
+// Copy queues a copy within the device.
 func (d *device) Copy(s driver.Stream, dst, src driver.Ptr, bytes int64) error {
 	if bytes <= 0 {
 		return sized(bytes)

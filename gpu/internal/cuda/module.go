@@ -90,7 +90,7 @@ func (d *device) Unload(m driver.Module) error {
 	})
 }
 
-// Function finds a kernel by the name it has in the image, and brings it to the card.
+// Function finds a kernel by the name it has in the image, and brings it to the device.
 func (d *device) Function(m driver.Module, name string) (driver.Function, error) {
 	quoted := func() string { return fmt.Sprintf("%q", name) }
 	if strings.IndexByte(name, 0) >= 0 {
@@ -149,7 +149,7 @@ func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	return r, err
 }
 
-// Launch queues f. A shape that no card takes, and a number of arguments that is not the
+// Launch queues f. A shape that no device takes, and a number of arguments that is not the
 // function's, are refused before the driver sees them: it has no other way to know how many
 // arguments there are than to read them.
 func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {

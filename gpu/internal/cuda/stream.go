@@ -24,7 +24,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// NewStream gives a stream that runs beside the default stream.
+// NewStream gives a stream that runs next to the default stream.
 func (d *device) NewStream() (driver.Stream, error) {
 	var s cu.Stream
 	err := d.within(func() (err error) {
@@ -70,7 +70,7 @@ func (d *device) Record(e driver.Event, s driver.Stream) error {
 	return failed(C.vf_record(d.ctx(), C.uintptr_t(e), C.uintptr_t(s)), "cuEventRecord", nil)
 }
 
-// Wait makes later work of s wait for e, on the card.
+// Wait makes later work of s wait for e, on the device.
 func (d *device) Wait(s driver.Stream, e driver.Event) error {
 	return failed(C.vf_wait(d.ctx(), C.uintptr_t(s), C.uintptr_t(e)), "cuStreamWaitEvent", nil)
 }
@@ -99,7 +99,7 @@ func (d *device) EndCapture(s driver.Stream) (driver.Graph, error) {
 	return driver.Graph(g), failed(code, "cuStreamEndCapture", nil)
 }
 
-// Replay queues the whole graph. One that still runs is waited for first, on the card.
+// Replay queues the whole graph. One that still runs is waited for first, on the device.
 func (d *device) Replay(s driver.Stream, g driver.Graph) error {
 	return failed(C.vf_replay(d.ctx(), C.uintptr_t(s), C.uintptr_t(g)), "cuGraphLaunch", nil)
 }

@@ -1,4 +1,4 @@
-// Package driver draws the line between package gpu and what executes kernels: a card behind the
+// Package driver draws the line between package gpu and what executes kernels: a device behind the
 // CUDA driver (package cuda), or this machine's processor behind the same calls (package emu). It
 // is a list of calls and nothing else: budgets, types and life times are gpu's.
 //
@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// ErrNoDevice says that there is nothing to execute kernels: no driver, no card, or a build
+	// ErrNoDevice says that there is nothing to execute kernels: no driver, no device, or a build
 	// without CUDA. The wrapping error says which.
 	ErrNoDevice = errors.New("no GPU")
 	// ErrMemory says that the device, or the host's pinned memory, has no room for an allocation.
@@ -49,7 +49,7 @@ type Info struct {
 	Ordinal         int    // as given to Open
 	Arch            string // of an image: "sm_90", or "emulated"
 	Multiprocessors int
-	MemoryBytes     int64  // of the device, whoever uses it
+	MemoryBytes     int64  // of the device, a caller that uses it
 	L2Bytes         int64  // level 2 cache
 	SharedBytes     int    // most dynamic shared memory of a block, once asked for with SharedMemory
 	PCI             string // bus id as NVML takes it, "0000:1B:00.0", or empty

@@ -15,7 +15,7 @@ var launchBounds = regexp.MustCompile(`__launch_bounds__\(\s*([^,()]+?)\s*(?:,[^
 // boundsPrefix begins the name of the number of threads that a kernel allows.
 const boundsPrefix = "cudaemu_most_"
 
-// withBounds adds these numbers to a source. A card refuses a launch beyond them, and so does the
+// withBounds adds these numbers to a source. A device refuses a launch beyond them, and so does the
 // emulation.
 func withBounds(text string) string {
 	var b strings.Builder

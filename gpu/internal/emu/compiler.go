@@ -138,9 +138,9 @@ func (c *compiler) compileArguments(src driver.Source) []string {
 	args := []string{
 		"-c", "-x", "c++", "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden",
 		"-nostdinc++", "-fno-exceptions", "-fno-rtti", // as under NVRTC, which has no standard library
-		"-fsigned-char",        // as on a card, also where this processor's char is unsigned
+		"-fsigned-char",        // as on a device, also where this processor's char is unsigned
 		"-fno-strict-aliasing", // CUDA's compilers do not rely on types either
-		"-ffp-contract=off",    // a*b+c rounds twice, as in Go and as kernels are compiled for a card
+		"-ffp-contract=off",    // a*b+c rounds twice, as in Go and as kernels are compiled for a device
 		"-Wall", "-Wextra",
 		"-Wno-unknown-pragmas", // #pragma unroll
 		"-I" + sourceFolder,

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// BenchmarkThread says what a CUDA thread costs on one OS thread, in nanoseconds, beside what it
+// BenchmarkThread says what a CUDA thread costs on one OS thread, in nanoseconds, next to what it
 // computes.
 func BenchmarkThread(b *testing.B) {
 	for _, v := range []variant{

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// Limits of a launch. Shared memory is that of the smallest of the cards we build for (sm_86 and
+// Limits of a launch. Shared memory is that of the smallest of the devices we build for (sm_86 and
 // sm_89: 99 KiB a block), so that what fits here fits there.
 const (
 	defaultMemory = 2 << 30

@@ -81,7 +81,7 @@ func (m *memory) alloc(bytes int64) (*span, error) {
 	return s, nil
 }
 
-// free takes the range back that begins at start. It says so if something was written beside it.
+// free takes the range back that begins at start. It says so if something was written next to it.
 func (m *memory) free(start uintptr) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,7 +195,7 @@ func mapSpan(bytes int64) (*span, error) {
 	return &span{start: start, bytes: bytes, pages: pages, base: base, size: size}, nil
 }
 
-// intact looks for writes beside the range on its own pages.
+// intact looks for writes next to the range on its own pages.
 func (s *span) intact() error {
 	offset := int(s.start - uintptr(unsafe.Pointer(unsafe.SliceData(s.pages))))
 	clean := func(b []byte) bool { return len(bytes.Trim(b, string([]byte{poison}))) == 0 }

@@ -107,7 +107,7 @@ func TestFreeTwiceAndElsewhere(t *testing.T) {
 	}
 }
 
-// A write beside an allocation that stays on its pages is found when it is freed.
+// A write next to an allocation that stays on its pages is found when it is freed.
 func TestFreeFindsWritesBeside(t *testing.T) {
 	b := newBench(t, "wrong.cu", variant{})
 	for _, tt := range []struct {

@@ -36,7 +36,7 @@ func TestWrongKernels(t *testing.T) {
 		kernel      string
 		grid, block int
 		args        []uint64 // behind the output
-		want        []string // parts of the message, beside the places
+		want        []string // parts of the message, next to the places
 		undefined   bool     // only found where undefined behaviour is looked for
 	}{
 		{"deadlock", "deadlock", 1, 32, nil, []string{
@@ -123,7 +123,7 @@ func TestDefinedBehaviour(t *testing.T) {
 	}
 }
 
-// A launch of more threads than __launch_bounds__ allows is an error, as on a card.
+// A launch of more threads than __launch_bounds__ allows is an error, as on a device.
 func TestLaunchBounds(t *testing.T) {
 	b := newBench(t, "wrong.cu", variant{})
 	out := b.alloc(4 * 64)

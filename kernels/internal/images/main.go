@@ -1,5 +1,5 @@
 // Command images compiles every kernel for the architectures of a release and writes the archive
-// that a build with the tag images embeds. It needs NVRTC, and neither a card nor a driver.
+// that a build with the tag images embeds. It needs NVRTC, and neither a device nor a driver.
 //
 //	go run -tags cuda ./kernels/internal/images -o kernels/images.zip
 package main

@@ -124,7 +124,7 @@ func (f *Shapefile) Shape(rng *rand.Rand, most int) {
 	f.Add(content, row)
 }
 
-// Found is Shapes with memory for so many records of f, of which live are rows if there are some.
+// Found is Shapes with memory for n records of f, of which live are rows if there are some.
 func (f *Shapefile) Found(r *Rig, live []int64) *kshape.Shapes {
 	n := len(f.Index) / 8
 	x := &kshape.Shapes{

@@ -42,7 +42,7 @@ func QuoteParity(text []byte, quote byte, style ktext.QuoteStyle, c *ktext.Quote
 	})
 }
 
-// CodePage is a page as cards have it. What is U+FFFD is no character.
+// CodePage is a page as devices have it. What is U+FFFD is no character.
 func CodePage(page *charmap.Charmap) (out ktext.CodePage) {
 	for i := range out {
 		text := string(page.DecodeByte(byte(0x80 + i)))

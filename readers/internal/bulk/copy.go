@@ -14,8 +14,8 @@ const (
 //
 // A store that goes through the cache first has the line read that it is about to overwrite, and
 // puts out another one. Where many copy at a time, and others read files, the memory is what they
-// wait for: on a host of 16 cores that feeds a card, columns took half the time to copy, and whole
-// tables 4 to 10 % less.
+// wait for: on a host of 16 cores that feeds a device, columns took half the time to copy, and
+// whole tables 4 to 10 % less.
 func Copy[T any](dst, src []T) {
 	size := len(src) * int(unsafe.Sizeof(*new(T)))
 	if !haveStores || size < enough || len(dst) != len(src) {

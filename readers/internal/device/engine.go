@@ -1,10 +1,11 @@
 // Package device is the frame of every GPU engine: it puts the parser of a format on the slots of
-// cards.
+// devices.
 //
-// A GPU engine is the CPU engine with cards among its workers (ADR 18). A chunk of rows is guessed
-// at, as any part of a file is; a card reads it whole or refuses it, and what it refuses, the CPU
-// engine reads from the byte on where the chunk before ended. So a card never decides what a file
-// says: it only accepts what it is sure of, and every error is worded by the CPU engine.
+// A GPU engine is the CPU engine with devices among its workers (ADR 18). A chunk of rows is
+// guessed at, as any part of a file is; a device reads it whole or refuses it, and what it refuses,
+// the CPU engine reads from the byte on where the chunk before ended. So a device never decides
+// what a file says: it only accepts what it is sure of, and every error is worded by the CPU
+// engine.
 //
 // A format gives Chunks: where a chunk begins and ends, and what its text says. Everything else is
 // here and in package slots.
@@ -37,7 +38,7 @@ func New(pool *slots.Pool, parser func(readers.Layout, *Engine) readers.Parser) 
 // Parser is the engine for a file.
 func (e *Engine) Parser(l readers.Layout) readers.Parser { return parser{e.parser(l, e)} }
 
-// Counts says what the cards did for the format.
+// Counts says what the devices did for the format.
 func (e *Engine) Counts() readers.EngineCounts {
 	c := readers.EngineCounts{
 		Chunks: e.accepted.Load(), Refused: e.refused.Load(), RefusedRows: e.refusedRows.Load(),

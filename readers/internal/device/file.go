@@ -19,10 +19,10 @@ import (
 type Chunks interface {
 	// Bounds finds the rows that begin between two offsets: start is that of the first one, and end
 	// that of the first one behind stop, or of what is behind all rows. The text between is for a
-	// card, which begins it with an empty state. why says why there is none, and the chunk counts
+	// device, which begins it with an empty state. why says why there is none, and the chunk counts
 	// as refused; without it, end <= start says that there is nothing to be refused either. In both
-	// cases the CPU engine reads. An error of the file is a reason like others: whoever reads the
-	// rows again comes upon it.
+	// cases the CPU engine reads. An error of the file is a reason like others: a caller that reads
+	// the rows again comes upon it.
 	Bounds(from, stop int64) (start, end int64, why string)
 
 	// Read reads the text of w into part, as far as the host needs not wait: Columns, Starts (in
@@ -32,7 +32,7 @@ type Chunks interface {
 	Read(w *Work, part *readers.Part)
 }
 
-// File is a file that is read with the help of cards. Its readers share it.
+// File is a file that is read with the help of devices. Its readers share it.
 type File struct {
 	engine  *Engine
 	ctx     context.Context
@@ -46,24 +46,24 @@ func (e *Engine) File(ctx context.Context, src io.ReaderAt) *File {
 	return &File{engine: e, ctx: ctx, src: src, line: timeline.Of(ctx)}
 }
 
-// Reader makes a reader for one goroutine: chunks are guessed by a card, and what that leaves, and
-// each part that is known to begin at a row, is read by the CPU engine's reader.
+// Reader makes a reader for one goroutine: chunks are guessed by a device, and what that leaves,
+// and each part that is known to begin at a row, is read by the CPU engine's reader.
 func (f *File) Reader(cpu readers.PartReader, chunks Chunks) readers.PartReader {
 	return &reader{PartReader: cpu, File: f, chunks: chunks}
 }
 
-// reader reads parts on cards.
+// reader reads parts on devices.
 type reader struct {
 	readers.PartReader // of the CPU engine
 	*File
 	chunks Chunks
 }
 
-// mostRefused is after how many refused chunks in a row nobody asks a card any more: such a file
+// mostRefused is after how many refused chunks in a row nobody asks a device any more: such a file
 // costs twice the work.
 const mostRefused = 8
 
-// Guess has a card read the rows that begin between two offsets.
+// Guess has a device read the rows that begin between two offsets.
 func (r *reader) Guess(from, stop int64) readers.Part {
 	if r.refused.Load() < mostRefused {
 		found := r.line.Begin("look for rows", from)
@@ -89,7 +89,7 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 	return part
 }
 
-// onCard reads a chunk on a card, or says why it does not.
+// onCard reads a chunk on a device, or says why it does not.
 func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
 	lent := r.line.Begin("wait for a slot", start)
 	l, ok := r.engine.pool.Take(r.File, start)
@@ -97,10 +97,10 @@ func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
 	if !ok {
 		return part, gpu.ErrLost.Error()
 	}
-	var err error // of the card
+	var err error // of the device
 	defer func() {
 		p := recover()
-		if p != nil { // whoever guards this guess has the CPU engine read on, and nobody would know
+		if p != nil { // a caller that guards this guess has the CPU engine read on, and nobody would know
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {

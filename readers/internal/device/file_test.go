@@ -19,14 +19,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// lines is a format whose rows are lines: the frame's tests need no more of one. A card reads no
+// lines is a format whose rows are lines: the frame's tests need no more of one. A device reads no
 // line that has one of the words below.
 type lines struct {
 	probe device.Probe
 	kept  []*kept // what Keep gave, by chunk
 }
 
-// What lines make a card do.
+// What lines make a device do.
 const (
 	odd    = "odd"    // refuses
 	late   = "late"   // refuses when all results are there
@@ -96,7 +96,7 @@ func (l *lines) Read(w *device.Work, part *readers.Part) {
 	w.After(func() { w.Accept(!has(late) || part.To == 0, "a line that is odd after all") })
 }
 
-// kept counts how often it is freed, and what lies beside it.
+// kept counts how often it is freed, and what lies next to it.
 type kept struct{ freed, others int }
 
 func (k *kept) Free(*gpu.Stream) error {
@@ -116,7 +116,7 @@ func (c *parser) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{Start: from, Next: stop}, nil
 }
 
-// rig is an engine for lines on one card, and who was told of faults.
+// rig is an engine for lines on one device, and who was told of faults.
 type rig struct {
 	pool   *slots.Pool
 	engine *device.Engine
@@ -150,7 +150,7 @@ func (r *rig) reader(t *testing.T, l *lines) readers.PartReader {
 	return r.engine.File(t.Context(), l.probe.Src).Reader(r.cpu, l)
 }
 
-// TestGuess has a card read parts: all offsets are those of the file.
+// TestGuess has a device read parts: all offsets are those of the file.
 func TestGuess(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\none\ntwo\n\nthree\nfour\n"))
@@ -180,7 +180,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestGuessThatIsRefused has lines that a card does not read: the CPU engine does, and the next
+// TestGuessThatIsRefused has lines that a device does not read: the CPU engine does, and the next
 // chunk finds all as it was.
 func TestGuessThatIsRefused(t *testing.T) {
 	for _, tt := range []struct {
@@ -222,7 +222,7 @@ func TestGuessThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestNobodyAsksForever has a card refuse all chunks of a file.
+// TestNobodyAsksForever has a device refuse all chunks of a file.
 func TestNobodyAsksForever(t *testing.T) {
 	r := newRig(t)
 	l := newLines("head\nodd\nodd\nlast\n")
@@ -258,7 +258,7 @@ func TestPanicOfAParser(t *testing.T) {
 	part.Release()
 }
 
-// TestLostSlots has a card get lost with a chunk, on one slot and then on the other: nobody waits
+// TestLostSlots has a device get lost with a chunk, on one slot and then on the other: nobody waits
 // for a third.
 func TestLostSlots(t *testing.T) {
 	r := newRig(t)
@@ -331,7 +331,7 @@ func TestForShortSpans(t *testing.T) {
 	}
 }
 
-// TestFormatsShareSlots has two engines on the slots of one card: each counts its own, and finds
+// TestFormatsShareSlots has two engines on the slots of one device: each counts its own, and finds
 // what it kept.
 func TestFormatsShareSlots(t *testing.T) {
 	r := newRig(t)
@@ -400,7 +400,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// TestEndOfTheContext ends a file: its chunks fail without a fault of the card.
+// TestEndOfTheContext ends a file: its chunks fail without a fault of the device.
 func TestEndOfTheContext(t *testing.T) {
 	r := newRig(t)
 	l := newLines("head\none\ntwo\nlast\n")

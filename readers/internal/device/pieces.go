@@ -18,11 +18,12 @@ type Piece struct {
 type Pieces interface {
 	Chunks
 
-	// Pieces gives what belongs to the chunk that Bounds gave last. On the card it is Work.Pieces.
+	// Pieces gives what belongs to the chunk that Bounds gave last. On the device it is
+	// Work.Pieces.
 	Pieces() []Piece
 }
 
-// pieceAlign is at multiples of how many bytes pieces begin on a card: those of its memory.
+// pieceAlign is at multiples of how many bytes pieces begin on a device: those of its memory.
 const pieceAlign = 256
 
 // chunkPieces is a chunk and its pieces as one file, which begins where the chunk does.

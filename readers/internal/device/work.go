@@ -135,8 +135,8 @@ func Read[T any](w *Work, b gpu.Buffer[T]) []T {
 }
 
 // shortBytes are as many as go together with other results to the host. A copy of the driver's
-// costs 13 µs of a processor's time, a launch half of that; long ones are better left to the card's
-// copy engines.
+// costs 13 µs of a processor's time, a launch half of that; long ones are better left to the
+// device's copy engines.
 const shortBytes = 64 << 10
 
 // Result has the elements of b copied into page-locked memory, which is the part's until its

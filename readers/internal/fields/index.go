@@ -19,7 +19,8 @@ const block = 64
 // other.
 //
 //	text      1,"a,b"LF LF 2,LF
-//	Starts    0 2 8 9 11 12      of each field, and of what stands behind the last: a field ends one byte before the next begins
+//	Starts    0 2 8 9 11 12      of each field, and of what stands behind the last: a field ends one byte
+//	                             before the next begins
 //	Records   0 3                indices of Starts: a line of no bytes is no record
 type Index struct {
 	Starts  []uint32

@@ -8,7 +8,7 @@ import (
 
 var haveAVX2 = processor.X86.HasAVX2
 
-// find writes the masks of so many blocks at text.
+// find writes the masks of n blocks at text.
 func find(out *[Most / block]masks, text unsafe.Pointer, blocks int, delimiter, quote byte) {
 	if !haveAVX2 {
 		findPlain(out, text, blocks, delimiter, quote)

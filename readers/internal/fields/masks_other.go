@@ -4,7 +4,7 @@ package fields
 
 import "unsafe"
 
-// find writes the masks of so many blocks at text.
+// find writes the masks of n blocks at text.
 func find(out *[Most / block]masks, text unsafe.Pointer, blocks int, delimiter, quote byte) {
 	findPlain(out, text, blocks, delimiter, quote)
 }

@@ -22,9 +22,9 @@ type constants struct {
 	pairs        [16]int8   // 10, 1: two digits to a number, in eight 16-bit lanes
 	fours        [8]int16   // 100, 1: four digits, in four 32-bit lanes
 	eights       [8]int16   // 10000, 1: eight digits, in two
-	edges        [20]uint32 // bits of the first and the last of so many bytes
+	edges        [20]uint32 // bits of the first and the last of n bytes
 	powers       [16]float64
-	// for so many digits before the point and in all: which byte of the text is the k-th of 16
+	// for n digits before the point and in all: which byte of the text is the k-th of 16
 	// digits
 	spread [16][16][16]byte
 }

@@ -19,7 +19,8 @@
 //
 //	digits  value                                                                      decided by
 //	<= 19   mantissa < 2^53, power of ten within +-22: one division, multiplication    Clinger 1990
-//	<= 19   any other: 128-bit product with a power of five                            Lemire 2021; Mushtak and Lemire 2022
+//	<= 19   any other: 128-bit product with a power of five                            Lemire 2021; Mushtak
+//	        and Lemire 2022
 //	> 19    as above for the first 19 digits and for these plus one, where both agree  Lemire 2021, section 11
 //	> 19    they do not agree                                                          strconv.ParseFloat
 //

@@ -14,7 +14,8 @@ const Padding = 64
 // Float reads the number that starts at byte p of the buffer at q.
 //
 //	end >= 0  the index after the number; v is its correctly rounded value, -0 and -0.0 are negative zero
-//	end < 0   v is 0: ^end is the index of the first byte that cannot continue a number, which for truncated text is the
+//	end < 0   v is 0: ^end is the index of the first byte that cannot continue a number, which for truncated
+//	          text is the
 //	          first byte beyond it
 //	          v is an infinity: the number is beyond float64, ^end is p. [Skip] tells where such a number ends
 //

@@ -472,7 +472,7 @@ func appendRandom(b []byte, r *rand.Rand) []byte {
 		return strconv.AppendFloat(b, v, "eg"[u&1], -1, 64)
 	case shape == 1: // shortest text of a coordinate
 		return strconv.AppendFloat(b, r.Float64()*180, 'f', -1, 64)
-	case shape == 2: // just beside the middle of two neighbours, of up to 40 digits
+	case shape == 2: // just next to the middle of two neighbours, of up to 40 digits
 		v := math.Float64frombits(r.Uint64()>>12 | (1023-40+u%80)<<52)
 		b = strconv.AppendUint(b, 2*uint64(math.Float64bits(v)&(1<<52-1)|1<<52)+1, 10)
 		if u>>8&3 != 0 {

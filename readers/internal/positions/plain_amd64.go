@@ -17,7 +17,8 @@ var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBM
 // "[1.5,2.5],[3.5,4.5]". Between the two numbers and between positions is a comma, and one blank at
 // most is at each place.
 //
-//	end     with inside set the bracket of a position that is not plain, else the byte behind a position, with no plain position behind it
+//	end     with inside set the bracket of a position that is not plain, else the byte behind a position, with
+//	        no plain position behind it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
 	return readJSON(haveWide, g, text, p, most)
 }
@@ -126,7 +127,7 @@ func makeTables() *tables {
 // one division rounds once. Digits are found with a mask of 64 bytes and turned to integers two,
 // four and eight at a time (after Muła and Lemire 2018, with a shuffle that drops the point).
 //
-// Both have room for room numbers at xs and at ys, of which count are set, and read so many bytes.
+// Both have room for room numbers at xs and at ys, of which count are set, and read n bytes.
 
 //go:noescape
 func plainJSON(t *tables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)

@@ -17,7 +17,7 @@ type wideTables struct {
 	zero, ten, minus, blank, point byte
 
 	_        [11]byte
-	expected [16]byte // what stands in two positions, and before a third, beside digits, signs and blanks
+	expected [16]byte // what stands in two positions, and before a third, next to digits, signs and blanks
 	pairs    [2]int8
 	_        [2]byte
 	fours    [2]int16

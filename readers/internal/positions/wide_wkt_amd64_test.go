@@ -16,7 +16,7 @@ import (
 // plainLine is what WKT may take, but for the number of digits.
 var plainLine = regexp.MustCompile(`^(-?(?:0|[1-9]\d*)\.\d+) (-?(?:0|[1-9]\d*)\.\d+)[,)]`)
 
-// takenWKT is taken for WKT, with so many digits before the point.
+// takenWKT is taken for WKT, with n digits before the point.
 func takenWKT(s string, before int) (x, y float64, length int) {
 	m := plainLine.FindStringSubmatch(s)
 	if m == nil {

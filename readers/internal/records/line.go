@@ -21,7 +21,7 @@ type result[T any] struct {
 	caught any // what the job panicked with
 }
 
-// put begins a job that takes so many bytes, when there is room.
+// put begins a job that takes n bytes, when there is room.
 func (l *line[T]) put(bytes int64, job func() (T, error)) error {
 	for len(l.waiting) > 0 && (len(l.waiting) >= l.most || l.taken+bytes > l.room) {
 		if err := l.next(); err != nil {

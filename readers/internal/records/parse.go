@@ -146,13 +146,13 @@ func Guard(f func() error) (err error) {
 // panicError is what a library panicked with.
 type panicError struct {
 	what  string
-	stack []byte // for whoever debugs it
+	stack []byte // for a caller that debugs it
 }
 
 func (e *panicError) Error() string { return "malformed: " + e.what }
 
 // Fault gives an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What
-// has one, and what is none of the file's, stays as it is.
+// has one, and what is not one of the file's, stays as it is.
 func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
 	var parse *readers.ParseError
 	var limit *readers.LimitError

@@ -88,7 +88,7 @@ func (t table) below(slot int) (table, bool) {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: at + flatbuffers.GetUOffsetT(t.Bytes[at:])}}, true
 }
 
-// vector gives where the elements of a vector begin, of so many bytes, and how many there are.
+// vector gives where the elements of a vector begin, of n bytes, and how many there are.
 func (t table) vector(slot, size int) (first flatbuffers.UOffsetT, n int) {
 	at, ok := t.at(slot)
 	if !ok {

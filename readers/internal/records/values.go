@@ -144,7 +144,7 @@ func le32(p []byte) uint32 {
 
 func le64(p []byte) uint64 { return uint64(le32(p)) | uint64(le32(p[4:]))<<32 }
 
-// offset reads offset i of a buffer of offsets of so many bytes.
+// offset reads offset i of a buffer of offsets of n bytes.
 func offset(b []byte, width, i int) int64 {
 	if width == 4 {
 		return int64(int32(le32(b[4*i:])))

@@ -56,7 +56,7 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 }
 
 // Foresee makes room for the whole first chunk, once the rows of the first window show how much
-// that is: they are parsed of the bytes of what is read, and the chunk ends with so many rows.
+// that is: they are parsed of the bytes of what is read, and the chunk ends with n rows.
 func (k *Sink) Foresee(parsed, bytes int64, batchRows int) {
 	if k.foreseen || k.Rows == 0 {
 		return

@@ -117,12 +117,12 @@ func (k *Sink) Pooled() bool { return k.memory.Lend }
 // columns.
 const pooledCells = 1 << 22
 
-// Full reports whether the rows so far have so many cells that no row may follow in the chunk at
+// Full reports whether the rows so far have n cells that no row may follow in the chunk at
 // hand, wherever it was to end: a part is full early, and a batch when it is beyond the limits,
 // which Emit says then.
 func (k *Sink) Full(limits *readers.Limits) bool { return k.full(limits, k.Rows) }
 
-// FullWith is Full behind so many rows more.
+// FullWith is Full behind n rows more.
 func (k *Sink) FullWith(limits *readers.Limits, more int) bool { return k.full(limits, k.Rows+more) }
 
 func (k *Sink) full(limits *readers.Limits, rows int) bool {

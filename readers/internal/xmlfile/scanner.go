@@ -24,7 +24,7 @@ type Scanner struct {
 	X      xmltext.Scanner
 	Field  string // that a fault concerns
 	OfFile bool   // a fault is one of the file, not of the feature that it stands in
-	Failed error  // of the window, or of what the parser does beside reading: no fault of the text here
+	Failed error  // of the window, or of what the parser does next to reading: no fault of the text here
 
 	wide       bool // the fault is that a row has one column too many
 	maxColumns int
@@ -109,7 +109,7 @@ func (s *Scanner) Token() xmltext.Token {
 	}
 }
 
-// Pass reads on until so many elements are open, over any number of windows.
+// Pass reads on until n elements are open, over any number of windows.
 func (s *Scanner) Pass(depth int) bool {
 	for !s.X.Pass(depth) {
 		if !s.X.Cut() || !s.Refill(s.X.P) {

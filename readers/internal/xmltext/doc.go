@@ -23,7 +23,8 @@
 // The window holds N bytes of the file from offset Base on. Next passes to the next tag:
 //
 //	switch x.Next() {
-//	case xmltext.Start: // x.Local() is its name, x.Attr("id") an attribute; then x.Value() reads its text up to its end,
+//	case xmltext.Start: // x.Local() is its name, x.Attr("id") an attribute; then x.Value() reads its text up
+//	to its end,
 //	                    // x.Skip() passes all of it, or x.Next() goes inside
 //	case xmltext.End:   // of the innermost open element; <a/> gives Start, then End
 //	case xmltext.EOF:   // behind the root, at the end of the document

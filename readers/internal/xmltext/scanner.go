@@ -63,7 +63,7 @@ func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
 	x.Q, x.N, x.Base, x.last = q, n, base, last
 }
 
-// Resume begins at the first byte of the window to come, in the content of an element that so many
+// Resume begins at the first byte of the window to come, in the content of an element that n
 // elements are around, itself included. Their names are not known, so none of them may end before
 // the bytes to be read do.
 func (x *Scanner) Resume(depth int) {
@@ -236,7 +236,7 @@ func (x *Scanner) ends() Token {
 // because the window ends, Pass goes on.
 func (x *Scanner) Skip() bool { return x.Pass(x.Depth() - 1) }
 
-// Pass reads on until so many elements are open: those within end.
+// Pass reads on until n elements are open: those within end.
 func (x *Scanner) Pass(depth int) bool {
 	for x.Depth() > depth {
 		if x.Next() == Fault {

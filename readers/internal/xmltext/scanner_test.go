@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// feed is a scanner over a text that comes so many bytes at a time.
+// feed is a scanner over a text that comes n bytes at a time.
 type feed struct {
 	x    xmltext.Scanner
 	text string

@@ -196,7 +196,7 @@ func (x *Scanner) looseEnd(p int) int {
 	return end + 1
 }
 
-// endTagRare reads the end tag at p that has blanks, is cut, or is none of the element called name.
+// endTagRare reads the end tag at p that has blanks, is cut, or is not one of the element called name.
 // It gives the index of its '>'.
 func (x *Scanner) endTagRare(p int, name []byte) int {
 	for i, c := range name {

@@ -246,7 +246,8 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 		t.Error(err)
 	}
 	logged := b.out.entries(t)
-	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != device || logged[1].Error != "broken" ||
+	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != device ||
+		logged[1].Error != "broken" ||
 		logged[1].Card != device {
 		t.Errorf("logged %+v, want the kernels and the first fault", logged)
 	}

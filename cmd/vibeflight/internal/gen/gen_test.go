@@ -252,7 +252,9 @@ func (l *limitedWriter) Write(b []byte) (int, error) {
 func TestStops(t *testing.T) {
 	for _, left := range []int{0, 10, 1e6, 10e6} {
 		spec := Spec{Kind: Buildings, Features: 1e12}
-		if err := Write(t.Context(), &limitedWriter{left, func() error { return errFull }}, spec); !errors.Is(err, errFull) {
+		if err := Write(t.Context(), &limitedWriter{left, func() error {
+			return errFull
+		}}, spec); !errors.Is(err, errFull) {
 			t.Errorf("after %d bytes: got %v, want %v", left, err, errFull)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -34,9 +34,9 @@ func cosine(direction int64) int64 { return sine(direction + turn/4) }
 // position in units of 1e-7 degree.
 type position struct{ x, y int64 }
 
-// outline returns a closed ring with a number of different positions around x and y, counterclockwise, or
-// clockwise as a hole. Its positions are multiples of step, and between 0.6 times and once the
-// radius away. They stay until the next call.
+// outline returns a closed ring with a number of different positions around x and y,
+// counterclockwise, or clockwise as a hole. Its positions are multiples of step, and between 0.6
+// times and once the radius away. They stay until the next call.
 func (c *chunk) outline(x, y, radius, step, positions int64, hole bool) []position {
 	c.ringAtHand = c.ringAtHand[:0]
 	for k := range positions {

@@ -104,7 +104,8 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	c.Parse.Define(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
 	f.StringVar(&c.Engine, "engine", "auto",
-		"engine that parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, files from "+
+		"engine that parses: cpu; cuda (GPUs, for the formats that they read); or auto: GPUs, if there are any, "+
+			"files from "+
 			"a size on that is measured on this machine")
 	c.GPU.Define(f)
 	c.SQL.Define(f)

@@ -29,7 +29,8 @@ type Server struct {
 func (c *Server) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.Address, "server", "", "use the server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
 		"or unix:///PATH, instead of reading files")
-	f.StringVar(&c.CA, "tls-ca", "", "`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
+	f.StringVar(&c.CA, "tls-ca", "",
+		"`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
 	f.BoolVar(&c.Unverified, "tls-insecure", false,
 		"accept any certificate at grpc+tls://: others on the way can read and answer")
 }
@@ -38,7 +39,8 @@ func (c *Server) Define(f *pflag.FlagSet) {
 func (c *Server) Check(f *pflag.FlagSet) error {
 	_, encrypted, err := c.target()
 	if err == nil && !encrypted && (settings.Given(f, "tls-ca") || settings.Given(f, "tls-insecure")) {
-		return usage.Errorf("--tls-ca and --tls-insecure: are for grpc+tls://HOST:PORT, and the server is %q", c.Address)
+		return usage.Errorf("--tls-ca and --tls-insecure: are for grpc+tls://HOST:PORT, and the server is %q",
+			c.Address)
 	}
 	return err
 }
@@ -77,7 +79,7 @@ func (c *Server) target() (where string, encrypted bool, err error) {
 	case scheme == "grpc+tls" || scheme == "grpcs":
 		return rest, true, nil
 	}
-	return "", false, usage.Errorf("--server: %q is none of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH",
+	return "", false, usage.Errorf("--server: %q is not one of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH",
 		c.Address)
 }
 

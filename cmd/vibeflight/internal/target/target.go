@@ -19,7 +19,8 @@ import (
 // Target is a server, or the files of this machine.
 type Target interface {
 	// Describe describes an entry. It parses the file if necessary, which p shows.
-	Describe(ctx context.Context, name string, options map[string]any, p *output.Progress) (*metadata.Description, error)
+	Describe(ctx context.Context, name string, options map[string]any, p *output.Progress) (*metadata.Description,
+		error)
 	// Scan returns the rows that a ticket selects.
 	Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (RowStream, error)
 	Close()

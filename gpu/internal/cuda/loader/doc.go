@@ -2,10 +2,11 @@
 // none.
 //
 // A program that is linked with -lcuda needs libcuda.so.1 to start at all, and gorgonia.org/cu is
-// linked so. This package defines every entry point that it, and package cuda beside it, call: each
-// is a jump through a slot in memory.
+// linked so. This package defines every entry point that it, and package cuda next to it, call:
+// each is a jump through a slot in memory.
 //
-//	cuLaunchKernel:  jmp *slot        slot: at first the address of "not initialized", after Open that of libcuda.so.1's cuLaunchKernel
+//	cuLaunchKernel:  jmp *slot        slot: at first the address of "not initialized", after Open that of
+//	                                  libcuda.so.1's cuLaunchKernel
 //
 // The slots have their first contents before any code runs, so package initializers may call the
 // driver: they hear that it is not initialized, but for cuInit, which answers success, since

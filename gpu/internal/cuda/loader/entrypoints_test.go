@@ -114,7 +114,8 @@ func referredTo(t *testing.T, packages ...string) []string {
 // objects calls visit for each ELF object of an archive of the form that ar(5) and the Go compiler
 // write:
 //
-//	"!<arch>\n", then for each member a header of 60 bytes with its size in decimal at 48, and its bytes, padded to an even length
+//	"!<arch>\n", then for each member a header of 60 bytes with its size in decimal at 48, and its bytes,
+//	padded to an even length
 func objects(t *testing.T, archive io.ReadSeeker, visit func([]elf.Symbol)) {
 	t.Helper()
 	all, err := io.ReadAll(archive)

@@ -19,7 +19,7 @@ import (
 var ErrNoLibrary = errors.New("no CUDA driver library")
 
 // InitError is the code with which the driver's cuInit refused, as CUresult: 100 is a driver
-// without a card.
+// without a device.
 type InitError int
 
 func (e InitError) Error() string { return fmt.Sprintf("cuInit: error %d", int(e)) }

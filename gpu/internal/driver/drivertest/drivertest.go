@@ -1,5 +1,5 @@
 // Package drivertest is the contract of package driver as tests: every Driver and its Compiler must
-// pass Run, on a card or without one. It asks only for what driver.go promises, so it holds for
+// pass Run, on a device or without one. It asks only for what driver.go promises, so it holds for
 // drivers that do work at once and for those that queue it. It refuses no speed and asserts no
 // time.
 package drivertest

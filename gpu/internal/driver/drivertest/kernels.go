@@ -29,7 +29,8 @@ extern "C" __global__ void widths(u64* out, unsigned char u1, signed char s1, un
 }
 
 // out[0] = sum of (k+1) * a_k, so that two arguments in each other's place show.
-extern "C" __global__ void many(u64* out, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5, u64 a6, u64 a7, u64 a8, u64 a9,
+extern "C" __global__ void many(u64* out,
+    u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5, u64 a6, u64 a7, u64 a8, u64 a9,
                                 u64 a10, u64 a11, u64 a12, u64 a13, u64 a14, u64 a15, u64 a16, u64 a17, u64 a18) {
   out[0] = a0 + 2 * a1 + 3 * a2 + 4 * a3 + 5 * a4 + 6 * a5 + 7 * a6 + 8 * a7 + 9 * a8 + 10 * a9 + 11 * a10 + 12 * a11 +
            13 * a12 + 14 * a13 + 15 * a14 + 16 * a15 + 17 * a16 + 18 * a17 + 19 * a18;
