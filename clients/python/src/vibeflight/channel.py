@@ -130,7 +130,7 @@ def _twice(call: Callable[[], T]) -> T:
 
 
 def interruptible(call: Callable[[], T]) -> T:
-    """Returns the result of call. Python handles a signal in its main thread only, and not before a call into C++ has returned; so another thread calls there."""
+    """Returns the result of call. Python handles signals in its main thread, and not during a call into C++. So another thread calls there."""
     if threading.current_thread() is not threading.main_thread():
         return call()
     answer: Future[T] = Future()
