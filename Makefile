@@ -88,10 +88,11 @@ test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPand
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
 
-lint: vet $(LINT) $(CLANG) ## style and import directions, .golangci.yml and .clang-format
+lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS=$(PLAIN) $(LINT) run ./...
 	$(WITH_CUDA) $(LINT) run ./gpu/... ./kernels/...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
+	$(GO) test $(PLAIN) ./integration/lint
 
 vet: cuda
 	$(GO) vet $(PLAIN) ./...

@@ -38,5 +38,5 @@ func (r Registry) noFormat(value any) error {
 	for i, f := range r {
 		names[i] = f.Name
 	}
-	return &OptionError{OptionFormat, fmt.Errorf("%q is not one of %s", fmt.Sprint(value), strings.Join(names, ", "))}
+	return &OptionError{OptionFormat, fmt.Errorf("%q is none of %s", fmt.Sprint(value), strings.Join(names, ", "))}
 }

@@ -52,7 +52,7 @@ func (f Format) ParseOptions(given map[string]any) (Options, error) {
 			return Options{}, &OptionError{key, err}
 		}
 		if vs := known[i].Values; len(vs) > 0 && !slices.Contains(vs, text) {
-			return Options{}, &OptionError{key, fmt.Errorf("%q is not one of %s", text, strings.Join(vs, ", "))}
+			return Options{}, &OptionError{key, fmt.Errorf("%q is none of %s", text, strings.Join(vs, ", "))}
 		}
 		o.values[key] = text
 	}

@@ -113,7 +113,7 @@ func TestConfigErrors(t *testing.T) {
 		},
 		{
 			"value of an option", "[[files]]\nmatch = \"a\"\noptions = {on_error = \"ignore\"}",
-			`options.on_error: "ignore" is not one of fail, skip`,
+			`options.on_error: "ignore" is none of fail, skip`,
 		},
 	}
 	for _, tt := range tests {

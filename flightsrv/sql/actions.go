@@ -66,7 +66,7 @@ func (s *Server) Action(ctx context.Context, name string, body []byte) ([]byte, 
 	all := actions()
 	i := slices.IndexFunc(all, func(a action) bool { return a.name == name })
 	if i < 0 {
-		return nil, malformed("action %q is not one of Flight SQL", name)
+		return nil, malformed("action %q is none of Flight SQL", name)
 	}
 	out, err := all[i].run(s, ctx, body)
 	var request *RequestError

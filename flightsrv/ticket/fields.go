@@ -97,7 +97,7 @@ func choiceOf[E ~uint8](v json.RawMessage, names []string) (E, error) {
 	}
 	i := slices.Index(names, s)
 	if i < 0 {
-		return 0, fmt.Errorf("%s is not one of %q", excerpt.Of(v), names)
+		return 0, fmt.Errorf("%s is none of %q", excerpt.Of(v), names)
 	}
 	return E(i), nil
 }

@@ -28,7 +28,7 @@ func ParsePut(d *flight.FlightDescriptor) (name string, mode catalog.Mode, err e
 		if err = readObject(d.GetCmd(), map[string]*string{"name": &name, "mode": &text}); err == nil {
 			i := slices.Index(putModes, text)
 			if i < 0 {
-				return "", 0, fmt.Errorf("put: %w", &Error{Field: "mode", Err: fmt.Errorf("%q is not one of %q",
+				return "", 0, fmt.Errorf("put: %w", &Error{Field: "mode", Err: fmt.Errorf("%q is none of %q",
 					text, putModes)})
 			}
 			mode = catalog.Mode(i)

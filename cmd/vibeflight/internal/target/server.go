@@ -79,7 +79,7 @@ func (c *Server) target() (where string, encrypted bool, err error) {
 	case scheme == "grpc+tls" || scheme == "grpcs":
 		return rest, true, nil
 	}
-	return "", false, usage.Errorf("--server: %q is not one of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH",
+	return "", false, usage.Errorf("--server: %q is none of grpc://HOST:PORT, grpc+tls://HOST:PORT, unix:///PATH",
 		c.Address)
 }
 

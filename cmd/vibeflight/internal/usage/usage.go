@@ -55,5 +55,5 @@ func OneOf(flag, value string, values ...string) error {
 	if slices.Contains(values, value) {
 		return nil
 	}
-	return Errorf("--%s: %q is not one of %s", flag, value, strings.Join(values, ", "))
+	return Errorf("--%s: %q is none of %s", flag, value, strings.Join(values, ", "))
 }
