@@ -54,8 +54,10 @@ func TestRoots(t *testing.T) {
 		!strings.Contains(err.Error(), `"a.fake"`) {
 		t.Errorf("two roots with a.fake: error %v, want one that names it", err)
 	}
-	if _, err := Open(t.Context(), Config{Roots: []Root{{Alias: "x", Dir: one}, {Alias: "x", Dir: two}},
-		Formats: fakeFormats()}); err == nil {
+	if _, err := Open(t.Context(), Config{
+		Roots:   []Root{{Alias: "x", Dir: one}, {Alias: "x", Dir: two}},
+		Formats: fakeFormats(),
+	}); err == nil {
 		t.Error("one alias for two roots: no error")
 	}
 	l := newLab(t, one, sized, func(c *Config) { c.Roots = []Root{{Dir: one}, {Alias: "x", Dir: two}} })

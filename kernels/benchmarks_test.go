@@ -407,7 +407,8 @@ func scalarFloats(r *kerneltest.Rig, rows int) (to []knumber.NumberColumn, undec
 
 // scalarsOf prepares the numbers of the corpus as the values of a few columns; queue reads them.
 func scalarsOf(r *kerneltest.Rig, c *corpus, use func(x knumber.Scalars, queue queueScalars,
-	rows int64) measurement) measurement {
+	rows int64) measurement,
+) measurement {
 	from, to := c.numbers()
 	starts, ends := kerneltest.UploadShort(r, kerneltest.Read(r, from)), kerneltest.UploadShort(r,
 		kerneltest.Read(r, to))
@@ -618,8 +619,10 @@ func shapes(r *kerneltest.Rig, what string) measurement {
 	x, text := f.Found(r, nil), kerneltest.Upload(r, f.Text)
 	r.OK(kshape.FindShapes(r.Set, r.Stream, text, x))
 	rings := kerneltest.Poisoned[int64](r, records+1)
-	to := kshape.ShapePositions{X: kerneltest.Poisoned[float64](r, records*points),
-		Y: kerneltest.Poisoned[float64](r, records*points)}
+	to := kshape.ShapePositions{
+		X: kerneltest.Poisoned[float64](r, records*points),
+		Y: kerneltest.Poisoned[float64](r, records*points),
+	}
 	switch what {
 	case "find":
 		return measurement{launch: func() error {

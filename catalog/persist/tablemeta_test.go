@@ -18,8 +18,11 @@ func TestBatchBoxes(t *testing.T) {
 	}}
 	table := inBatches(whole, 10)
 	table.Starts = []int64{0, 10, 20, 30}
-	table.Boxes = []readers.Box{{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)},
-		{math.Inf(-1), -0.5, math.MaxFloat64, 5e-324}, {1, 2, 3, 4}}
+	table.Boxes = []readers.Box{
+		{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)},
+		{math.Inf(-1), -0.5, math.MaxFloat64, 5e-324},
+		{1, 2, 3, 4},
+	}
 	for i := range 3 {
 		table.Spans = append(table.Spans, readers.Span{
 			From: int64(i), To: int64(i + 1), Inside: true,

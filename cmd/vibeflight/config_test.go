@@ -59,8 +59,12 @@ workers = 3
 		c.Data, c.Listen, c.Memory, c.Parse.Depth, c.Parse.Workers, c.Drain.String(), c.NoSQL,
 		c.OnError, c.BatchRows,
 	}
-	want := []any{[]string{"a", "w=b"}, []string{"unix:///y.sock"}, units.Size(2 << 30), 9, 5, "3s", true,
-		"skip", 65536}
+	want := []any{
+		[]string{"a", "w=b"},
+		[]string{"unix:///y.sock"},
+		units.Size(2 << 30), 9, 5, "3s", true,
+		"skip", 65536,
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}

@@ -30,8 +30,10 @@ func actions() []action {
 			flight.SetSessionOptionsActionType, "sets the catalog and the schema in which names are looked up",
 			flightAction((*Server).setSessionOptions),
 		},
-		{flight.GetSessionOptionsActionType, "gives the options of the session",
-			flightAction((*Server).getSessionOptions)},
+		{
+			flight.GetSessionOptionsActionType, "gives the options of the session",
+			flightAction((*Server).getSessionOptions),
+		},
 		{flight.CloseSessionActionType, "forgets the options of the session", flightAction((*Server).closeSession)},
 		{
 			flightsql.BeginTransactionActionType, none,

@@ -176,8 +176,10 @@ func TestRecords(t *testing.T) {
 			`[[{"key":"a","value":1}],null]`, nil,
 		},
 		{
-			"dictionary", &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
-				ValueType: arrow.BinaryTypes.String},
+			"dictionary", &arrow.DictionaryType{
+				IndexType: arrow.PrimitiveTypes.Int8,
+				ValueType: arrow.BinaryTypes.String,
+			},
 			`["a",null,"a","b"]`, nil,
 		},
 		{

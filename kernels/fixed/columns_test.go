@@ -26,7 +26,8 @@ type fixedTable struct {
 
 // newFixedTable lays values out. Field i is that of column i.
 func newFixedTable(r *kerneltest.Rig, flags string, columns []kfixed.FixedColumn, values [][]string,
-	bits []uint32) *fixedTable {
+	bits []uint32,
+) *fixedTable {
 	t := &fixedTable{columns: slices.Clone(columns)}
 	at := 1
 	for i := range t.columns {

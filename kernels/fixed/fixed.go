@@ -40,7 +40,8 @@ const maxFixedWidth = kernels.MaxNumberBytes
 // record's 32-byte sectors that the field lies in, one or two for a field of up to 32 bytes, and
 // writes 8 bytes and 3 bits.
 func FixedFloat64(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedField, to knumber.Float64s,
-	malformed kernels.Mask) error {
+	malformed kernels.Mask,
+) error {
 	w := k.Begin(s, "fixed float64")
 	to.Check(w, int64(f.Records))
 	w.CheckBits("malformed", malformed, int64(f.Records))
@@ -53,7 +54,8 @@ func FixedFloat64(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedF
 // FixedSpans gives the field of each record without the blanks around it; a field of blanks is an
 // empty span in the text.
 func FixedSpans(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedField, starts,
-	ends gpu.Buffer[int64]) error {
+	ends gpu.Buffer[int64],
+) error {
 	w := k.Begin(s, "fixed spans")
 	w.Need(starts.Len() == f.Records && ends.Len() == f.Records, "%d starts and %d ends for %d records",
 		starts.Len(), ends.Len(), f.Records)
@@ -126,7 +128,8 @@ func FixedDate(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedFiel
 //
 // One launch; reads one 32-byte sector a record, writes 3 bits.
 func FixedLogical(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedField, out, valid,
-	malformed kernels.Mask) error {
+	malformed kernels.Mask,
+) error {
 	w := k.Begin(s, "fixed logical")
 	w.Need(f.Width == 1, "logicals of %d bytes", f.Width)
 	w.CheckBits("values", out, int64(f.Records))

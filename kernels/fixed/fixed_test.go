@@ -319,8 +319,10 @@ func TestFixedRefuses(t *testing.T) {
 			Undecided: mask,
 		}, short),
 		"text at an odd address": kfixed.FixedSpans(r.Set, r.Stream, text.Slice(1, 1000), f, values, values),
-		"no room for days": kfixed.FixedDate(r.Set, r.Stream, text, kfixed.FixedField{Stride: 10, Width: 8,
-			Records: 71},
+		"no room for days": kfixed.FixedDate(r.Set, r.Stream, text, kfixed.FixedField{
+			Stride: 10, Width: 8,
+			Records: 71,
+		},
 			days, mask, mask),
 		"no text": kfixed.FixedSpans(r.Set, r.Stream, gpu.Buffer[byte]{}, f, values, values),
 	} {

@@ -108,35 +108,63 @@ func TestGeometryKinds(t *testing.T) {
 		rows []kerneltest.RowGeometry
 	}{
 		{"none", nil},
-		{"a point", []kerneltest.RowGeometry{{Kind: point, Valid: true, Coordinates: true, Geometries: false,
-			X: []float64{1}, Z: []float64{nan}}}},
-		{"a point with z", []kerneltest.RowGeometry{{Kind: point, Valid: true, Coordinates: true,
-			Geometries: false, X: []float64{1}, Z: []float64{2}}}},
-		{"an empty point", []kerneltest.RowGeometry{{Kind: point, Valid: true, Coordinates: true,
-			Geometries: false, X: []float64{nan}, Z: []float64{nan}}}},
-		{"a hollow line", []kerneltest.RowGeometry{{Kind: line, Valid: true, Coordinates: true,
-			Geometries: false, X: []float64{1, nan}, Z: []float64{nan, nan}}}},
-		{"a hollow line with z", []kerneltest.RowGeometry{{Kind: line, Valid: true, Coordinates: true,
+		{"a point", []kerneltest.RowGeometry{{
+			Kind: point, Valid: true, Coordinates: true, Geometries: false,
+			X: []float64{1}, Z: []float64{nan},
+		}}},
+		{"a point with z", []kerneltest.RowGeometry{{
+			Kind: point, Valid: true, Coordinates: true,
+			Geometries: false, X: []float64{1}, Z: []float64{2},
+		}}},
+		{"an empty point", []kerneltest.RowGeometry{{
+			Kind: point, Valid: true, Coordinates: true,
+			Geometries: false, X: []float64{nan}, Z: []float64{nan},
+		}}},
+		{"a hollow line", []kerneltest.RowGeometry{{
+			Kind: line, Valid: true, Coordinates: true,
+			Geometries: false, X: []float64{1, nan}, Z: []float64{nan, nan},
+		}}},
+		{"a hollow line with z", []kerneltest.RowGeometry{{
+			Kind: line, Valid: true, Coordinates: true,
 			Geometries: false, X: []float64{1, nan, 3},
-			Z: []float64{5, nan, 5}}}},
-		{"a null", []kerneltest.RowGeometry{{Kind: line, Valid: false, Coordinates: false, Geometries: false,
-			X: nil, Z: nil}}},
-		{"no type", []kerneltest.RowGeometry{{Kind: 0, Valid: true, Coordinates: true, Geometries: false,
-			X: nil, Z: nil}}},
-		{"a feature", []kerneltest.RowGeometry{{Kind: kgeom.KindFeature, Valid: true, Coordinates: true,
-			Geometries: false, X: nil, Z: nil}}},
-		{"undecided", []kerneltest.RowGeometry{{Kind: kgeom.KindUndecided, Valid: true, Coordinates: true,
-			Geometries: false, X: nil, Z: nil}}},
-		{"no coordinates", []kerneltest.RowGeometry{{Kind: line, Valid: true, Coordinates: false,
-			Geometries: false, X: nil, Z: nil}}},
-		{"a collection", []kerneltest.RowGeometry{{Kind: collection, Valid: true, Coordinates: false,
-			Geometries: true, X: nil, Z: nil}}},
-		{"a collection with coordinates", []kerneltest.RowGeometry{{Kind: collection, Valid: true,
-			Coordinates: true, Geometries: true, X: nil, Z: nil}}},
-		{"a collection without members", []kerneltest.RowGeometry{{Kind: collection, Valid: true,
-			Coordinates: false, Geometries: false, X: nil, Z: nil}}},
-		{"a line with geometries", []kerneltest.RowGeometry{{Kind: line, Valid: true, Coordinates: true,
-			Geometries: true, X: nil, Z: nil}}},
+			Z: []float64{5, nan, 5},
+		}}},
+		{"a null", []kerneltest.RowGeometry{{
+			Kind: line, Valid: false, Coordinates: false, Geometries: false,
+			X: nil, Z: nil,
+		}}},
+		{"no type", []kerneltest.RowGeometry{{
+			Kind: 0, Valid: true, Coordinates: true, Geometries: false,
+			X: nil, Z: nil,
+		}}},
+		{"a feature", []kerneltest.RowGeometry{{
+			Kind: kgeom.KindFeature, Valid: true, Coordinates: true,
+			Geometries: false, X: nil, Z: nil,
+		}}},
+		{"undecided", []kerneltest.RowGeometry{{
+			Kind: kgeom.KindUndecided, Valid: true, Coordinates: true,
+			Geometries: false, X: nil, Z: nil,
+		}}},
+		{"no coordinates", []kerneltest.RowGeometry{{
+			Kind: line, Valid: true, Coordinates: false,
+			Geometries: false, X: nil, Z: nil,
+		}}},
+		{"a collection", []kerneltest.RowGeometry{{
+			Kind: collection, Valid: true, Coordinates: false,
+			Geometries: true, X: nil, Z: nil,
+		}}},
+		{"a collection with coordinates", []kerneltest.RowGeometry{{
+			Kind: collection, Valid: true,
+			Coordinates: true, Geometries: true, X: nil, Z: nil,
+		}}},
+		{"a collection without members", []kerneltest.RowGeometry{{
+			Kind: collection, Valid: true,
+			Coordinates: false, Geometries: false, X: nil, Z: nil,
+		}}},
+		{"a line with geometries", []kerneltest.RowGeometry{{
+			Kind: line, Valid: true, Coordinates: true,
+			Geometries: true, X: nil, Z: nil,
+		}}},
 	}
 	for _, tt := range tests {
 		for _, with := range []bool{false, true} {

@@ -24,7 +24,8 @@ type ordinates struct {
 
 // parsePositions runs ParsePositions, and gives what it said before and after ResolvePositions.
 func parsePositions(r *kerneltest.Rig, text []byte, at []int64, style kgeom.PositionStyle, dims int) (before,
-	after ordinates) {
+	after ordinates,
+) {
 	r.Helper()
 	n := len(at)
 	b, places := kerneltest.Upload(r, text), kerneltest.Upload(r, at)

@@ -110,7 +110,8 @@ type RingsFound struct {
 // the bytes, whatever a geometry's size. An error says that the spans are not as Coordinates wants
 // them, too.
 func CountRings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d *ktext.Depth, commas kernels.Mask,
-	c Coordinates) (*Rings, error) {
+	c Coordinates,
+) (*Rings, error) {
 	w := k.Begin(s, "count rings")
 	n, m := w.CheckText(text), c.Starts.Len()
 	w.Need(n == d.N, "%d bytes of text, and the depth of %d", n, d.N)

@@ -37,7 +37,8 @@ func openEmpties(r *kerneltest.Rig, text []byte, d *ktext.Depth) {
 
 // countRings runs CountRings; the counts are freed at the end of the test.
 func countRings(r *kerneltest.Rig, text []byte, wkt bool, starts, ends []int64,
-	kinds []kgeom.TypeKind) (*kgeom.Rings, error) {
+	kinds []kgeom.TypeKind,
+) (*kgeom.Rings, error) {
 	r.Helper()
 	d := kerneltest.DepthOf(r, text, nil, ktext.Brackets{Open: "[(", Close: "])"},
 		kerneltest.Upload(r, []ktext.DepthCarry{{Depth: 4}}))
@@ -228,8 +229,10 @@ func TestRingsRefused(t *testing.T) {
 		{Spans: three, Parts: two, Rings: three, Positions: two},
 		{Spans: three, Parts: three, Rings: two, Positions: two},
 		{Spans: three, Parts: three, Rings: three, Positions: three},
-		{Spans: three, Parts: three, Rings: three, Positions: two,
-			Found: kerneltest.Poisoned[kgeom.PositionsFound](r, 2)},
+		{
+			Spans: three, Parts: three, Rings: three, Positions: two,
+			Found: kerneltest.Poisoned[kgeom.PositionsFound](r, 2),
+		},
 	} {
 		if kgeom.ListRings(r.Set, r.Stream, rings, out) == nil {
 			t.Error("buffers of other lengths: no error")

@@ -70,8 +70,10 @@ func TestCoordinatesOfRecords(t *testing.T) {
 		if records.Fault >= 0 || records.Count != tt.count {
 			t.Fatalf("%+v: %d records, fault at %d", tt, records.Count, records.Fault)
 		}
-		c := kgeom.Coordinates{Starts: kerneltest.Upload(r, x.starts), Ends: kerneltest.Upload(r, x.ends),
-			Kinds: kerneltest.Upload(r, x.kinds)}
+		c := kgeom.Coordinates{
+			Starts: kerneltest.Upload(r, x.starts), Ends: kerneltest.Upload(r, x.ends),
+			Kinds: kerneltest.Upload(r, x.kinds),
+		}
 		for what, of := range map[string]*kjson.Records{
 			"no records": nil, "its records": records,
 			"records of another text": before,

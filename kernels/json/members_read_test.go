@@ -196,8 +196,10 @@ func TestReadMembersTogether(t *testing.T) {
 			})
 		}
 		m := kerneltest.GeometryMembers(all, true)
-		x := kerneltest.ScalarTable{Tokens: kerneltest.Tokens{Text: m.Text, Starts: m.Starts, Ends: m.Ends},
-			Kinds: m.Kinds}
+		x := kerneltest.ScalarTable{
+			Tokens: kerneltest.Tokens{Text: m.Text, Starts: m.Starts, Ends: m.Ends},
+			Kinds:  m.Kinds,
+		}
 		of := kjson.GeometryMembers{
 			Type: kerneltest.Upload(r, m.Slots[0]), Geometry: kerneltest.Upload(r, m.Slots[3]),
 			Coordinates: kerneltest.Upload(r, m.Slots[1]), Geometries: kerneltest.Upload(r, m.Slots[2]),

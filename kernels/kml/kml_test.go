@@ -77,7 +77,8 @@ const kmlNumbers = uint64(1<<kkml.KMLColumnVisibility | 1<<kkml.KMLColumnTessell
 // readKML reads a text on the device: its lines, and its cells column by column, with "-" for none;
 // or what is odd.
 func readKML(r *kerneltest.Rig, text string) (lines string, cells [][]string, foreign map[string]uint32,
-	odd kkml.KMLOdd) {
+	odd kkml.KMLOdd,
+) {
 	r.Helper()
 	dev := kerneltest.Upload(r, []byte(text))
 	x, err := kxml.AllocXML(r.Set, r.Stream, dev)

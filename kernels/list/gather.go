@@ -20,7 +20,8 @@ import (
 //
 // Reads 8 bytes and an element, and writes one, for each index.
 func Gather[T kernels.Element](k *kernels.Set, s *gpu.Stream, from gpu.Buffer[T], index gpu.Buffer[int64],
-	out gpu.Buffer[T]) error {
+	out gpu.Buffer[T],
+) error {
 	w := k.Begin(s, "gather")
 	m := int64(index.Len())
 	w.Need(int64(out.Len()) == m, "%d elements for %d indexes", out.Len(), m)

@@ -22,7 +22,8 @@ const TallyValues = 256
 //
 // One launch; reads a byte and a bit an element.
 func Tally[T ~uint8](k *kernels.Set, s *gpu.Stream, values gpu.Buffer[T], among kernels.Mask,
-	counts gpu.Buffer[int64]) error {
+	counts gpu.Buffer[int64],
+) error {
 	const grid = 1024 // blocks fill any device
 	w := k.Begin(s, "tally")
 	n := int64(values.Len())

@@ -89,6 +89,7 @@ func scanNumber(b []byte, g Grammar) (d written, length int, ok bool) {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
+// IsLetter reports whether c is an ASCII letter.
 func IsLetter(c byte) bool { return (c|0x20)-'a' < 26 }
 
 // add appends a digit.

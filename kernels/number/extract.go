@@ -75,7 +75,8 @@ func extractTiles(w *kernels.Call, start, end, region kernels.Mask, found gpu.Bu
 
 // extractPairs lists the pairs.
 func extractPairs(w *kernels.Call, start, end, region kernels.Mask, tile gpu.Buffer[pairTile], starts,
-	ends gpu.Buffer[int64]) {
+	ends gpu.Buffer[int64],
+) {
 	w.Launch("extract_pairs", kernels.TilesOf(start), kernels.Block, start.Arg(), end.Arg(), region.Arg(),
 		gpu.Int(start.Len()),
 		tile.Arg(), starts.Arg(), ends.Arg(), gpu.Int(starts.Len()))

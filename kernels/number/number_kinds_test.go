@@ -97,8 +97,11 @@ func TestNumberKindsTogether(t *testing.T) {
 		mask := kerneltest.Bitmap(n, func(i int) bool {
 			return kerneltest.NumberKindsOf(x.Token(i)) != knumber.NumberMalformed || rng.IntN(3) == 0
 		})
-		for _, valid := range []kernels.Mask{{}, kerneltest.Upload(r, mask),
-			kerneltest.Upload(r, make([]uint64, len(mask)))} {
+		for _, valid := range []kernels.Mask{
+			{},
+			kerneltest.Upload(r, mask),
+			kerneltest.Upload(r, make([]uint64, len(mask))),
+		} {
 			want := uint32(0)
 			for i := range n {
 				if valid.Len() == 0 || kerneltest.Bit(kerneltest.Read(r, valid.Slice(i/64, i/64+1)), i%64) {

@@ -132,7 +132,7 @@ func ParseNumbers(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x Scalar
 				break
 			}
 		}
-		undecided = parseNumbers(k, w, text, n, x, all, some, undecided)
+		undecided = parseNumbers(w, text, n, x, all, some, undecided)
 		columns = columns[len(some):]
 	}
 	w.Need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
@@ -141,7 +141,7 @@ func ParseNumbers(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x Scalar
 
 // parseNumbers is one launch of ParseNumbers, of a text of n bytes and all values in all columns.
 // It gives the part of undecided that is left.
-func parseNumbers(k *kernels.Set, w *kernels.Call, text gpu.Buffer[byte], n int64, x Scalars, all int64,
+func parseNumbers(w *kernels.Call, text gpu.Buffer[byte], n int64, x Scalars, all int64,
 	columns []NumberColumn,
 	undecided kernels.Mask,
 ) (left kernels.Mask) {

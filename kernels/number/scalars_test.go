@@ -169,8 +169,10 @@ func TestParseNumbersWithoutMasks(t *testing.T) {
 		x.Add(c.Token, "]")
 	}
 	n := len(x.Starts)
-	text, from = kerneltest.Upload(r, x.Text), knumber.Scalars{Starts: kerneltest.Upload(r, x.Starts),
-		Ends: kerneltest.Upload(r, x.Ends)}
+	text, from = kerneltest.Upload(r, x.Text), knumber.Scalars{
+		Starts: kerneltest.Upload(r, x.Starts),
+		Ends:   kerneltest.Upload(r, x.Ends),
+	}
 	out, undecided := kerneltest.Poisoned[float64](r, n), kerneltest.Poisoned[uint64](r, kernels.Words(n))
 	r.OK(knumber.ParseNumbers(r.Set, r.Stream, text, from, []knumber.NumberColumn{{Float64: out}}, undecided))
 	before, _ := kerneltest.ParseFloats(r, &x, knumber.GrammarJSON)

@@ -342,8 +342,10 @@ func TestRowsRefuse(t *testing.T) {
 		Starts: kerneltest.Poisoned[int64](r, 70), Stops: kerneltest.Poisoned[int64](r, 70),
 		First: kerneltest.Poisoned[int64](r, 71), Fields: kerneltest.Poisoned[int32](r, 70),
 	}
-	column := ktable.Column{Starts: kerneltest.Poisoned[int64](r, 70), Ends: kerneltest.Poisoned[int64](r, 70),
-		Present: mask, Quoted: mask}
+	column := ktable.Column{
+		Starts: kerneltest.Poisoned[int64](r, 70), Ends: kerneltest.Poisoned[int64](r, 70),
+		Present: mask, Quoted: mask,
+	}
 	narrow := column
 	narrow.Present = short
 	_, noEnds := ktable.AllocRowSpans(r.Set, r.Stream, text, with(func(m *ktable.RowMasks) { m.Ends = short }), true)

@@ -92,7 +92,7 @@ func TestBracketDepth(t *testing.T) {
 		brackets ktext.Brackets
 		alphabet string
 	}{
-		{"JSON", kerneltest.JsonBrackets, `{}[][]x",`},
+		{"JSON", kerneltest.JSONBrackets, `{}[][]x",`},
 		{"WKT", wktBrackets, "() 1,.,"},
 		{"eight pairs", allBrackets, "([{<1ace)]}>2bdf xyz"},
 	}
@@ -108,20 +108,20 @@ func TestBracketDepth(t *testing.T) {
 			checkDepth(on, set.name+" with strings", text, inside, set.brackets, 5-int64(i))
 		}
 	}
-	checkDepth(r, "NULs are no brackets", make([]byte, 100), nil, kerneltest.JsonBrackets, 0)
+	checkDepth(r, "NULs are no brackets", make([]byte, 100), nil, kerneltest.JSONBrackets, 0)
 	checkDepth(generic, "NULs are brackets", make([]byte, 100), nil, ktext.Brackets{Open: "\x00", Close: "\x01"}, 0)
-	checkDepth(r, "deep", bytes.Repeat([]byte("["), 70000), nil, kerneltest.JsonBrackets, 1<<20)
+	checkDepth(r, "deep", bytes.Repeat([]byte("["), 70000), nil, kerneltest.JSONBrackets, 1<<20)
 }
 
 // A text in chunks has the depths of the text.
 func TestBracketDepthInChunks(t *testing.T) {
 	r := kerneltest.Open(t)
 	text := kerneltest.Random(11, 200, "[]{}x")
-	x := readBrackets(text, nil, kerneltest.JsonBrackets, 0)
+	x := readBrackets(text, nil, kerneltest.JSONBrackets, 0)
 	for at := range text {
 		c := kerneltest.Upload(r, []ktext.DepthCarry{{}})
-		kerneltest.DepthOf(r, text[:at], nil, kerneltest.JsonBrackets, c)
-		kerneltest.DepthOf(r, text[at:], nil, kerneltest.JsonBrackets, c)
+		kerneltest.DepthOf(r, text[:at], nil, kerneltest.JSONBrackets, c)
+		kerneltest.DepthOf(r, text[at:], nil, kerneltest.JSONBrackets, c)
 		if got := kerneltest.Read(r, c)[0].Depth; got != x.end() {
 			t.Fatalf("split at %d: depth %d at the end, want %d", at, got, x.end())
 		}
@@ -139,7 +139,7 @@ func TestDepthOfALargeText(t *testing.T) {
 	for i := range starts {
 		text[starts[i]], text[ends[i]-1] = '[', ']'
 	}
-	d, got := kerneltest.DepthOf(r, text, nil, kerneltest.JsonBrackets, gpu.Buffer[ktext.DepthCarry]{}),
+	d, got := kerneltest.DepthOf(r, text, nil, kerneltest.JSONBrackets, gpu.Buffer[ktext.DepthCarry]{}),
 		kerneltest.Poisoned[int64](r, len(starts))
 	r.OK(ktext.SpanBoundaries(r.Set, r.Stream, d, kerneltest.Upload(r, starts), 0, got))
 	kerneltest.SameItems(t, "ends", kerneltest.Read(r, got), ends)
@@ -160,7 +160,7 @@ func TestDepthSaturates(t *testing.T) {
 		{"below", -1<<31 + 2, "]]]", -1<<31 + 2, -1<<31 + 1, -1<<31 - 1},
 	} {
 		c := kerneltest.Upload(r, []ktext.DepthCarry{{Depth: tt.start}})
-		d := kerneltest.DepthOf(r, []byte(tt.text), nil, kerneltest.JsonBrackets, c)
+		d := kerneltest.DepthOf(r, []byte(tt.text), nil, kerneltest.JSONBrackets, c)
 		at := kerneltest.Poisoned[int32](r, 1)
 		r.OK(ktext.DepthAt(r.Set, r.Stream, d, kerneltest.Upload(r, []int64{2}), at))
 		if base, at, behind := kerneltest.Read(r, d.Base)[0], kerneltest.Read(r, at)[0],
@@ -175,8 +175,8 @@ func TestDepthSaturates(t *testing.T) {
 func TestDepthAt(t *testing.T) {
 	r := kerneltest.Open(t)
 	text := kerneltest.Random(3, 20000, "[[]{}]x")
-	x := readBrackets(text, nil, kerneltest.JsonBrackets, -3)
-	d := kerneltest.DepthOf(r, text, nil, kerneltest.JsonBrackets,
+	x := readBrackets(text, nil, kerneltest.JSONBrackets, -3)
+	d := kerneltest.DepthOf(r, text, nil, kerneltest.JSONBrackets,
 		kerneltest.Upload(r, []ktext.DepthCarry{{Depth: -3}}))
 	rng := rand.New(rand.NewPCG(1, 2))
 	at := []int64{-1, -1 << 63, 20000, 1<<63 - 1, 0, 19999, 63, 64}
@@ -215,7 +215,7 @@ func TestBracketsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.name, err, want)
 		}
 	}
-	d, err := ktext.AllocDepth(r.Stream, 64, kerneltest.JsonBrackets)
+	d, err := ktext.AllocDepth(r.Stream, 64, kerneltest.JSONBrackets)
 	r.OK(err)
 	defer func() { r.OK(d.Free(r.Stream)) }()
 	var none gpu.Buffer[ktext.DepthCarry]

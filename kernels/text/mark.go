@@ -24,7 +24,8 @@ func MarkSpans(k *kernels.Set, s *gpu.Stream, starts, ends gpu.Buffer[uint32], n
 // MarkSomeSpans is MarkSpans for the spans whose bits of among, of Words(m) words, are set; or for
 // all, if there is none.
 func MarkSomeSpans(k *kernels.Set, s *gpu.Stream, starts, ends gpu.Buffer[uint32], among kernels.Mask,
-	n int, mask kernels.Mask) error {
+	n int, mask kernels.Mask,
+) error {
 	w := k.Begin(s, "mark spans")
 	m, words := int64(starts.Len()), int64(mask.Len())
 	w.Need(n >= 0, "%d bytes of text", n)

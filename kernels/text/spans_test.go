@@ -34,8 +34,8 @@ func spanEnd(x *bracketText, start int64, skip int) int64 {
 // checkSpans compares SpanBoundaries with the plain reading.
 func checkSpans(r *kerneltest.Rig, name string, text []byte, starts []int64, skip int) {
 	r.Helper()
-	x := readBrackets(text, nil, kerneltest.JsonBrackets, 2)
-	d := kerneltest.DepthOf(r, text, nil, kerneltest.JsonBrackets, kerneltest.Upload(r, []ktext.DepthCarry{{Depth: 2}}))
+	x := readBrackets(text, nil, kerneltest.JSONBrackets, 2)
+	d := kerneltest.DepthOf(r, text, nil, kerneltest.JSONBrackets, kerneltest.Upload(r, []ktext.DepthCarry{{Depth: 2}}))
 	ends := kerneltest.Poisoned[int64](r, len(starts))
 	r.OK(ktext.SpanBoundaries(r.Set, r.Stream, d, kerneltest.Upload(r, starts), skip, ends))
 	for i, got := range kerneltest.Read(r, ends) {
@@ -97,7 +97,7 @@ func TestSpanBoundariesFarApart(t *testing.T) {
 			stack = stack[:len(stack)-1]
 		}
 	}
-	d := kerneltest.DepthOf(r, text, nil, kerneltest.JsonBrackets, gpu.Buffer[ktext.DepthCarry]{})
+	d := kerneltest.DepthOf(r, text, nil, kerneltest.JSONBrackets, gpu.Buffer[ktext.DepthCarry]{})
 	ends := kerneltest.Poisoned[int64](r, len(starts))
 	r.OK(ktext.SpanBoundaries(r.Set, r.Stream, d, kerneltest.Upload(r, starts), 0, ends))
 	for i, got := range kerneltest.Read(r, ends) {

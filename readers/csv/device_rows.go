@@ -72,8 +72,10 @@ const (
 // fields finds all fields.
 func (d *deviceRows) fields() {
 	columns := len(d.dialect.names)
-	x, err := ktable.AllocTable(d.K, d.S, d.Text, ktable.Dialect{Delimiter: d.dialect.delimiter,
-		Quote: d.dialect.quote},
+	x, err := ktable.AllocTable(d.K, d.S, d.Text, ktable.Dialect{
+		Delimiter: d.dialect.delimiter,
+		Quote:     d.dialect.quote,
+	},
 		columns)
 	if d.Try(err); err != nil {
 		return

@@ -117,7 +117,7 @@ func (r *wkbReader) typed() (h wkbHead, flags uint32, err error) {
 	flags = code & (ewkbZ | ewkbM | ewkbSRID)
 	code &^= flags
 	if code >= 4000 || code%1000 < uint32(Point) || code%1000 > uint32(GeometryCollection) {
-		return h, 0, r.errorf("type %d is none of Point to GeometryCollection", code)
+		return h, 0, r.errorf("type %d is not one of Point to GeometryCollection", code)
 	}
 	h.kind, h.dim = Kind(code%1000), Dim(code/1000)
 	if flags&ewkbZ != 0 {

@@ -50,7 +50,7 @@ func (r *wkbReader) head() (wkbHead, error) {
 	}
 	code := h.order.Uint32(r.b[r.at+1:])
 	if code >= 4000 || code%1000 < uint32(Point) || code%1000 > uint32(GeometryCollection) {
-		return h, r.errorf("type %d is none of Point to GeometryCollection", code)
+		return h, r.errorf("type %d is not one of Point to GeometryCollection", code)
 	}
 	r.at += wkbHeaderBytes
 	h.kind, h.dim = Kind(code%1000), Dim(code/1000)

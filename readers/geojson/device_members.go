@@ -219,8 +219,10 @@ func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceR
 		return levels, nil
 	}
 	for i, n := range fields {
-		levels[i] = &placedMembers{slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n],
-			rows: rows}
+		levels[i] = &placedMembers{
+			slots: slots.Slice(from*rows, (from+n)*rows), report: reports[from : from+n],
+			rows: rows,
+		}
 		from += n
 	}
 	return levels, device.Result(d.Work, odds)

@@ -65,7 +65,8 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 // placer gives positions around a center by their angle, and the radius in the units of the system.
 // In a geographic system a radius in units of length is one on the sphere.
 func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64),
-	radius float64) {
+	radius float64,
+) {
 	radius = e.radius
 	unit, isLength := metres[strings.ToLower(e.unit)]
 	if isLength && c.system.isGeographic() {

@@ -197,8 +197,10 @@ func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
 		return
 	}
 	d.Try(gpu.Fill(d.S, nobody, 0xff))
-	d.Try(kjson.UnknownKeys(d.K, d.S, d.Text, from, to, kjson.MemberLevel{Owner: nobody,
-		Field: d.source.Fields, Want: -1},
+	d.Try(kjson.UnknownKeys(d.K, d.S, d.Text, from, to, kjson.MemberLevel{
+		Owner: nobody,
+		Field: d.source.Fields, Want: -1,
+	},
 		seed, spans))
 	found := device.Read(d.Work, spans)
 	var texts [][]byte

@@ -185,8 +185,10 @@ func TestExtractMalformed(t *testing.T) {
 			f := packed(t, "a.zip", b)
 			dir := t.TempDir()
 			for _, workers := range []int{1, 3} {
-				main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, UnpackOptions{Dir: dir,
-					Workers: workers})
+				main, err := f.Extract(t.Context(), "a.shp", []string{".dbf"}, UnpackOptions{
+					Dir:     dir,
+					Workers: workers,
+				})
 				var bad *PackError
 				if !errors.As(err, &bad) || main != nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%v, error %v, want *PackError with %q", main, err, tt.want)

@@ -283,8 +283,10 @@ func TestUnpackLimits(t *testing.T) {
 			if !errors.As(err, &room) || u != nil || room.Limit != int64(len(zeros))-1 {
 				t.Errorf("%s: %v, error %v, want *RoomError", name, u, err)
 			}
-			u, err = f.Unpack(t.Context(), UnpackOptions{Dir: t.TempDir(), MaxBytes: int64(len(zeros)),
-				Workers: workers})
+			u, err = f.Unpack(t.Context(), UnpackOptions{
+				Dir: t.TempDir(), MaxBytes: int64(len(zeros)),
+				Workers: workers,
+			})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

@@ -27,6 +27,7 @@ func (g *Geometries) ring() { g.rings = append(g.rings, int64(len(g.Positions)))
 
 func (g *Geometries) at(i int) { g.Positions = append(g.Positions, int64(i)) }
 
+// Geometry ends a geometry.
 func (g *Geometries) Geometry() { g.spans = append(g.spans, int64(len(g.parts))) }
 
 // End adds what stands behind the last offset of each list.
@@ -39,10 +40,10 @@ func (g *Geometries) End() {
 // empty reports whether EMPTY of WKT stands at i.
 func empty(text []byte, i int) bool { return text[i]|0x20 == 'e' }
 
-// members are where the members of the brackets at i begin, and what lies behind the brackets.
-func members(text []byte, i int) (begins []int, behind int) {
+// members returns where the members of the brackets at i begin.
+func members(text []byte, i int) (begins []int) {
 	if empty(text, i) {
-		return nil, i + 5
+		return nil
 	}
 	depth := 0
 	for ; ; i++ {
@@ -59,7 +60,7 @@ func members(text []byte, i int) (begins []int, behind int) {
 				for j, at := range begins {
 					begins[j] = at + len(text[at:]) - len(bytes.TrimLeft(text[at:], " \n\t\r"))
 				}
-				return begins, i + 1
+				return begins
 			}
 		case ',':
 			if depth == 1 {
@@ -77,7 +78,7 @@ func (g *Geometries) Read(text []byte, i int, kind kgeom.TypeKind) {
 		if empty(text, i) && kind == kgeom.KindPoint {
 			g.at(i)
 		}
-		begins, _ := members(text, i)
+		begins := members(text, i)
 		for _, at := range begins {
 			if kind == kgeom.KindMultiPoint && text[at] == '(' {
 				at++
@@ -88,7 +89,7 @@ func (g *Geometries) Read(text []byte, i int, kind kgeom.TypeKind) {
 	}
 	lines := func(i int) {
 		g.part()
-		begins, _ := members(text, i)
+		begins := members(text, i)
 		for _, at := range begins {
 			line(at)
 		}
@@ -108,7 +109,7 @@ func (g *Geometries) Read(text []byte, i int, kind kgeom.TypeKind) {
 	case kgeom.KindPolygon, kgeom.KindMultiLineString:
 		lines(i)
 	case kgeom.KindMultiPolygon:
-		begins, _ := members(text, i)
+		begins := members(text, i)
 		for _, at := range begins {
 			lines(at)
 		}

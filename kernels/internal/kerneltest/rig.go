@@ -111,6 +111,7 @@ func SameMask(t testing.TB, what string, text []byte, got, want []uint64) {
 	}
 }
 
+// BitsTrailing returns the number of trailing zero bits of v.
 func BitsTrailing(v uint64) (n int) {
 	for ; v&1 == 0; v >>= 1 {
 		n++

@@ -8,8 +8,8 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// JsonBrackets are the brackets of JSON.
-var JsonBrackets = ktext.Brackets{Open: "{[", Close: "}]"}
+// JSONBrackets are the brackets of JSON.
+var JSONBrackets = ktext.Brackets{Open: "{[", Close: "}]"}
 
 // DepthOf runs BracketDepth; the memory is freed at the end of the test.
 func DepthOf(r *Rig, text []byte, inside []uint64, b ktext.Brackets,

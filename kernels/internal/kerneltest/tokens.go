@@ -30,6 +30,7 @@ func (x *Tokens) Add(token, follow string) {
 	x.Text = append(x.Text, follow...)
 }
 
+// Token returns the text of token i.
 func (x *Tokens) Token(i int) string { return string(x.Text[x.Starts[i]:x.Ends[i]]) }
 
 // floatResults are the results of ParseFloat64, on the host.

@@ -23,6 +23,7 @@ type WKTText struct {
 	Open, Close []bool // EMPTY is a pair of brackets
 }
 
+// ReadWKT reads lines of WKT, as a plain reference for the kernels.
 func ReadWKT(text []byte, members bool) WKTText {
 	x := WKTText{text, members, make([]bool, len(text)), make([]bool, len(text))}
 	for i, c := range text {
@@ -34,10 +35,13 @@ func ReadWKT(text []byte, members bool) WKTText {
 	return x
 }
 
+// Letter reports whether c is an ASCII letter.
 func Letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+// White reports whether c is a blank, a tab or a line end.
 func White(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
+// Digit reports whether c is an ASCII digit.
 func Digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // word is the letters at i, as capitals.

@@ -26,8 +26,11 @@ func TestCrossover(t *testing.T) {
 		{"a byte costs the same", at(0, 0.001, 0, 0.001), never},
 		{"a byte costs more on the card, which starts faster", at(0.1, 0.001, 0, 0.002), never},
 		{"the small file took longer than the large one on the processor", at(1, -0.001, 0.2, 0.001), never},
-		{"they meet beyond any file", measurement{fileTimes{1, 1, 2}, fileTimes{1 << 40, 2, math.Nextafter(3, 0)}},
-			never},
+		{
+			"they meet beyond any file",
+			measurement{fileTimes{1, 1, 2}, fileTimes{1 << 40, 2, math.Nextafter(3, 0)}},
+			never,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

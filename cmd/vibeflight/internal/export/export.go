@@ -58,8 +58,10 @@ var formats = []Format{
 		Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true,
 		Compressions: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: newParquet,
 	},
-	{Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Compressions: noCompression,
-		open: newGeoJSON},
+	{
+		Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Compressions: noCompression,
+		open: newGeoJSON,
+	},
 	{
 		Name: "GeoJSONSeq", Extensions: []string{".geojsonl", ".geojsons", ".ndjson"}, WKB: true,
 		Compressions: noCompression, open: newGeoJSONSeq,

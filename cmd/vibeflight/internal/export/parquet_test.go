@@ -63,8 +63,10 @@ func TestGeoMetadataOfRows(t *testing.T) {
 		want string
 	}{
 		{
-			[]geoarrow.Tree{tree(geoarrow.LineString, geoarrow.XY, 3, 4, 1, 9),
-				tree(geoarrow.Point, geoarrow.XY, 2, 2)},
+			[]geoarrow.Tree{
+				tree(geoarrow.LineString, geoarrow.XY, 3, 4, 1, 9),
+				tree(geoarrow.Point, geoarrow.XY, 2, 2),
+			},
 			`"geometry_types":["Point","LineString"],"crs":null,"bbox":[1,2,3,9]}`,
 		},
 		{[]geoarrow.Tree{tree(geoarrow.Point, geoarrow.XYZ, 1, 2, 3)}, `"geometry_types":["Point Z"],"crs":null}`},
