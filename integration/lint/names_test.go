@@ -14,6 +14,7 @@ var banned = []string{
 	"known", "recorded", "recent", "learned", "loaded", "parsed", "flight", "board", "held", "sent", "stored",
 	"live", "growing", "beside", "taken", "scale", "derived", "cpu", "narrow", "spare", "polled", "crew", "lane",
 	"lead", "lent", "card", "settled", "turns", "asked",
+	"kept", "written", "shown", "found", "seen", "told", "given", "lost", "gone", "made", "odd", "room",
 	"manager", "helper", "impl", "util", "misc",
 }
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// written is a number as it is written: +-0.digits * 10^power.
-type written struct {
+// decimalDigits is a number as it is decimalDigits: +-0.digits * 10^power.
+type decimalDigits struct {
 	negative bool
 	digits   []byte // from the first that is not 0 on
 	power    int
@@ -24,7 +24,7 @@ func ReadNumber(b []byte, g Grammar) (v float64, length int, ok bool) {
 }
 
 // scanNumber reads the text of the number that b begins with.
-func scanNumber(b []byte, g Grammar) (d written, length int, ok bool) {
+func scanNumber(b []byte, g Grammar) (d decimalDigits, length int, ok bool) {
 	at := func(i int) byte {
 		if i < len(b) {
 			return b[i]
@@ -93,14 +93,14 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 func IsLetter(c byte) bool { return (c|0x20)-'a' < 26 }
 
 // add appends a digit.
-func (d *written) add(digit byte) {
+func (d *decimalDigits) add(digit byte) {
 	if digit != '0' || len(d.digits) > 0 {
 		d.digits = append(d.digits, digit)
 	}
 }
 
 // float64 rounds d.
-func (d written) float64() float64 {
+func (d decimalDigits) float64() float64 {
 	text := make([]byte, 0, len(d.digits)+16)
 	if d.negative {
 		text = append(text, '-')

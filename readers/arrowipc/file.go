@@ -49,7 +49,7 @@ func (f *file) open(src *source.File) (at int64, err error) {
 		if err := records.CheckSchema(text); err != nil {
 			return err
 		}
-		schema, err := f.reader(src, &records.Room{Most: readers.Limits{}.WithDefaults().Memory})
+		schema, err := f.reader(src, &records.Allocator{Most: readers.Limits{}.WithDefaults().Memory})
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (f *file) open(src *source.File) (at int64, err error) {
 }
 
 // reader is Arrow's, behind the schema.
-func (f *file) reader(src *source.File, room *records.Room, messages ...message) (*ipc.Reader, error) {
+func (f *file) reader(src *source.File, room *records.Allocator, messages ...message) (*ipc.Reader, error) {
 	return ipc.NewReaderFromMessageReader(&queue{src: src, rest: append([]message{f.schema}, messages...)},
 		ipc.WithAllocator(room))
 }
@@ -113,7 +113,7 @@ func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits,
 
 // alone reads a batch of a file without dictionaries.
 func (f *file) alone(src *source.File, limits readers.Limits, m message) (records.Batch, error) {
-	room := &records.Room{Most: limits.Memory / 2}
+	room := &records.Allocator{Most: limits.Memory / 2}
 	r, err := f.reader(src, room, m)
 	if err != nil {
 		return records.Batch{}, err
@@ -123,7 +123,7 @@ func (f *file) alone(src *source.File, limits readers.Limits, m message) (record
 }
 
 // batchOf gives the next batch of a reader.
-func batchOf(r *ipc.Reader, m message, room *records.Room) (records.Batch, error) {
+func batchOf(r *ipc.Reader, m message, room *records.Allocator) (records.Batch, error) {
 	if !r.Next() {
 		if err := r.Err(); err != nil {
 			return records.Batch{}, err
@@ -146,12 +146,15 @@ func batchOf(r *ipc.Reader, m message, room *records.Room) (records.Batch, error
 // series reads batches one behind the other, with the dictionaries between them.
 type series struct {
 	queue  *queue
-	room   *records.Room
+	room   *records.Allocator
 	reader *ipc.Reader
 }
 
 func (f *file) series(src *source.File, limits readers.Limits) *series {
-	return &series{queue: &queue{src: src, rest: []message{f.schema}}, room: &records.Room{Most: limits.Memory / 2}}
+	return &series{
+		queue: &queue{src: src, rest: []message{f.schema}},
+		room:  &records.Allocator{Most: limits.Memory / 2},
+	}
 }
 
 func (s *series) next(m message) (b records.Batch, err error) {

@@ -19,7 +19,7 @@ const longRecord = 128
 
 // cells makes the column of geometries of one of WKT: a text of lines, one for each field, which
 // the WKT engine reads.
-func (d *deviceRows) cells(part *readers.Part, r *device.Room) *geoarrow.Geometry {
+func (d *deviceRows) cells(part *readers.Part, r *device.Scratch) *geoarrow.Geometry {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
 	t := deviceTexts{
@@ -59,7 +59,7 @@ const oddCells = "a geometry with quotes, or with a semicolon or a line end arou
 
 // checkCells has each line hold one row, and no semicolon but that of its SRID.
 func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64],
-	r *device.Room,
+	r *device.Scratch,
 ) {
 	report := device.RoomFor[ktable.CellsReport](r, 1)
 	if d.Stopped() {

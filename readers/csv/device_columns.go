@@ -75,12 +75,12 @@ func (c deviceColumn) markGuess() {
 }
 
 // inGroups has columns made of which some have n fields together, or one by itself.
-func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *device.Room)) {
+func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *device.Scratch)) {
 	for group := range slices.Chunk(list, max(1, fields/d.table.Rows)) {
 		if d.Stopped() {
 			return
 		}
-		device.InRoom(d.Work, func(r *device.Room) { do(group, r) })
+		device.InRoom(d.Work, func(r *device.Scratch) { do(group, r) })
 	}
 }
 
@@ -129,7 +129,7 @@ func empty(c *geoarrow.Column, rows int) {
 }
 
 // parse makes columns of numbers and booleans.
-func (d *deviceRows) parse(list []deviceColumn, r *device.Room) {
+func (d *deviceRows) parse(list []deviceColumn, r *device.Scratch) {
 	n, to := d.table.Rows, make([]ktable.TableColumn, len(list))
 	words := kernels.Words(n)
 	valid := device.RoomFor[uint64](r, words*len(list))
@@ -171,7 +171,7 @@ func (d *deviceRows) parse(list []deviceColumn, r *device.Room) {
 }
 
 // dates makes columns of dates.
-func (d *deviceRows) dates(list []deviceColumn, r *device.Room) {
+func (d *deviceRows) dates(list []deviceColumn, r *device.Scratch) {
 	n, words := d.table.Rows, kernels.Words(d.table.Rows)
 	days, valid := device.RoomFor[int32](r, n*len(list)), device.RoomFor[uint64](r, words*len(list))
 	first, last := device.RoomFor[int32](r, len(list)), device.RoomFor[int32](r, len(list))

@@ -53,7 +53,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	case d.dialect.geometry == points:
 		columns.Geometry = d.points()
 	case d.dialect.geometry == wktCells:
-		device.InRoom(d.Work, func(r *device.Room) { columns.Geometry = d.cells(part, r) })
+		device.InRoom(d.Work, func(r *device.Scratch) { columns.Geometry = d.cells(part, r) })
 	}
 	part.Starts = device.Result(d.Work, d.table.Starts)
 	d.checkLengths()

@@ -20,7 +20,7 @@ type deviceTexts struct {
 }
 
 // gather makes columns of texts, and of times if all of their texts are such, or such and dates.
-func (d *deviceRows) gather(list []deviceColumn, r *device.Room) {
+func (d *deviceRows) gather(list []deviceColumn, r *device.Scratch) {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
 	t, bytes := d.measure(list, r)
@@ -52,7 +52,7 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Room) {
 
 // check has the texts of columns that nobody asked for looked at: nothing of them leaves the
 // device.
-func (d *deviceRows) check(list []deviceColumn, r *device.Room) {
+func (d *deviceRows) check(list []deviceColumn, r *device.Scratch) {
 	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)
 	d.measure(list, r)
 }
@@ -62,7 +62,7 @@ const shortRecords = "records of hardly any text"
 
 // measure finds the texts and how long they are, and waits for it. The quotes around them are left
 // out, those in them counted once.
-func (d *deviceRows) measure(list []deviceColumn, r *device.Room) (t deviceTexts, bytes int64) {
+func (d *deviceRows) measure(list []deviceColumn, r *device.Scratch) (t deviceTexts, bytes int64) {
 	n, all := d.table.Rows, d.table.Rows*len(list)
 	t.starts, t.ends, t.offsets = device.RoomFor[int64](r, all), device.RoomFor[int64](r, all),
 		device.RoomFor[int64](r, all+1)
@@ -81,7 +81,7 @@ func (d *deviceRows) measure(list []deviceColumn, r *device.Room) (t deviceTexts
 
 // measureText finds how long the texts of spans are, and waits for it, once more where some are
 // long and that was not expected.
-func (d *deviceRows) measureText(t *deviceTexts, mode ktext.StringMode, long bool, r *device.Room) (bytes int64) {
+func (d *deviceRows) measureText(t *deviceTexts, mode ktext.StringMode, long bool, r *device.Scratch) (bytes int64) {
 	var err error
 	if t.strings, err = ktext.MeasureShortStrings(d.K, d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
 		d.Try(err)

@@ -14,13 +14,13 @@ import (
 type locator struct {
 	text
 	list  []candidate
-	seen  []valueForm // by column
-	fresh []shown     // of the record at hand
-	bad   bool        // the record at hand is not in the encoding
+	seen  []valueForm  // by column
+	fresh []formChange // of the record at hand
+	bad   bool         // the record at hand is not in the encoding
 }
 
-// shown is a column whose finding is of the record at hand, and what it was before.
-type shown struct {
+// formChange is a column whose finding is of the record at hand, and what it was before.
+type formChange struct {
 	column int
 	before valueForm
 }
@@ -127,7 +127,7 @@ func (l *locator) field(i int, c cell) {
 		}
 		found.kind = isNumber
 	}
-	l.seen[i], l.fresh = found, append(l.fresh, shown{i, before})
+	l.seen[i], l.fresh = found, append(l.fresh, formChange{i, before})
 }
 
 // find says what a value is that is not null.

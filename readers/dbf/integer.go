@@ -47,11 +47,11 @@ func word(w uint64) (v uint64, negative, ok bool) {
 	return eight(d), negative, nondigits(d) == 0
 }
 
-// found says what a field held.
-type found uint8
+// fieldContent says what a field held.
+type fieldContent uint8
 
 const (
-	foundNumber found = iota
+	foundNumber fieldContent = iota
 	foundBlank
 	foundOther // to be read byte by byte
 )
@@ -59,7 +59,7 @@ const (
 // rightAligned reads an integer that ends where its field of width bytes does, which is before the
 // byte at end. It takes what most fields hold: digits after blanks, and a minus between them.
 // Anything else is foundOther.
-func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f found) {
+func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fieldContent) {
 	const mostTop = 922 // and sixteen digits are below 2^63
 	w := load(unsafe.Add(end, -8))
 	if width <= 8 {

@@ -98,9 +98,9 @@ func startsLine(buf []byte, p int) bool {
 	return len(before) > 0 && before[len(before)-1] == '\n'
 }
 
-// seen are the members of rows that were read: properties in the order in which they were met, and
+// memberNames are the members of rows that were read: properties in the order in which they were met, and
 // foreign ones. The device looks for them in the rows behind.
-type seen struct {
+type memberNames struct {
 	mu      sync.Mutex
 	list    []string
 	foreign []string
@@ -114,35 +114,35 @@ type seen struct {
 const mostForeign = 256
 
 // dictionary has the names so far.
-func (s *seen) dictionary() *dictionary {
+func (s *memberNames) dictionary() *dictionary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return newDictionary(s.list, s.foreign)
 }
 
 // types are those of the columns of numbers where they last had values. They are not to be changed.
-func (s *seen) types() map[geoarrow.ColumnID]arrow.Type {
+func (s *memberNames) types() map[geoarrow.ColumnID]arrow.Type {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.numbers
 }
 
 // hasThird reports whether some position has a third ordinate, as far as is known.
-func (s *seen) hasThird() bool {
+func (s *memberNames) hasThird() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.third
 }
 
 // learnThird notes that some position has a third ordinate, if one has.
-func (s *seen) learnThird(has bool) {
+func (s *memberNames) learnThird(has bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.third = s.third || has
 }
 
 // learnForeign keeps the names of foreign members.
-func (s *seen) learnForeign(count map[string]int64) {
+func (s *memberNames) learnForeign(count map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range count {
@@ -154,7 +154,7 @@ func (s *seen) learnForeign(count map[string]int64) {
 
 // learn keeps the names of a part of the file, which columns are of which numbers, and whether a
 // position has a third ordinate.
-func (s *seen) learn(c *geoarrow.Columns) {
+func (s *memberNames) learn(c *geoarrow.Columns) {
 	if c == nil {
 		return
 	}
@@ -170,7 +170,7 @@ func (s *seen) learn(c *geoarrow.Columns) {
 }
 
 // learnTypes keeps the types of columns, if they are none of those that s has.
-func (s *seen) learnTypes(columns []geoarrow.Column) {
+func (s *memberNames) learnTypes(columns []geoarrow.Column) {
 	changed := false
 	for i := range columns {
 		id, t := columns[i].ID(), columns[i].Type.ID()

@@ -91,18 +91,20 @@ func (s *sweep) fault(card string, err error) {
 	}
 }
 
-// told is a test that takes down what went wrong.
-type told struct {
+// failureText is a test that takes down what went wrong.
+type failureText struct {
 	testing.TB
 	text string
 }
 
-func (t *told) Errorf(format string, args ...any) { t.text += fmt.Sprintf(format, args...) + "\n" }
+func (t *failureText) Errorf(format string, args ...any) {
+	t.text += fmt.Sprintf(format, args...) + "\n"
+}
 
 // differs says how what the device makes of a document differs from what the CPU engine makes of
 // it, or "".
 func (s *sweep) differs(d sweepDocument) string {
-	t := told{TB: s.t}
+	t := failureText{TB: s.t}
 	device := s.devices[d.device]
 	readertest.Same(&t, Format(), d.Input, []int{0}, readertest.OnDevice(device))
 	if t.text == "" && len(d.Text)%2 == 0 {

@@ -21,8 +21,8 @@ type workers struct {
 	src    *source.File
 	req    readers.Request
 	head   *scanner
-	prefix []byte // what features begin with; empty: too short to search for
-	seen   seen   // properties of the rows so far, for the device
+	prefix []byte      // what features begin with; empty: too short to search for
+	seen   memberNames // properties of the rows so far, for the device
 }
 
 // newWorkers makes the head scanner hand over after the first rows.

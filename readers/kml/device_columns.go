@@ -137,12 +137,12 @@ func (d *deviceRows) gather(list []deviceColumn) {
 	}
 	most := max(1, d.Text.Len()/textShare/d.rows)
 	for at := 0; at < len(list) && !d.Stopped(); at += most {
-		device.InRoom(d.Work, func(r *device.Room) { d.gatherSome(r, text, list[at:min(at+most, len(list))], at) })
+		device.InRoom(d.Work, func(r *device.Scratch) { d.gatherSome(r, text, list[at:min(at+most, len(list))], at) })
 	}
 }
 
 // gatherSome makes columns of texts, the first of which is that of cells at.
-func (d *deviceRows) gatherSome(r *device.Room, text gpu.Buffer[byte], list []deviceColumn, at int) {
+func (d *deviceRows) gatherSome(r *device.Scratch, text gpu.Buffer[byte], list []deviceColumn, at int) {
 	n, words := d.rows, kernels.Words(d.rows)
 	from, to, valid := d.some(at, at+len(list))
 	offsets, narrow := device.RoomFor[int64](r, n*len(list)+1), device.RoomFor[int32](r, (n+1)*len(list))
@@ -216,7 +216,7 @@ const (
 
 // parse makes columns of numbers, the first of which is that of cells at. It waits for the device,
 // which says what kinds of numbers there are.
-func (d *deviceRows) parse(r *device.Room, list []deviceColumn, at int) {
+func (d *deviceRows) parse(r *device.Scratch, list []deviceColumn, at int) {
 	if len(list) == 0 || d.Stopped() {
 		return
 	}

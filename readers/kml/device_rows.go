@@ -68,12 +68,12 @@ func (d *deviceRows) read(part *readers.Part) {
 		lines   gpu.Buffer[byte]
 		checked []uint32
 	)
-	device.InRoom(d.Work, func(r *device.Room) {
+	device.InRoom(d.Work, func(r *device.Scratch) {
 		var (
 			k    *sink
 			made [kkml.MostKMLColumns]*rows.Column
 		)
-		device.InRoom(d.Work, func(keys *device.Room) {
+		device.InRoom(d.Work, func(keys *device.Scratch) {
 			d.tags(r, keys)
 			foreign, pieces := d.count(r, keys)
 			if d.Stopped() {
@@ -130,7 +130,7 @@ func (d *deviceRows) refuse(odd uint32) {
 }
 
 // tags lists the tags, and finds each in the dictionary.
-func (d *deviceRows) tags(r, keys *device.Room) {
+func (d *deviceRows) tags(r, keys *device.Scratch) {
 	x, err := kxml.AllocXML(d.K, d.S, d.Text)
 	if d.Try(err); err != nil {
 		return
@@ -216,7 +216,7 @@ func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
 }
 
 // count finds the Placemarks, checks them, and counts what they have. It waits for the device.
-func (d *deviceRows) count(r, keys *device.Room) (foreign []uint32, pieces int) {
+func (d *deviceRows) count(r, keys *device.Scratch) (foreign []uint32, pieces int) {
 	if d.Stopped() {
 		return nil, 0
 	}
@@ -247,7 +247,7 @@ func (d *deviceRows) count(r, keys *device.Room) (foreign []uint32, pieces int) 
 }
 
 // write gives the texts of cells, and pieces of coordinates.
-func (d *deviceRows) write(r *device.Room, pieces int) {
+func (d *deviceRows) write(r *device.Scratch, pieces int) {
 	columns := bits.OnesCount64(d.cells.Used)
 	d.Accept(d.rows*columns <= max(fewRows, d.Text.Len()/8), "more columns than Placemarks have text for")
 	d.cells.From, d.cells.To = device.RoomFor[int64](r, columns*d.rows), device.RoomFor[int64](r, columns*d.rows)
@@ -275,7 +275,7 @@ func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 }
 
 // starts are where the rows begin.
-func (d *deviceRows) starts(r *device.Room) []int64 {
+func (d *deviceRows) starts(r *device.Scratch) []int64 {
 	at := device.RoomFor[int64](r, d.rows)
 	if d.Stopped() {
 		return nil

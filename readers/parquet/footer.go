@@ -170,7 +170,8 @@ func applyOrigin(fields []arrow.Field, text string) {
 		if err := records.CheckSchema(message[head:]); err != nil {
 			return err
 		}
-		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&records.Room{Most: int64(len(message))}))
+		r, err := ipc.NewReader(bytes.NewReader(message),
+			ipc.WithAllocator(&records.Allocator{Most: int64(len(message))}))
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func leaves(s *pqarrow.SchemaField) []*pqarrow.SchemaField {
 type groupReader struct {
 	project
 	group
-	room    *records.Room
+	room    *records.Allocator
 	workers int
 	columns []*leafReader
 }
@@ -177,7 +177,7 @@ type leafReader struct {
 func (p project) open(src *source.File, g group, limits readers.Limits, workers int,
 	streamed bool,
 ) (*groupReader, error) {
-	r := &groupReader{project: p, group: g, room: &records.Room{Most: limits.Memory / 2}, workers: workers}
+	r := &groupReader{project: p, group: g, room: &records.Allocator{Most: limits.Memory / 2}, workers: workers}
 	props := parquet.NewReaderProperties(r.room)
 	if streamed {
 		props.BufferedStreamEnabled, props.BufferSize = true, streamedBuffer
@@ -300,7 +300,7 @@ func (c *leafReader) read(n int64) error {
 	case 1:
 		c.column.data = pieces[0].Data()
 	default: // texts of more than 2 GiB
-		whole, err := array.Concatenate(pieces, &records.Room{Most: math.MaxInt32})
+		whole, err := array.Concatenate(pieces, &records.Allocator{Most: math.MaxInt32})
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (f *splicedFile) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // open is Arrow's own reader of the file.
-func (f *splicedFile) open(props *parquet.ReaderProperties, room *records.Room) (*pqarrow.FileReader, error) {
+func (f *splicedFile) open(props *parquet.ReaderProperties, room *records.Allocator) (*pqarrow.FileReader, error) {
 	all := io.NewSectionReader(f, 0, f.Size+int64(len(f.more)))
 	r, err := file.NewParquetReader(all, file.WithMetadata(f.meta), file.WithReadProps(props))
 	if err != nil {
@@ -56,7 +56,7 @@ func (f *splicedFile) open(props *parquet.ReaderProperties, room *records.Room) 
 }
 
 // plain is the file, in which the columns of a row group that have split values have plain ones.
-func (p project) plain(src *source.File, number int, room *records.Room) (*splicedFile, error) {
+func (p project) plain(src *source.File, number int, room *records.Allocator) (*splicedFile, error) {
 	in := &splicedFile{File: src, meta: p.meta}
 	for _, i := range p.fields {
 		for _, leaf := range leaves(&p.manifest.Fields[i]) {

@@ -95,6 +95,6 @@ func (d *deviceShapes) countOdd(sum *readers.Summary) {
 		return
 	}
 	lines := d.kind.family() == polyLine
-	odd := device.Odd{Polygons: !lines, Lines: lines}
+	odd := device.RingCheck{Polygons: !lines, Lines: lines}
 	odd.Count(d.Work, odd.Look(d.Work, d.to.X, d.to.Y, d.rings), sum)
 }

@@ -12,11 +12,11 @@ type Slot struct {
 	device *poolDevice
 	s      *gpu.Stream
 	text   gpu.Buffer[byte]
-	kept   []kept
+	kept   []deviceState
 }
 
-// kept is what a format leaves on the device from chunk to chunk.
-type kept interface{ Free(*gpu.Stream) error }
+// deviceState is what a format leaves on the device from chunk to chunk.
+type deviceState interface{ Free(*gpu.Stream) error }
 
 // Kernels are those of the slot's device.
 func (l *Slot) Kernels() *kernels.Set { return l.device.k }

@@ -203,8 +203,8 @@ func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
 }
 
 // odd says which geometries may be odd.
-func (sh *deviceShapes) odd() device.Odd {
-	return device.Odd{
+func (sh *deviceShapes) odd() device.RingCheck {
+	return device.RingCheck{
 		Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon),
 		Lines:    sh.some(geoarrow.LineString, geoarrow.MultiLineString),
 	}

@@ -23,7 +23,7 @@ import (
 // line that has one of the words below.
 type lines struct {
 	probe device.Probe
-	kept  []*kept // what Keep gave, by chunk
+	kept  []*freeCounter // what Keep gave, by chunk
 }
 
 // What lines make a device do.
@@ -62,7 +62,7 @@ func (l *lines) Bounds(from, stop int64) (start, end int64, why string) {
 }
 
 func (l *lines) Read(w *device.Work, part *readers.Part) {
-	l.kept = append(l.kept, device.Keep[kept](w))
+	l.kept = append(l.kept, device.Keep[freeCounter](w))
 	text := device.Result(w, w.Text)
 	w.Await()
 	if w.Stopped() {
@@ -96,10 +96,10 @@ func (l *lines) Read(w *device.Work, part *readers.Part) {
 	w.After(func() { w.Accept(!has(late) || part.To == 0, "a line that is odd after all") })
 }
 
-// kept counts how often it is freed, and what lies next to it.
-type kept struct{ freed, others int }
+// freeCounter counts how often it is freed, and what lies next to it.
+type freeCounter struct{ freed, others int }
 
-func (k *kept) Free(*gpu.Stream) error {
+func (k *freeCounter) Free(*gpu.Stream) error {
 	k.freed++
 	return nil
 }
@@ -347,7 +347,7 @@ func TestFormatsShareSlots(t *testing.T) {
 	if c, o := r.engine.Counts(), other.Counts(); c.Chunks != 5 || o.Chunks != 10 {
 		t.Errorf("%+v and %+v, want 5 and 10 chunks", c, o)
 	}
-	seen := map[*kept]bool{}
+	seen := map[*freeCounter]bool{}
 	for _, k := range append(a.kept, b.kept...) {
 		seen[k] = true
 	}
@@ -365,7 +365,7 @@ func TestFormatsShareSlots(t *testing.T) {
 // others are lines that keep something else, too.
 type others struct{ *lines }
 
-type keptElse struct{ beside *kept }
+type keptElse struct{ beside *freeCounter }
 
 func (k *keptElse) Free(*gpu.Stream) error {
 	k.beside.others++
@@ -373,7 +373,7 @@ func (k *keptElse) Free(*gpu.Stream) error {
 }
 
 func (o others) Read(w *device.Work, part *readers.Part) {
-	device.Keep[keptElse](w).beside = device.Keep[kept](w)
+	device.Keep[keptElse](w).beside = device.Keep[freeCounter](w)
 	o.lines.Read(w, part)
 }
 

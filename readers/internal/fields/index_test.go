@@ -107,15 +107,15 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// found is what one reader finds.
-type found struct {
+// fieldIndex is what one reader finds.
+type fieldIndex struct {
 	records [][]uint32
 	doubled []uint32
 	end     int
 }
 
 // oneByOne is Find, a byte after the other.
-func oneByOne(text []byte, quote byte, count int) (f found) {
+func oneByOne(text []byte, quote byte, count int) (f fieldIndex) {
 	var starts, doubled []uint32
 	start, quoted := 0, false
 	for i := 0; i < len(text); i++ {

@@ -58,7 +58,7 @@ func TestCheckSchema(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	r := &Room{Most: 100}
+	r := &Allocator{Most: 100}
 	for _, c := range []struct {
 		n    int
 		want string

@@ -6,12 +6,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Odd says which geometries there are that have rings or are lines, which may be odd and are kept.
-type Odd struct{ Polygons, Lines bool }
+// RingCheck says which geometries there are that have rings or are lines, which may be odd and are
+// kept.
+type RingCheck struct{ Polygons, Lines bool }
 
 // Look counts what is odd about rings, from rings[i] to rings[i+1] of the positions, which are all
 // of polygons or all lines. It gives no element if they are neither.
-func (o Odd) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kgeom.RingFact]) {
+func (o RingCheck) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kgeom.RingFact]) {
 	if !o.Polygons && !o.Lines {
 		return facts
 	}
@@ -22,7 +23,7 @@ func (o Odd) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (f
 }
 
 // Count adds facts to a summary, once they are there; they may be none.
-func (o Odd) Count(w *Work, facts gpu.Buffer[kgeom.RingFact], sum *readers.Summary) {
+func (o RingCheck) Count(w *Work, facts gpu.Buffer[kgeom.RingFact], sum *readers.Summary) {
 	found := Result(w, facts)
 	if len(found) == 0 {
 		return

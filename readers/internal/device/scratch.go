@@ -2,15 +2,15 @@ package device
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// Room is memory of the device that later work takes again before the end of the chunk.
-type Room struct {
+// Scratch is memory of the device that later work takes again before the end of the chunk.
+type Scratch struct {
 	*Work
 	free []func() error
 }
 
 // InRoom has the memory that do takes given back behind all work that it queued.
-func InRoom(w *Work, do func(*Room)) {
-	r := &Room{Work: w}
+func InRoom(w *Work, do func(*Scratch)) {
+	r := &Scratch{Work: w}
 	defer func() {
 		w.Bring()
 		for _, free := range r.free {
@@ -21,10 +21,10 @@ func InRoom(w *Work, do func(*Room)) {
 }
 
 // Until has something freed at the end of the room, whatever happens.
-func (r *Room) Until(free func() error) { r.free = append(r.free, free) }
+func (r *Scratch) Until(free func() error) { r.free = append(r.free, free) }
 
 // RoomFor takes memory until the end of the room.
-func RoomFor[T any](r *Room, n int) gpu.Buffer[T] {
+func RoomFor[T any](r *Scratch, n int) gpu.Buffer[T] {
 	if r.Stopped() {
 		return gpu.Buffer[T]{}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Room is an allocator of the Go heap for Arrow's own code, which believes the lengths that a file
+// Allocator allocates on the Go heap for Arrow's own code, which believes the lengths that a file
 // says: one that asks for more than there is room for panics with an error that Guard knows, before
 // anything is allocated.
-type Room struct {
+type Allocator struct {
 	Most int64 // bytes of all allocations since it was made or reset; what is freed does not count
 	used atomic.Int64
 }
@@ -23,7 +23,7 @@ func (e *RoomError) Error() string {
 }
 
 // Allocate gives n bytes, as memory.Allocator asks for.
-func (r *Room) Allocate(n int) []byte {
+func (r *Allocator) Allocate(n int) []byte {
 	if n < 0 {
 		panic(fmt.Errorf("a length of %d bytes", n))
 	}
@@ -34,7 +34,7 @@ func (r *Room) Allocate(n int) []byte {
 }
 
 // Reallocate gives n bytes that begin as b does.
-func (r *Room) Reallocate(n int, b []byte) []byte {
+func (r *Allocator) Reallocate(n int, b []byte) []byte {
 	if n <= cap(b) && n >= 0 {
 		return b[:n]
 	}
@@ -44,10 +44,10 @@ func (r *Room) Reallocate(n int, b []byte) []byte {
 }
 
 // Used is how many bytes were allocated.
-func (r *Room) Used() int64 { return r.used.Load() }
+func (r *Allocator) Used() int64 { return r.used.Load() }
 
 // Reset makes all of the room free.
-func (r *Room) Reset() { r.used.Store(0) }
+func (r *Allocator) Reset() { r.used.Store(0) }
 
 // Free does nothing: the collector does.
-func (r *Room) Free([]byte) {}
+func (r *Allocator) Free([]byte) {}
