@@ -128,7 +128,7 @@ func (s *search) compiled() ([]byte, error) {
 	return image, nil
 }
 
-// compile asks the compiler, next to as many others as there are cores.
+// compile calls the compiler, at the same time as others, up to the number of cores.
 func (s *search) compile() ([]byte, error) {
 	s.working <- struct{}{}
 	defer func() { <-s.working }()

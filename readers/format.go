@@ -37,7 +37,7 @@ type Format struct {
 	// where it is that already. nil: so it always is.
 	Recode func(head []byte) (r source.Recoder, ok bool)
 
-	// Options are the keys that a ticket's "options" may have next to the common ones
+	// Options are the keys that a ticket's "options" may have in addition to the common ones
 	// (CommonOptions).
 	Options []Option
 

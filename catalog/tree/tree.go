@@ -108,7 +108,12 @@ func (t *Tree) Close() error {
 
 // StopInotify stops the watch, as if inotify were not available. The folders are still read at the
 // interval.
-func (t *Tree) StopInotify() error { return t.watch.fs.Close() }
+func (t *Tree) StopInotify() error {
+	if t.watch.fs == nil {
+		return nil
+	}
+	return t.watch.fs.Close()
+}
 
 // Mounts returns the open roots in the order of Config.Roots.
 func (t *Tree) Mounts() []*Mount { return t.mounts }

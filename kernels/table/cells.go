@@ -6,7 +6,7 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// CellLine is how many bytes the line of a field has next to those of the field: NULL, or as many
+// CellLine is how many bytes the line of a field has in addition to those of the field: NULL, or as many
 // blanks, and a line feed.
 const CellLine = 5
 

@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// damages are texts that the damage of a format may put in, next to bits and bytes of the file
-// itself.
+// damages are texts that the damage of a format may put in, in addition to bits and bytes of the
+// file itself.
 var damages = map[string][]string{
 	"geojson": {
 		`"`, `{`, `}`, `[`, `]`, `,`, `:`, `NaN`, `-Infinity`, `null`, `true`, `[1]`, `"x"`,

@@ -176,7 +176,8 @@ func (g *Geometry) rowKind(i int) RowKind {
 	return MakeRowKind(g.Kind, g.Dim)
 }
 
-// positionsOf gives the range of the positions of row i of a native column that is not one of Point.
+// positionsOf gives the range of the positions of row i of a native column that is not one of
+// Point.
 func (g *Geometry) positionsOf(i int) (c0, c1 int32) {
 	from, to := g.Geoms[i], g.Geoms[i+1]
 	switch g.Kind {

@@ -73,7 +73,7 @@ func shapeText(kind, text string) string {
 	return fmt.Sprintf(`{"type":%q,"coordinates":%s}`, kind, text)
 }
 
-// What one kind of geometry may be next to two ordinates a position.
+// What one kind of geometry may have in addition to two ordinates per position.
 var oddShapes = []struct {
 	name   string
 	shapes []string

@@ -127,7 +127,7 @@ func (u *deviceDictionary) Free(s *gpu.Stream) error {
 // What one chunk may teach. Who chooses names so that they share buckets in every round is not
 // waited for.
 const (
-	mostNewNames = 256 // next to those of the chunks before
+	mostNewNames = 256 // in addition to those of earlier chunks
 	newNames     = 256 // per round and level: a power of two
 	mostRounds   = 8
 )
@@ -240,8 +240,8 @@ func (d *deviceRows) upload() {
 	d.Try(err)
 }
 
-// missed gets the first member whose key is not one of the dictionary's names, behind the next await.
-// again: the dictionary has changed since the records were listed.
+// missed gets the first member whose key is not one of the dictionary's names, behind the next
+// await. again: the dictionary has changed since the records were listed.
 func (d *deviceRows) missed(again bool) []uint32 {
 	if again {
 		d.upload()

@@ -98,8 +98,8 @@ func startsLine(buf []byte, p int) bool {
 	return len(before) > 0 && before[len(before)-1] == '\n'
 }
 
-// memberNames are the members of rows that were read: properties in the order in which they were met, and
-// foreign ones. The device looks for them in the rows behind.
+// memberNames are the members of rows that were read: properties in the order in which they were
+// met, and foreign ones. The device looks for them in the rows behind.
 type memberNames struct {
 	mu      sync.Mutex
 	list    []string

@@ -70,7 +70,7 @@ var memberClasses = map[uint8]uint8{
 	inGeometries: inGeometryMember,
 }
 
-// tagNote is what is known of a tag of the dictionary next to what devices know.
+// tagNote is what is known of a tag of the dictionary in addition to what devices know.
 type tagNote struct {
 	system *system // that it names; nil: none
 	size   int     // srsDimension; 0: it does not say

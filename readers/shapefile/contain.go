@@ -99,7 +99,7 @@ func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(fro
 	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
 }
 
-// upright reports whether a ring has next to no area seen from above, as a wall has: what lies in
+// upright reports whether a ring has almost no area seen from above, as a wall has: what lies in
 // it cannot be told from x and y.
 func (n *nesting) upright() bool {
 	const least = 1e-9 // of the square of its box's larger side

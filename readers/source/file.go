@@ -139,7 +139,7 @@ func (f *File) Unchanged() error {
 		}
 	}
 	extensions := slices.Sorted(maps.Keys(f.seen))
-	now, err := f.beside(extensions)
+	now, err := f.present(extensions)
 	if err != nil {
 		return fmt.Errorf("%s: %w (%w)", f.Name, ErrChanged, err)
 	}

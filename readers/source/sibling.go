@@ -179,7 +179,7 @@ func (f *File) sight(extensions ...string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	found, err := f.beside(unknown)
+	found, err := f.present(unknown)
 	if err != nil {
 		return err
 	}
@@ -192,8 +192,8 @@ func (f *File) sight(extensions ...string) error {
 	return nil
 }
 
-// next to gives the siblings that there are now, of each extension.
-func (f *File) beside(extensions []string) ([][]Sibling, error) {
+// present returns the siblings that exist now, by extension.
+func (f *File) present(extensions []string) ([][]Sibling, error) {
 	var names []string
 	var of []int // index of the extension
 	for i, ext := range extensions {

@@ -140,7 +140,7 @@ type deviceText struct {
 	x    *kwkt.WKT
 }
 
-// A row takes some 110 bytes of device memory next to half a byte for each of text, and an arena
+// A row takes some 110 bytes of device memory and half a byte for each byte of text, and an arena
 // has 7 for each (package slots). Chunks of few rows have room in any case.
 const (
 	shortRow = 16 // bytes

@@ -24,7 +24,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// NewStream gives a stream that runs next to the default stream.
+// NewStream gives a stream that does not wait for the default stream.
 func (d *device) NewStream() (driver.Stream, error) {
 	var s cu.Stream
 	err := d.within(func() (err error) {

@@ -26,7 +26,7 @@ func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request
 }
 
 // collector is Go's, which would run three times while a heap grows to a gigabyte in a twentieth of
-// a second, find nothing, have a caller that allocates wait for it, and give memory back that the
+// a second, find nothing, make every allocation wait for it, and give memory back that the
 // table is about to take: a tenth of the parse. Under way it runs only where memory gets short
 // (debug.SetMemoryLimit).
 var collector pauses

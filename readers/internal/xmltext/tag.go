@@ -196,8 +196,8 @@ func (x *Scanner) looseEnd(p int) int {
 	return end + 1
 }
 
-// endTagRare reads the end tag at p that has blanks, is cut, or is not one of the element called name.
-// It gives the index of its '>'.
+// endTagRare reads the end tag at p that has blanks, is cut, or is not one of the element called
+// name. It gives the index of its '>'.
 func (x *Scanner) endTagRare(p int, name []byte) int {
 	for i, c := range name {
 		if at := p + 2 + i; at >= x.N {
