@@ -59,6 +59,7 @@ type Config struct {
 	CacheDir       string        // where parsed tables outlive the process; "": none (--cache-dir)
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
+	Store          OpenStore     // opens roots that are URLs; nil: there are none
 }
 
 // Defaults of Config.
@@ -157,6 +158,7 @@ func (c *Catalog) openTree(ctx context.Context) (err error) {
 	cfg := c.cfg
 	c.tree, err = tree.Open(ctx, tree.Config{
 		Roots: cfg.Roots, Formats: cfg.Formats, Options: cfg.Options, Rescan: cfg.Rescan, Log: cfg.Log,
+		Store: cfg.Store,
 		Layers: func(ctx context.Context, each func(string, source.Identity, []string)) error {
 			return c.archive.Layers(ctx, cfg.Formats, each)
 		},

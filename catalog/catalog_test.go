@@ -134,7 +134,7 @@ func TestLinkSwappedAfterListing(t *testing.T) {
 	}
 	l.link(outside, "folder")
 	for name, e := range stale {
-		if src, err := e.Open(nil); err == nil {
+		if src, err := e.Open(t.Context(), nil); err == nil {
 			t.Errorf("%s: opened %v through the swapped link", name, src.Identity)
 		}
 		if _, err := l.Table(t.Context(), Request{Name: name}); !errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +173,7 @@ func TestLinkSwappedWhileOpened(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		src, err := e.Open(nil)
+		src, err := e.Open(t.Context(), nil)
 		if err != nil {
 			continue
 		}

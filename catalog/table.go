@@ -98,6 +98,9 @@ func (c *Catalog) twice(ctx context.Context, req Request,
 		if h, err = get(ctx, j); !errors.Is(err, source.ErrChanged) || ctx.Err() != nil {
 			return h, err
 		}
+		if err := c.tree.Suspect(ctx, j.Entry); err != nil {
+			return nil, err
+		}
 	}
 	return h, err
 }

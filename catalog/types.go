@@ -17,6 +17,8 @@ type (
 	Entry = tree.Entry
 	// Root is a folder whose files the catalog lists.
 	Root = tree.Root
+	// OpenStore opens the folder of a URL.
+	OpenStore = tree.OpenStore
 	// Selection is a part of a table.
 	Selection = scan.Selection
 	// Scan walks the selected part of a table.

@@ -25,6 +25,14 @@ func (r Registry) MainsOf(name string) []string {
 	return mains
 }
 
+// IsSibling reports whether the file called name may belong to another one: a format says that its
+// extension is among its Siblings.
+func (r Registry) IsSibling(name string) bool {
+	return slices.ContainsFunc(r, func(f Format) bool {
+		return slices.Contains(f.Siblings, strings.ToLower(path.Ext(name)))
+	})
+}
+
 // undecided extensions say nothing about the format: the first bytes do.
 var undecided = []string{"", ".json", ".txt", ".xml"}
 
@@ -47,20 +55,10 @@ func (r Registry) Detect(name string, open func() (*source.File, error)) (Format
 // Inspect is Detect that also gives the tables of an archive, in the order of its directory, if it
 // has several: the first one is of the format.
 func (r Registry) Inspect(name string, open func() (*source.File, error)) (Format, []Member, bool, error) {
-	packing, inner := source.PackingOf(name)
-	switch packing {
-	case source.KMZ:
-		f, ok := r.ByExtension("doc.kml")
+	if f, ok, decided := r.OfName(name); decided {
 		return f, nil, ok, nil
-	case source.Zip:
-	default:
-		if f, ok := r.ByExtension(inner); ok {
-			return f, nil, packing == source.Plain || !f.Binary, nil
-		}
-		if !slices.Contains(undecided, strings.ToLower(path.Ext(inner))) {
-			return Format{}, nil, false, nil
-		}
 	}
+	packing, _ := source.PackingOf(name)
 	src, err := open()
 	if err != nil {
 		return Format{}, nil, false, fmt.Errorf("%s: %w", name, err)
@@ -74,6 +72,23 @@ func (r Registry) Inspect(name string, open func() (*source.File, error)) (Forma
 		return Format{}, nil, false, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, tables, ok, nil
+}
+
+// OfName finds the format of a file by its name alone. ok is false if it is of no format. decided is
+// false if only the content of the file tells.
+func (r Registry) OfName(name string) (f Format, ok, decided bool) {
+	packing, inner := source.PackingOf(name)
+	switch packing {
+	case source.KMZ:
+		f, ok = r.ByExtension("doc.kml")
+		return f, ok, true
+	case source.Zip:
+		return Format{}, false, false
+	}
+	if f, ok = r.ByExtension(inner); ok {
+		return f, packing == source.Plain || !f.Binary, true
+	}
+	return Format{}, false, !slices.Contains(undecided, strings.ToLower(path.Ext(inner)))
 }
 
 // inspect finds the format of a file by what is in it.

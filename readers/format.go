@@ -27,6 +27,7 @@ type Format struct {
 	Siblings []string
 	Binary   bool // files are no text: they are not read from .gz and .zst, where not all siblings would be found
 	Layered  bool // a file may hold several layers, each of which is a table of its own
+	Indexed  bool // a file has a directory of its columns: its parser announces what it reads (source.File.Prefetch)
 	Series   bool // a part of a file is not read without all that lies before it
 
 	// Sniff tells from the first bytes of a file whose extension says nothing (.json, .txt, none)

@@ -115,7 +115,7 @@ type parse struct {
 // file opens the file of the job and reads its table.
 func (c *parse) file(ctx context.Context) (*persist.Data, error) {
 	e := c.job.Entry
-	src, err := e.Open(c.job.Format.Siblings)
+	src, err := e.Open(ctx, c.job.Format.Siblings)
 	if err != nil {
 		if source.IsGone(err) && !errors.Is(err, tree.ErrClosed) {
 			return nil, fmt.Errorf("%s: %w (%w)", e.Name, source.ErrChanged, err)
@@ -152,6 +152,9 @@ func (c *parse) file(ctx context.Context) (*persist.Data, error) {
 func (c *parse) unpack(ctx context.Context, src *source.File) (*persist.Data, error) {
 	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
 		c.call.Unpacks(src)
+	}
+	if !c.job.Format.Indexed {
+		src.PrefetchAll()
 	}
 	content, err := c.Formats.UnpackLayer(ctx, c.job.Format, src, c.job.Entry.Layer, c.Unpacking())
 	if err != nil {

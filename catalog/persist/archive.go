@@ -205,7 +205,7 @@ func (a *Archive) sameContent(ctx context.Context, j job.Job, want source.Digest
 // in the folder, or nil.
 func (a *Archive) Grown(ctx context.Context, j job.Job, r *Record, src *source.File) *Data {
 	// of a packed file the digest is that of other bytes
-	if !a.OnDisk() || src.Packed() || r == nil || r.Identity.Size >= src.Size {
+	if !a.OnDisk() || src.Packed() || r == nil || r.Identity.Size >= src.Size || src.Identity.Remote() {
 		return nil
 	}
 	l := a.open(j, a.tableKey(j, source.Digest(r.Content)))
@@ -227,15 +227,18 @@ func (a *Archive) Grown(ctx context.Context, j job.Job, r *Record, src *source.F
 func (a *Archive) CountExtension() { a.extensions.Add(1) }
 
 // digest reads the job's file and its siblings. It returns an error if the file has changed, or
-// changes meanwhile.
+// changes meanwhile. The version of an object stands for its content: it is not read.
 func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest, blocks []byte, err error) {
+	if j.Entry.Identity.Remote() {
+		return sha256.Sum256([]byte("vibeflight object 1\n" + j.Entry.Location() + "\n" + j.Entry.Identity.Version())), nil, nil
+	}
 	select {
 	case a.digests <- struct{}{}:
 		defer func() { <-a.digests }()
 	case <-ctx.Done():
 		return content, nil, ctx.Err()
 	}
-	src, err := j.Entry.Open(j.Format.Siblings)
+	src, err := j.Entry.Open(ctx, j.Format.Siblings)
 	if err != nil {
 		return content, nil, err
 	}

@@ -50,6 +50,7 @@ func migrations() []string {
 		`ALTER TABLE record ADD COLUMN siblings BLOB; -- 16 bytes
 		ALTER TABLE record ADD COLUMN layers TEXT;    -- JSON: texts
 		CREATE INDEX layered ON record (name, options) WHERE layers IS NOT NULL`,
+		`ALTER TABLE record ADD COLUMN object TEXT`,
 	}
 }
 

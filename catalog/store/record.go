@@ -92,6 +92,7 @@ func (r *Record) checkFields() error {
 		{"crs", r.CRS},
 		{"engine", r.Engine},
 		{"last error", r.LastError},
+		{"object", string(r.Identity.Object)},
 	} {
 		if err := checkText(text.field, text.s); err != nil {
 			return err

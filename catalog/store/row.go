@@ -12,6 +12,8 @@ import (
 	"math"
 	"time"
 	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // The columns of a row, in the order of values and targets. A new column is added at the end. It is
@@ -19,11 +21,12 @@ import (
 const columns = `name, options,
 	size, mtime, ctime, device, inode, content,
 	format, format_version, rows, table_bytes, bbox, engine, parse_time, parsed_at,
-	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers`
+	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers,
+	object`
 
 // upsert has the values and their checksum as parameters.
 const upsert = `INSERT INTO record (` + columns + `, sum) VALUES
-	(?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?, ?)
+	(?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?, ?)
 	ON CONFLICT (name, options) DO UPDATE SET
 	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
 	device = excluded.device, inode = excluded.inode,
@@ -35,7 +38,8 @@ const upsert = `INSERT INTO record (` + columns + `, sum) VALUES
 	options_json = excluded.options_json, crs = excluded.crs,
 	last_error = excluded.last_error, "schema" = excluded."schema",
 	columns = excluded.columns, blocks = excluded.blocks,
-	shape = excluded.shape, siblings = excluded.siblings, layers = excluded.layers, sum = excluded.sum`
+	shape = excluded.shape, siblings = excluded.siblings, layers = excluded.layers,
+	object = excluded.object, sum = excluded.sum`
 
 // values returns the values to store for a checked record. Each is a string, []byte, int64 or nil.
 func (r *Record) values() ([]any, error) {
@@ -64,6 +68,10 @@ func (r *Record) values() ([]any, error) {
 	if id.Siblings != [16]byte{} {
 		siblings = id.Siblings[:]
 	}
+	var object any
+	if id.Remote() {
+		object = string(id.Object)
+	}
 	return []any{
 		r.Name, r.Options[:],
 		id.Size, id.Mtime, id.Ctime, int64(id.Device), int64(id.Inode), blob(r.Content),
@@ -71,6 +79,7 @@ func (r *Record) values() ([]any, error) {
 		int64(r.ParseTime), parsedAt,
 		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks),
 		blob(r.Shape), siblings, layers,
+		object,
 	}, nil
 }
 
@@ -128,6 +137,7 @@ type row struct {
 	types, stats  []byte
 	siblings      []byte
 	layers        []byte
+	object        sql.NullString
 	record        Record
 }
 
@@ -140,6 +150,7 @@ func (w *row) targets() []any {
 		&r.Format, &r.FormatVersion, &r.Rows, &r.TableBytes, &w.bbox, &r.Engine, &w.parseTime, &w.parsedAt,
 		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape,
 		&w.siblings, &w.layers,
+		&w.object,
 	}
 }
 
@@ -174,6 +185,10 @@ func (w *row) decode() (Record, error) {
 		return Record{}, fmt.Errorf("siblings: a digest has %d bytes, not %d", len(r.Identity.Siblings), n)
 	}
 	copy(r.Identity.Siblings[:], w.siblings)
+	if w.object.Valid && w.object.String == "" {
+		return Record{}, errors.New("object: an empty text, not NULL")
+	}
+	r.Identity.Object = source.ObjectVersion(w.object.String)
 	var err error
 	if r.BBox, err = decodeBox(w.bbox); err != nil {
 		return Record{}, err

@@ -107,6 +107,19 @@ func TestSiblingsAndLayers(t *testing.T) {
 	}
 }
 
+// TestObjects stores the version of an object of a store, which exists since version 4.
+func TestObjects(t *testing.T) {
+	s, _ := open(t, fresh(t))
+	r := sample("s3://bucket/roads.geojson", 1)
+	r.Identity = source.Identity{Size: 10, Object: `etag:"9b2cf5"`}
+	put(t, s, r)
+	got := all(t, s)
+	if len(got) != 1 {
+		t.Fatalf("%d records, want 1", len(got))
+	}
+	wantSame(t, got[0], r)
+}
+
 func TestHostileNames(t *testing.T) {
 	s, _ := open(t, fresh(t))
 	names := []string{

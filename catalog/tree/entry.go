@@ -1,10 +1,12 @@
 package tree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -42,9 +44,12 @@ func (e Entry) File() string {
 	return file
 }
 
-// Location returns the absolute path of the entry's file, as a key that does not depend on the
-// server's roots. A path that is not UTF-8 is quoted.
+// Location returns the absolute path of the entry's file, or its URL, as a key that does not depend
+// on the server's roots. A path that is not UTF-8 is quoted.
 func (e Entry) Location() string {
+	if e.mount != nil && e.mount.store != nil {
+		return e.Path
+	}
 	abs, err := filepath.Abs(e.Path)
 	if err != nil {
 		abs = e.Path
@@ -61,8 +66,13 @@ func (e Entry) In(m *Mount) bool { return e.mount == m }
 // Rel returns the path of the entry's file below its root.
 func (e Entry) Rel() string { return e.rel }
 
-// Open opens the entry's file with its siblings, which have one of the extensions.
-func (e Entry) Open(siblings []string) (*source.File, error) {
+// Open opens the entry's file with its siblings, which have one of the extensions. Reads of a file in
+// a store end with ctx.
+func (e Entry) Open(ctx context.Context, siblings []string) (*source.File, error) {
+	if e.mount.store != nil {
+		main := file{identity: e.Identity, modified: e.Modified}.object(e.rel)
+		return source.OpenFrom(e.mount.folder(ctx, parent(e.rel), main), e.File(), path.Base(e.rel), siblings...)
+	}
 	dir, err := e.mount.Open()
 	if err != nil {
 		return nil, err
@@ -90,16 +100,26 @@ func (m *Mount) entry(rel string, f file) Entry {
 // of an unknown file is "". The file is read only where its extension is ambiguous. name is the
 // file's name in the catalog, by which the operator's options may set its format.
 func (t *Tree) recognize(f *file, name, rel string, dir *os.Root) error {
-	f.format, f.tables = "", nil
-	if t.cfg.Options != nil {
-		if named, ok := t.cfg.Formats.ByName(readers.FormatNamed(t.cfg.Options(name))); ok {
-			f.format = named.Name
-			return nil
-		}
+	f.tables = nil
+	if f.format = t.formatOfOptions(name); f.format != "" {
+		return nil
 	}
-	format, members, ok, err := t.cfg.Formats.Inspect(rel, func() (*source.File, error) {
-		return source.OpenIn(dir, rel, rel)
-	})
+	return t.inspect(f, rel, func() (*source.File, error) { return source.OpenIn(dir, rel, rel) })
+}
+
+// formatOfOptions returns the format that the operator's options for a file name, or "".
+func (t *Tree) formatOfOptions(name string) string {
+	if t.cfg.Options == nil {
+		return ""
+	}
+	named, _ := t.cfg.Formats.ByName(readers.FormatNamed(t.cfg.Options(name)))
+	return named.Name
+}
+
+// inspect finds the format of the file at rel by its name, or where that does not tell, by its
+// content.
+func (t *Tree) inspect(f *file, rel string, open func() (*source.File, error)) error {
+	format, members, ok, err := t.cfg.Formats.Inspect(rel, open)
 	if err != nil || !ok {
 		return err
 	}
@@ -162,6 +182,15 @@ func (t *Tree) LookupAs(name, format string) (Entry, error) {
 
 // examineAs makes the entry at rel from the file as it is now, as a file of a format.
 func (t *Tree) examineAs(m *Mount, rel, format string) (Entry, error) {
+	if m.store != nil {
+		o, err := m.store.stats.stat(t.ctx, m.store.root, rel)
+		if err != nil {
+			return Entry{}, err
+		}
+		f := fileOf(o)
+		f.format = format
+		return t.objectWithSiblings(m, rel, f)
+	}
 	dir, err := m.Open()
 	if err != nil {
 		return Entry{}, err
@@ -205,7 +234,7 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 			continue
 		}
 		e, err := t.examine(m, rel, known)
-		if exhausted(err) {
+		if exhausted(err) || err != nil && m.store != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Entry{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if err != nil {
@@ -230,6 +259,9 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 // examine makes the entry at rel from the file as it is now. known is the entry in the index, if
 // any.
 func (t *Tree) examine(m *Mount, rel string, known Entry) (Entry, error) {
+	if m.store != nil {
+		return t.examineObject(m, rel, known)
+	}
 	dir, err := m.Open()
 	if err != nil {
 		return Entry{}, err

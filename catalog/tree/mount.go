@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 // the folder, even if the link is made between two calls.
 type Mount struct {
 	Root
+	store *storeRoot // nil: a folder of this host
 
 	mu   sync.Mutex
 	dir  *os.Root
@@ -43,17 +45,21 @@ var errLoop = errors.New("links lead back to a folder that the path already pass
 	"or too many of them follow each other")
 
 // openMounts opens all roots, or none.
-func openMounts(given []Root) ([]*Mount, error) {
+func openMounts(ctx context.Context, given []Root, store OpenStore) ([]*Mount, error) {
 	var mounts []*Mount
 	aliases := map[string]string{}
 	for _, g := range given {
 		err := g.check()
 		if other, ok := aliases[g.Alias]; ok && g.Alias != "" && err == nil {
-			err = fmt.Errorf("alias %q is given to both %s and %s", g.Alias, other, g.Dir)
+			err = fmt.Errorf("alias %q is given to both %s and %s", g.Alias, other, g.place())
 		}
-		aliases[g.Alias] = g.Dir
+		aliases[g.Alias] = g.place()
 		m := &Mount{Root: g}
-		if err == nil {
+		switch {
+		case err != nil:
+		case g.URL != "":
+			err = m.openStore(ctx, store)
+		default:
 			_, err = m.Open()
 		}
 		if err != nil {
@@ -98,7 +104,22 @@ func (m *Mount) Open() (*os.Root, error) {
 	return dir, nil
 }
 
+// openStore opens the store of a URL.
+func (m *Mount) openStore(ctx context.Context, open OpenStore) error {
+	if open == nil {
+		return fmt.Errorf("%s: no stores are read", m.place())
+	}
+	r, err := open(ctx, m.URL)
+	if err == nil {
+		m.store = newStoreRoot(r, m.Refresh)
+	}
+	return err
+}
+
 func (m *Mount) close() {
+	if m.store != nil {
+		_ = m.store.root.Close()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done = true
@@ -108,7 +129,12 @@ func (m *Mount) close() {
 }
 
 // path returns the path of rel, for messages and for the watch.
-func (m *Mount) path(rel string) string { return filepath.Join(m.Dir, rel) }
+func (m *Mount) path(rel string) string {
+	if m.store != nil {
+		return m.store.root.Location(strings.TrimPrefix(rel, "."))
+	}
+	return filepath.Join(m.Dir, rel)
+}
 
 // descend enters the folders of rel as a walk would, and refuses those that a walk does not enter.
 func (m *Mount) descend(dir *os.Root, rel string) error {

@@ -1,21 +1,39 @@
 package tree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/readers/remote"
 )
 
 // Root is a folder whose files the catalog lists.
 type Root struct {
 	Alias string // prefix of the names of its entries, followed by '/'; "": no prefix
 	Dir   string
+	// URL of a folder of an object store or a web server, in place of Dir
+	URL     string
+	Refresh time.Duration // between two lists of a URL; 0: DefaultStoreRefresh
 }
 
-// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR". An alias has ASCII letters, digits,
+// OpenStore opens the folder of a URL.
+type OpenStore func(ctx context.Context, url string) (*remote.Root, error)
+
+// place returns the root for messages.
+func (r Root) place() string {
+	if r.URL != "" {
+		return remote.Address(r.URL)
+	}
+	return r.Dir
+}
+
+// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR", or a URL in place of DIR. An alias has ASCII letters, digits,
 // '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written
 // with a '/' before the '=', as "./year=2024". Dir of the result is absolute.
 func ParseRoot(s string) (Root, error) {
@@ -26,8 +44,14 @@ func ParseRoot(s string) (Root, error) {
 			return Root{}, fmt.Errorf("%q: the alias before '=' is empty: write ALIAS=DIR or DIR", s)
 		}
 	}
+	if remote.IsURL(r.Dir) {
+		r.URL, r.Dir = r.Dir, ""
+	}
 	if err := r.check(); err != nil {
 		return Root{}, fmt.Errorf("%q: %w", s, err)
+	}
+	if r.URL != "" {
+		return r, nil
 	}
 	abs, err := filepath.Abs(r.Dir)
 	if err != nil {
@@ -45,6 +69,9 @@ func (r Root) check() error {
 	}
 	if strings.HasPrefix(r.Alias, ".") {
 		return fmt.Errorf("alias %q: it must not begin with '.'", r.Alias)
+	}
+	if r.URL != "" {
+		return nil
 	}
 	if r.Dir == "" {
 		return errors.New("the folder is empty: write DIR or ALIAS=DIR")

@@ -88,10 +88,12 @@ func TestParseRoot(t *testing.T) {
 		want     Root
 		err      string // a part of it
 	}{
-		{"folder", dir, Root{"", dir}, ""},
-		{"alias", "a-1_B.c=" + dir, Root{"a-1_B.c", dir}, ""},
-		{"equals in the folder", odd, Root{"", odd}, ""},
-		{"alias and equals", "x=" + odd, Root{"x", odd}, ""},
+		{"folder", dir, Root{Alias: "", Dir: dir}, ""},
+		{"alias", "a-1_B.c=" + dir, Root{Alias: "a-1_B.c", Dir: dir}, ""},
+		{"equals in the folder", odd, Root{Alias: "", Dir: odd}, ""},
+		{"alias and equals", "x=" + odd, Root{Alias: "x", Dir: odd}, ""},
+		{"URL", "s3://bucket/a?region=x", Root{URL: "s3://bucket/a?region=x"}, ""},
+		{"alias of a URL", "x=https://host/a/", Root{Alias: "x", URL: "https://host/a/"}, ""},
 		{"file", file, Root{}, "is a file"},
 		{"file with alias", "x=" + file, Root{}, dir},
 		{"nothing there", dir + "/none", Root{}, "no such file"},

@@ -31,6 +31,7 @@ type Config struct {
 	Options func(name string) map[string]any // the operator's options for a file; may be nil
 	Rescan  time.Duration                    // between two readings of all folders
 	Log     zerolog.Logger
+	Store   OpenStore // of roots with a URL; nil: there are none
 
 	// Layers reports the layers of files that an earlier process has parsed, by Entry.Location; may
 	// be nil.
@@ -69,7 +70,7 @@ type Tree struct {
 // Open lists the files below the roots and begins to follow them. Two files of the same name below
 // different roots are an error. The caller closes the tree; ctx bounds Open alone.
 func Open(ctx context.Context, cfg Config) (*Tree, error) {
-	mounts, err := openMounts(cfg.Roots)
+	mounts, err := openMounts(ctx, cfg.Roots, cfg.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +83,10 @@ func Open(ctx context.Context, cfg Config) (*Tree, error) {
 	t.recall(ctx)
 	t.watch = newWatch(t)
 	var collision error
+	if err = t.listStores(ctx); err != nil {
+		_ = t.Close()
+		return nil, err
+	}
 	err = t.rescan(ctx, func(first, second Entry) {
 		if collision == nil {
 			collision = fmt.Errorf("two roots have an entry %q: %s and %s: give one an alias (ALIAS=DIR)",
@@ -93,6 +98,11 @@ func Open(ctx context.Context, cfg Config) (*Tree, error) {
 		return nil, err
 	}
 	t.watch.start()
+	for _, m := range t.mounts {
+		if m.store != nil {
+			t.watch.wg.Go(func() { t.followStore(t.ctx, m) })
+		}
+	}
 	return t, nil
 }
 
@@ -122,10 +132,13 @@ func (t *Tree) Mounts() []*Mount { return t.mounts }
 // reads no file. The slice is shared and must not be modified.
 func (t *Tree) List(prefix string) []*Entry { return t.index.Load().from(prefix) }
 
-// Refresh reads all folders now.
+// Refresh reads all folders, and lists all stores, now.
 func (t *Tree) Refresh(ctx context.Context) error {
 	if t.ctx.Err() != nil {
 		return ErrClosed
+	}
+	if err := t.listStores(ctx); err != nil {
+		return err
 	}
 	return t.rescan(ctx, t.logCollision)
 }
@@ -163,6 +176,10 @@ func (t *Tree) rescan(ctx context.Context, collide func(first, second Entry)) er
 	begin := time.Now()
 	all := folders{}
 	for _, m := range t.mounts {
+		if m.store != nil {
+			m.store.add(all, m)
+			continue
+		}
 		if err := t.walk(ctx, all, t.folders, place{m, "."}, nil, 0); err != nil {
 			return err
 		}

@@ -124,6 +124,10 @@ func (w *watch) forget(path string) {
 
 // suspect has a folder read again.
 func (w *watch) suspect(p place) {
+	if p.mount.store != nil {
+		p.mount.store.suspect()
+		return
+	}
 	w.mu.Lock()
 	w.suspects[p] = true
 	w.mu.Unlock()
@@ -251,6 +255,9 @@ func (w *watch) warn(err error) {
 func (w *watch) follow(all folders, whole bool) {
 	places := map[folderID][]place{}
 	for p, f := range all {
+		if p.mount.store != nil {
+			continue
+		}
 		places[f.id] = append(places[f.id], p)
 	}
 	var have []string

@@ -32,7 +32,7 @@ type archive struct {
 type member struct {
 	io.ReaderAt
 	info fs.FileInfo
-	temp *temp // nil: it is stored
+	temp *Temp // nil: it is stored
 }
 
 func (m *member) Stat() (fs.FileInfo, error) { return m.info, nil }
@@ -57,7 +57,7 @@ func (a *archive) close() error {
 	return err
 }
 
-func (a *archive) look(names []string) ([]fs.FileInfo, error) {
+func (a *archive) Look(names []string) ([]fs.FileInfo, error) {
 	infos := make([]fs.FileInfo, len(names))
 	for i, name := range names {
 		if m := a.members[name]; m != nil {
@@ -67,7 +67,7 @@ func (a *archive) look(names []string) ([]fs.FileInfo, error) {
 	return infos, nil
 }
 
-func (a *archive) open(name string) (content, string, error) {
+func (a *archive) Open(name string) (Content, string, error) {
 	m := a.members[name]
 	if m == nil {
 		return nil, "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -181,8 +181,8 @@ func (f *File) Extract(ctx context.Context, name string, siblings []string, u Un
 	}
 	return &File{
 		Name: f.Name + "/" + strings.ToValidUTF8(name, "\uFFFD"), Path: f.Path, Size: main.info.Size(),
-		Identity: f.Identity,
-		content:  whole{main, a}, folder: a, base: path.Base(name), packed: f,
+		Modified: f.Modified, Identity: f.Identity,
+		content: whole{main, a}, folder: a, base: path.Base(name), packed: f,
 	}, nil
 }
 
@@ -192,7 +192,7 @@ type extraction struct {
 	f       *File
 	at      int64 // of its bytes in the archive
 	content io.ReaderAt
-	temp    *temp
+	temp    *Temp
 }
 
 // check refuses members that can't be read as the directory says, before a byte is unpacked.
@@ -288,7 +288,7 @@ func (x *extraction) extract(ctx context.Context, u UnpackOptions) error {
 		n, bad = io.Copy(sum, in.Reader)
 	} else {
 		var err error
-		if x.temp, err = newTemp(x.f.Name, u); err != nil {
+		if x.temp, err = NewTemp(x.f.Name, u); err != nil {
 			return err
 		}
 		x.content = x.temp

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // ErrChanged is the cause of the error when a file changed between two looks at it.
@@ -24,15 +25,16 @@ var ErrChanged = errors.New("the file changed while it was read")
 
 // File is an open data file. It is safe for use by several goroutines.
 type File struct {
-	Name     string   // the catalog's name: what users see in errors
-	Path     string   // where it lies
-	Size     int64    // bytes when it was opened
+	Name     string // the catalog's name: what users see in errors
+	Path     string // where it lies
+	Size     int64  // bytes when it was opened
+	Modified time.Time
 	Identity Identity // when it was opened
 	Encoding string   // that the text was recoded from: offsets are those of the text as UTF-8. Empty: it was not
 	Layers   []string // of the archive, if it is one of several tables there; set by who extracts it, else nil
 
-	content content
-	folder  folder       // nil: what is next to the packed file is next to its content
+	content Content
+	folder  Folder       // nil: what is next to the packed file is next to its content
 	base    string       // its name in folder
 	read    atomic.Int64 // bytes that ReadAt gave
 	main    *File        // whose sibling it is; nil: nobody's
@@ -42,6 +44,7 @@ type File struct {
 	mu     sync.Mutex
 	seen   map[string][]Sibling // by extension, in lower case: what lay next to it at the first look
 	opened map[string]*File     // of those, by extension
+	whole  bool                 // PrefetchAll was called
 }
 
 // Open opens the file that lies at a path under a catalog name. The caller closes it. Its identity
@@ -60,7 +63,12 @@ func OpenIn(root *os.Root, name, rel string, siblings ...string) (*File, error) 
 	return openWith(inside{root, path.Dir(rel)}, name, path.Base(rel), siblings)
 }
 
-func openWith(dir folder, name, base string, siblings []string) (*File, error) {
+// OpenFrom opens the file of a name in a folder, as Open does. base is its name in the folder.
+func OpenFrom(dir Folder, name, base string, siblings ...string) (*File, error) {
+	return openWith(dir, name, base, siblings)
+}
+
+func openWith(dir Folder, name, base string, siblings []string) (*File, error) {
 	f, err := open(dir, name, base)
 	if err != nil || len(siblings) == 0 {
 		return f, err
@@ -73,8 +81,8 @@ func openWith(dir folder, name, base string, siblings []string) (*File, error) {
 	return f, nil
 }
 
-func open(dir folder, name, base string) (*File, error) {
-	c, at, err := dir.open(base)
+func open(dir Folder, name, base string) (*File, error) {
+	c, at, err := dir.Open(base)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +95,8 @@ func open(dir folder, name, base string) (*File, error) {
 		return nil, err
 	}
 	return &File{
-		Name: name, Path: at, Size: info.Size(), Identity: IdentityOf(info), content: c, folder: dir,
-		base: base,
+		Name: name, Path: at, Size: info.Size(), Modified: info.ModTime(), Identity: IdentityOf(info),
+		content: c, folder: dir, base: base,
 	}, nil
 }
 
@@ -116,9 +124,9 @@ func (f *File) Head(n int) ([]byte, error) {
 	return head[:got], err
 }
 
-// Unchanged gives an error that wraps ErrChanged if the open file or the file now at its path is
-// another than when it was opened, or if that is so of a sibling. A reader calls it after its last
-// byte: a table is never made of two versions of a file.
+// Unchanged returns an error that wraps ErrChanged if the file or one of its siblings was changed or
+// replaced after it was opened. A reader calls it after its last byte, so that a table is never
+// made of two versions of a file. An object of a store has been checked with each read.
 func (f *File) Unchanged() error {
 	switch {
 	case f.main != nil:
@@ -126,6 +134,8 @@ func (f *File) Unchanged() error {
 	case f.packed != nil:
 		return f.packed.Unchanged()
 	case f.upload != nil: // nobody else writes to it
+		return nil
+	case f.Identity.Remote():
 		return nil
 	}
 	if err := f.same(); err != nil {
@@ -161,7 +171,7 @@ func (f *File) same() error {
 	if now := IdentityOf(info); now != was {
 		return fmt.Errorf("%s: %w: was %v, is %v", f.Name, ErrChanged, was, now)
 	}
-	infos, err := f.folder.look([]string{f.base})
+	infos, err := f.folder.Look([]string{f.base})
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w (%w)", f.Name, ErrChanged, err)

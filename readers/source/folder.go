@@ -11,17 +11,17 @@ import (
 	"syscall"
 )
 
-// folder is where a file and its siblings lie.
-type folder interface {
-	// look gives what lies there now under each of the names, links followed, and nil for a name
-	// under which no regular file does.
-	look(names []string) ([]fs.FileInfo, error)
-	// open opens the file of a name, and says where it lies, for people.
-	open(name string) (content, string, error)
+// Folder contains a file and its siblings.
+type Folder interface {
+	// Look describes the regular file of each name, links followed. The description of a name
+	// without one is nil.
+	Look(names []string) ([]fs.FileInfo, error)
+	// Open opens the file of a name. location names it in messages.
+	Open(name string) (c Content, location string, err error)
 }
 
-// content is the bytes of an open file.
-type content interface {
+// Content is the bytes of an open file. Several goroutines may read it.
+type Content interface {
 	io.ReaderAt
 	io.Closer
 	Stat() (fs.FileInfo, error)
@@ -34,11 +34,11 @@ const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 // anywhere is a folder whose links may lead anywhere.
 type anywhere string
 
-func (dir anywhere) look(names []string) ([]fs.FileInfo, error) {
+func (dir anywhere) Look(names []string) ([]fs.FileInfo, error) {
 	return looks(names, func(name string) (fs.FileInfo, error) { return os.Stat(filepath.Join(string(dir), name)) })
 }
 
-func (dir anywhere) open(name string) (content, string, error) {
+func (dir anywhere) Open(name string) (Content, string, error) {
 	at := filepath.Join(string(dir), name)
 	f, err := os.OpenFile(at, openFlags, 0)
 	return f, at, err
@@ -50,7 +50,7 @@ type inside struct {
 	rel  string
 }
 
-func (dir inside) look(names []string) ([]fs.FileInfo, error) {
+func (dir inside) Look(names []string) ([]fs.FileInfo, error) {
 	if len(names) < 2 {
 		return looks(names, dir.stat)
 	}
@@ -77,7 +77,7 @@ func (dir inside) stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-func (dir inside) open(name string) (content, string, error) {
+func (dir inside) Open(name string) (Content, string, error) {
 	rel := path.Join(dir.rel, name)
 	at, _, err := Locate(dir.root, rel)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // gunzip writes the content of a gzip file to t. The members of a blocked one are decoded side by
 // side; of any other, nothing says where a member begins but the end of the one before.
-func (f *File) gunzip(ctx context.Context, t *temp, workers int) error {
+func (f *File) gunzip(ctx context.Context, t *Temp, workers int) error {
 	if whole, err := f.inflateBlocks(ctx, t, workers); whole || err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ type group struct {
 
 // inflateBlocks writes the content of a blocked gzip file to t. It reports false if the file is
 // none, or malformed; then anything may be in t.
-func (f *File) inflateBlocks(ctx context.Context, t *temp, workers int) (whole bool, err error) {
+func (f *File) inflateBlocks(ctx context.Context, t *Temp, workers int) (whole bool, err error) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	groups := make(chan group)
@@ -177,7 +177,7 @@ func blockBytes(head []byte) int64 {
 // inflater decodes blocks.
 type inflater struct {
 	f       *File
-	t       *temp
+	t       *Temp
 	z       io.ReadCloser
 	packed  []byte
 	content []byte
@@ -203,7 +203,7 @@ func (w *inflater) inflate(g group) error {
 	if int64(len(w.content)) != g.bytes {
 		return errNoBlock
 	}
-	return w.t.writeAt(w.content, g.at)
+	return w.t.Put(w.content, g.at)
 }
 
 // block appends the content of a block without its head.

@@ -105,7 +105,7 @@ func TestUnpackIsCancelled(t *testing.T) {
 	f := packed(t, "a.csv.zst", endless(mib*8, nil))
 	for _, workers := range []int{1, 4} {
 		ctx, cancel := context.WithCancel(t.Context())
-		target, err := newTemp(f.Name, UnpackOptions{Dir: t.TempDir(), MaxBytes: 1 << 40}.withDefaults())
+		target, err := NewTemp(f.Name, UnpackOptions{Dir: t.TempDir(), MaxBytes: 1 << 40}.withDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}

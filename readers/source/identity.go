@@ -10,14 +10,30 @@ import (
 	"syscall"
 )
 
-// Identity tells, without reading a byte, that a file on this host may have changed. It does not
-// tell what is in it.
+// Identity tells, without reading a byte, that a file may have changed. It does not tell what is in
+// it. A local file has times and an inode, an object of a store has a version.
 type Identity struct {
 	Size          int64
-	Mtime, Ctime  int64 // nanoseconds since the epoch
+	Mtime, Ctime  int64 // nanoseconds since the epoch; Ctime of a local file
 	Device, Inode uint64
+	Object        ObjectVersion
 	Siblings      [16]byte // digest of the names and identities of the files that belong to it; zeros: there are none
 }
+
+// ObjectVersion identifies one content of an object, in the words of its store; "" is of a local
+// file:
+//
+//	generation:1700000000000000   Google Cloud Storage
+//	etag:"9b2cf535f27731c9"       S3, Azure, HTTP
+//	date                          HTTP without an ETag: the modification time and the size decide
+//	size                          HTTP without either: only the size decides
+type ObjectVersion string
+
+// Remote reports whether the identity is that of an object of a store.
+func (id Identity) Remote() bool { return id.Object != "" }
+
+// Weak reports whether the file may change without a change of its identity.
+func (id Identity) Weak() bool { return id.Object == "date" || id.Object == "size" }
 
 // Identify looks at the file at path, following links.
 func Identify(path string) (Identity, error) {
@@ -31,15 +47,27 @@ func Identify(path string) (Identity, error) {
 // IdentityOf is the identity in what a stat said.
 func IdentityOf(info fs.FileInfo) Identity {
 	id := Identity{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		id.Ctime = st.Ctim.Nano()
-		id.Device, id.Inode = uint64(st.Dev), st.Ino
+	switch sys := info.Sys().(type) {
+	case *syscall.Stat_t:
+		id.Ctime = sys.Ctim.Nano()
+		id.Device, id.Inode = uint64(sys.Dev), sys.Ino
+	case ObjectVersion:
+		id.Object = sys
+		if sys != "date" { // the version says all
+			id.Mtime = 0
+		}
 	}
 	return id
 }
 
 // String is the identity in words, for errors.
 func (id Identity) String() string {
+	switch {
+	case id.Object == "date":
+		return fmt.Sprintf("%d bytes, modified %d.%09d", id.Size, id.Mtime/1e9, id.Mtime%1e9)
+	case id.Remote():
+		return fmt.Sprintf("%d bytes, %s", id.Size, id.Object)
+	}
 	return fmt.Sprintf("%d bytes, modified %d.%09d, inode %d", id.Size, id.Mtime/1e9, id.Mtime%1e9, id.Inode)
 }
 
@@ -49,17 +77,18 @@ func (id Identity) Version() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// bytes is the identity, integers little-endian; without siblings its last field is left out:
+// bytes is the identity, integers little-endian. Without siblings and without a version of an
+// object, the last fields are left out. With a version, siblings are there:
 //
 //	0      8       16      24       32      40         56
-//	│ size │ mtime │ ctime │ device │ inode │ siblings │
+//	│ size │ mtime │ ctime │ device │ inode │ siblings │ object … │
 func (id Identity) bytes() []byte {
 	b := make([]byte, 0, 56)
 	for _, v := range [...]uint64{uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime), id.Device, id.Inode} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	if id.Siblings != [16]byte{} {
+	if id.Siblings != [16]byte{} || id.Remote() {
 		b = append(b, id.Siblings[:]...)
 	}
-	return b
+	return append(b, id.Object...)
 }

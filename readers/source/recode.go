@@ -32,7 +32,7 @@ func (e *RecodeError) Unwrap() error { return e.Err }
 //
 // Errors: *RecodeError for malformed text, *RoomError, those of reading and writing, that of ctx.
 func (f *File) Recode(ctx context.Context, r Recoder, u UnpackOptions) (*File, error) {
-	t, err := newTemp(f.Name, u.withDefaults())
+	t, err := NewTemp(f.Name, u.withDefaults())
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (f *File) Recode(ctx context.Context, r Recoder, u UnpackOptions) (*File, e
 		c.under = f
 	}
 	return &File{
-		Name: f.Name, Path: f.Path, Size: t.size.Load(), Identity: f.Identity, Encoding: r.From,
+		Name: f.Name, Path: f.Path, Size: t.size.Load(), Modified: f.Modified, Identity: f.Identity, Encoding: r.From,
 		Layers: f.Layers, content: c, packed: f,
 	}, nil
 }

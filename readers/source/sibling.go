@@ -165,6 +165,9 @@ func (f *File) sibling(ext string) (*File, error) {
 		f.opened = map[string]*File{}
 	}
 	f.opened[ext] = s
+	if f.whole {
+		s.Prefetch([2]int64{0, s.Size})
+	}
 	return s, nil
 }
 
@@ -203,7 +206,7 @@ func (f *File) present(extensions []string) ([][]Sibling, error) {
 			}
 		}
 	}
-	infos, err := f.folder.look(names)
+	infos, err := f.folder.Look(names)
 	if err != nil {
 		return nil, err
 	}

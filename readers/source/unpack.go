@@ -59,7 +59,7 @@ func (u UnpackOptions) withDefaults() UnpackOptions {
 func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
 	u = u.withDefaults()
 	packing, inner := PackingOf(f.Name)
-	t, err := newTemp(f.Name, u)
+	t, err := NewTemp(f.Name, u)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
 	}
 	base := path.Base(inner)
 	return &File{
-		Name: f.Name + "/" + base, Path: f.Path, Size: t.size.Load(), Identity: f.Identity, content: t.File, packed: f,
+		Name: f.Name + "/" + base, Path: f.Path, Size: t.size.Load(), Modified: f.Modified, Identity: f.Identity, content: t.File, packed: f,
 	}, nil
 }
 
@@ -113,7 +113,7 @@ func (f *File) UnpackedHead(n int) ([]byte, error) {
 
 // drain copies a decoded content. bad is an error of the decoder, err one of writing or that of
 // ctx, which is asked here too: the bytes that a decoder has read ahead may hold gigabytes.
-func drain(ctx context.Context, content io.Reader, t *temp) (bad, err error) {
+func drain(ctx context.Context, content io.Reader, t *Temp) (bad, err error) {
 	piece := make([]byte, copyBytes)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -217,8 +217,8 @@ func words(err error) error {
 	return err
 }
 
-// temp is a file without a name.
-type temp struct {
+// Temp is a temporary file without a name, which is gone when it is closed. It may have holes.
+type Temp struct {
 	*os.File
 	name    string // of the packed file, for errors
 	dir     string
@@ -227,7 +227,9 @@ type temp struct {
 	checked atomic.Int64 // size up to which there is room
 }
 
-func newTemp(name string, u UnpackOptions) (*temp, error) {
+// NewTemp makes a temporary file for the content of a named file. u bounds its bytes.
+func NewTemp(name string, u UnpackOptions) (*Temp, error) {
+	u = u.withDefaults()
 	f, err := nameless(u.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(u.Dir, 0o700); err == nil {
@@ -240,7 +242,7 @@ func newTemp(name string, u UnpackOptions) (*temp, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &temp{File: f, name: name, dir: filepath.Clean(u.Dir), limit: u.MaxBytes}, nil
+	return &Temp{File: f, name: name, dir: filepath.Clean(u.Dir), limit: u.MaxBytes}, nil
 }
 
 // nameless makes a file in a folder that is gone when it is closed, a caller that is killed
@@ -264,11 +266,12 @@ func nameless(dir string) (*os.File, error) {
 func full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // write appends a piece. One goroutine writes.
-func (t *temp) write(p []byte) error { return t.writeAt(p, t.size.Load()) }
+func (t *Temp) write(p []byte) error { return t.Put(p, t.size.Load()) }
 
-// writeAt writes a piece, which no other piece meets. Several goroutines may write.
-func (t *temp) writeAt(p []byte, off int64) error {
-	if err := t.room(int64(len(p))); err != nil {
+// Put writes a piece at an offset where nothing was written before. Several goroutines may write.
+// Beyond the limit, or the room on the disk, it returns a *RoomError.
+func (t *Temp) Put(p []byte, off int64) error {
+	if err := t.Reserve(int64(len(p))); err != nil {
 		return err
 	}
 	_, err := t.WriteAt(p, off)
@@ -279,13 +282,14 @@ func (t *temp) writeAt(p []byte, off int64) error {
 }
 
 // clear takes back all that was written.
-func (t *temp) clear() error {
+func (t *Temp) clear() error {
 	t.size.Store(0)
 	return t.Truncate(0)
 }
 
-// room makes sure that n bytes more may be written, and counts them.
-func (t *temp) room(n int64) error {
+// Reserve counts n more bytes that will be written. Beyond the limit, or the room on the disk, it
+// returns a *RoomError.
+func (t *Temp) Reserve(n int64) error {
 	size := t.size.Add(n)
 	if size > t.limit {
 		return &RoomError{Name: t.name, Limit: t.limit}

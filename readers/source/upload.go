@@ -18,7 +18,7 @@ import (
 type Upload struct {
 	name string
 	size int64 // of the whole; < 0: nobody knows before End
-	t    *temp
+	t    *Temp
 
 	mu    sync.Mutex
 	more  sync.Cond // more bytes, the end, or an error
@@ -31,7 +31,7 @@ type Upload struct {
 // size < 0 says that nobody knows. u.MaxBytes bounds it. The caller closes it, when nobody reads or
 // writes any more.
 func NewUpload(name string, size int64, u UnpackOptions) (*Upload, error) {
-	t, err := newTemp(name, u.withDefaults())
+	t, err := NewTemp(name, u.withDefaults())
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +188,10 @@ func (a uploadReader) Close() error { return nil }
 // nowhere is the folder of a file that lies next to nothing.
 type nowhere struct{}
 
-func (nowhere) look(names []string) ([]fs.FileInfo, error) {
+func (nowhere) Look(names []string) ([]fs.FileInfo, error) {
 	return make([]fs.FileInfo, len(names)), nil
 }
 
-func (nowhere) open(name string) (content, string, error) {
+func (nowhere) Open(name string) (Content, string, error) {
 	return nil, "", &fs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
 }

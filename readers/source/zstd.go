@@ -21,7 +21,7 @@ func newZstd(in io.Reader, workers int) (*zstd.Decoder, error) {
 
 // unzstd writes the content of a zstd file to t. What is wrong with it one worker alone says: where
 // several of them were is not always the same place.
-func (f *File) unzstd(ctx context.Context, t *temp, workers int) error {
+func (f *File) unzstd(ctx context.Context, t *Temp, workers int) error {
 	err := f.decodeZstd(ctx, t, workers)
 	if malformed := new(PackError); workers == 1 || !errors.As(err, &malformed) {
 		return err
@@ -32,7 +32,7 @@ func (f *File) unzstd(ctx context.Context, t *temp, workers int) error {
 	return f.decodeZstd(ctx, t, 1)
 }
 
-func (f *File) decodeZstd(ctx context.Context, t *temp, workers int) error {
+func (f *File) decodeZstd(ctx context.Context, t *Temp, workers int) error {
 	in := f.stream(ctx, 0, f.Size)
 	if f.Size == 0 {
 		return in.wrong(io.ErrUnexpectedEOF) // no frame is an error of the zstd command too

@@ -39,7 +39,7 @@ type Run struct {
 func Measure(ctx context.Context, path string, options map[string]any, how localfile.Reader, name string,
 	devices *engines.Engines,
 ) (Run, error) {
-	format, opts, err := localfile.Choose(path, "", options)
+	format, opts, err := localfile.Choose(ctx, path, "", options)
 	if err != nil {
 		return Run{}, err
 	}

@@ -294,7 +294,7 @@ func (c *completer) formatsOf(cmd *cobra.Command, args []string) readers.Registr
 			}
 		}
 	} else if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() {
-		if f, err := localfile.Detect(args[0]); err == nil {
+		if f, err := localfile.Detect(cmd.Context(), args[0]); err == nil {
 			name = f.Name
 		}
 	}

@@ -1,19 +1,43 @@
-// Package localfile reads files of this machine without a server: the files below a folder, their
-// formats and layers, and their tables, within the limits of the flags.
+// Package localfile reads files without a server: the files below a folder, their formats and layers,
+// and their tables, within the limits of the flags. A file is a path of this machine or a URL.
 package localfile
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/remote"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
+// Open opens the file at a path or URL, with the siblings that have one of the extensions.
+func Open(ctx context.Context, path string, siblings ...string) (*source.File, error) {
+	if remote.IsURL(path) {
+		return stores.Open(ctx, path, siblings...)
+	}
+	return source.Open(path, path, siblings...)
+}
+
+// exists returns why there is no file at a path. Of a URL that is known when it is opened.
+func exists(path string) error {
+	if remote.IsURL(path) {
+		return nil
+	}
+	_, err := os.Stat(path)
+	return err
+}
+
 // SplitLayer splits FILE#LAYER into the file and the layer, unless a file has the whole name.
 func SplitLayer(name string) (path, layer string) {
+	if remote.IsURL(name) {
+		path, layer, _ = strings.Cut(name, "#")
+		return path, layer
+	}
 	if _, err := os.Stat(name); err == nil {
 		return name, ""
 	}
@@ -29,12 +53,12 @@ func SplitLayer(name string) (path, layer string) {
 }
 
 // Detect returns the format of the file at path.
-func Detect(path string) (readers.Format, error) {
+func Detect(ctx context.Context, path string) (readers.Format, error) {
 	formats := all.Formats()
-	if _, err := os.Stat(path); err != nil {
+	if err := exists(path); err != nil {
 		return readers.Format{}, err
 	}
-	f, ok, err := detectFormat(formats, path)
+	f, ok, err := detectFormat(ctx, formats, path)
 	if err == nil && !ok {
 		err = noFormatError(formats, path)
 	}
@@ -43,12 +67,12 @@ func Detect(path string) (readers.Format, error) {
 
 // detectLayer returns the format of a layer of a file; "" is the first one. The layers of an
 // archive may have different formats.
-func detectLayer(path, layer string) (readers.Format, error) {
-	f, err := Detect(path)
+func detectLayer(ctx context.Context, path, layer string) (readers.Format, error) {
+	f, err := Detect(ctx, path)
 	if err != nil || layer == "" {
 		return f, err
 	}
-	_, tables, _, err := all.Formats().Inspect(path, func() (*source.File, error) { return source.Open(path, path) })
+	_, tables, _, err := all.Formats().Inspect(nameOf(path), func() (*source.File, error) { return Open(ctx, path) })
 	if err != nil {
 		return f, err
 	}
@@ -70,11 +94,13 @@ func detectLayer(path, layer string) (readers.Format, error) {
 
 // Choose returns the format of a layer of the file at path, and its options. The options may name
 // the format.
-func Choose(path, layer string, options map[string]any) (f readers.Format, opts readers.Options, err error) {
+func Choose(ctx context.Context, path, layer string, options map[string]any) (
+	f readers.Format, opts readers.Options, err error,
+) {
 	if _, named := options[readers.OptionFormat]; named {
-		_, err = os.Stat(path)
+		err = exists(path)
 	} else {
-		f, err = detectLayer(path, layer)
+		f, err = detectLayer(ctx, path, layer)
 	}
 	if err != nil {
 		return f, opts, err
@@ -89,8 +115,16 @@ func Choose(path, layer string, options map[string]any) (f readers.Format, opts 
 	return f, opts, err
 }
 
-func detectFormat(formats readers.Registry, path string) (readers.Format, bool, error) {
-	return formats.Detect(path, func() (*source.File, error) { return source.Open(path, path) })
+func detectFormat(ctx context.Context, formats readers.Registry, path string) (readers.Format, bool, error) {
+	return formats.Detect(nameOf(path), func() (*source.File, error) { return Open(ctx, path) })
+}
+
+// nameOf returns the name whose extension tells the format: of a URL without its options.
+func nameOf(path string) string {
+	if remote.IsURL(path) {
+		return remote.Address(path)
+	}
+	return path
 }
 
 func noFormatError(formats readers.Registry, path string) error {

@@ -23,7 +23,7 @@ type Reader struct {
 // Read parses the file at path, from its opening to the complete table. The returned source is
 // closed; it has the size.
 func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.Table, error) {
-	src, err := source.Open(path, path, how.Format.Siblings...)
+	src, err := Open(ctx, path, how.Format.Siblings...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,6 +37,9 @@ func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.
 }
 
 func (how Reader) read(ctx context.Context, src *source.File) (*readers.Table, error) {
+	if !how.Format.Indexed {
+		src.PrefetchAll()
+	}
 	content, err := how.Formats.UnpackLayer(ctx, how.Format, src, how.Layer, how.Unpack)
 	if err != nil {
 		return nil, err

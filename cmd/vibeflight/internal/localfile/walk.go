@@ -13,6 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/remote"
 )
 
 // File is a file of a known format.
@@ -32,6 +33,9 @@ func Walk(
 	formats := all.Formats()
 	if _, known := formats.ByName(format); format != "" && !known {
 		return nil, usage.Errorf("--format: no format %q; known are %s", format, FormatNames(formats))
+	}
+	if remote.IsURL(root) {
+		return walkStore(ctx, formats, root, prefix, format)
 	}
 	if info, err := os.Stat(root); err == nil && info.IsDir() {
 		root += string(filepath.Separator) // a link to a folder is that folder
@@ -67,7 +71,7 @@ func Walk(
 		if path != root && isSibling(formats, path) {
 			return nil
 		}
-		f, ok, err := detectFormat(formats, path)
+		f, ok, err := detectFormat(ctx, formats, path)
 		if err != nil {
 			return err
 		}

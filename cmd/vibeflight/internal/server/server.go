@@ -23,6 +23,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqlengine"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv"
@@ -31,6 +32,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/remote"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // Config is the configuration of a server. Each field is a flag, and an environment variable of its
@@ -72,7 +75,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, "+
 		"in TOML")
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
-	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR; may repeat")
+	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR, or the URL of one: s3://, gs://, az://, https://; may repeat")
 	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen},
 		"`address`, as HOST:PORT or unix:///PATH; may repeat")
 	f.StringArrayVar(&c.Advertise, "advertise", nil,
@@ -213,6 +216,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		Limits:  limits,
 		Options: settings.OptionsOf(c.Files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
+		Store:   c.openStore,
 	})
 	if err != nil {
 		return errors.Join(err, engineSet.Close())
@@ -231,6 +235,13 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	defer cancel()
 	files.Saved(last)
 	return errors.Join(err, files.Close(), engineSet.Close())
+}
+
+// openStore opens a root that is a URL.
+func (c *Config) openStore(ctx context.Context, url string) (*remote.Root, error) {
+	return stores.Openers().Open(ctx, url, remote.Options{Unpack: source.UnpackOptions{
+		Dir: c.CacheDir, MaxBytes: int64(c.Parse.UnpackedBytes),
+	}})
 }
 
 // writableRoot creates the folder in which clients may store tables, if there is one.

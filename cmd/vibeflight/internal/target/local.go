@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -49,7 +48,7 @@ func (l *Local) open(
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder; vibeflight ls %s lists the files below it", path, path)
 	}
-	format, opts, err := localfile.Choose(path, layer, options)
+	format, opts, err := localfile.Choose(ctx, path, layer, options)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +81,7 @@ func (l *Local) Describe(
 		return nil, err
 	}
 	d := metadata.Describe(t, scan.Schema(), false)
-	d.Name, d.FileBytes, d.Modified = name, l.source.Size, time.Unix(0, l.source.Identity.Mtime)
+	d.Name, d.FileBytes, d.Modified = name, l.source.Size, l.source.Modified
 	d.BBox = t.BBox
 	return &d, nil
 }

@@ -1,0 +1,320 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vibeflight/vibeflight/readers/remote"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// A root in an object store, or on a web server, is listed as a whole: once in Open, then at an
+// interval, and when Lookup sees a file that the list does not have. No object is read for a list,
+// so that files whose name does not tell their format are not listed; Lookup finds them.
+
+// DefaultStoreRefresh is the default of Root.Refresh.
+const DefaultStoreRefresh = time.Minute
+
+// storeRoot is a root in a store.
+type storeRoot struct {
+	root  *remote.Root
+	every time.Duration
+	wake  chan struct{}
+
+	mu      sync.Mutex // held by the list under way
+	listing atomic.Pointer[map[string]*folder]
+	stats   recentStats
+}
+
+func newStoreRoot(r *remote.Root, every time.Duration) *storeRoot {
+	if every <= 0 {
+		every = DefaultStoreRefresh
+	}
+	s := &storeRoot{root: r, every: every, wake: make(chan struct{}, 1)}
+	s.listing.Store(&map[string]*folder{})
+	return s
+}
+
+// add adds the folders of the last list.
+func (s *storeRoot) add(all folders, m *Mount) {
+	for rel, f := range *s.listing.Load() {
+		all[place{m, rel}] = f
+	}
+}
+
+// suspect has the store listed again soon.
+func (s *storeRoot) suspect() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// listed returns the object of a key, as of the last list.
+func (s *storeRoot) listed(key string) (remote.Object, bool) {
+	f := (*s.listing.Load())[parent(key)]
+	if f == nil {
+		return remote.Object{}, false
+	}
+	file, ok := f.files[path.Base(key)]
+	return file.object(key), ok
+}
+
+func (f file) object(key string) remote.Object {
+	return remote.Object{Key: key, Size: f.identity.Size, Modified: f.modified, Version: f.identity.Object}
+}
+
+// fileOf returns what a list tells about an object.
+func fileOf(o remote.Object) file {
+	id := source.Identity{Size: o.Size, Object: o.Version}
+	if o.Version == "date" {
+		id.Mtime = o.Modified.UnixNano()
+	}
+	return file{identity: id, modified: o.Modified}
+}
+
+// list lists the store of a mount. Formats of objects that have not changed are those of the former
+// list.
+func (t *Tree) list(ctx context.Context, m *Mount) error {
+	s := m.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := *s.listing.Load()
+	now := map[string]*folder{}
+	err := s.root.List(ctx, "", func(o remote.Object) error {
+		rel, base := parent(o.Key), path.Base(o.Key)
+		if _, ok := m.Rel(m.name(o.Key)); !ok {
+			return nil // hidden, or not a path
+		}
+		f := now[rel]
+		if f == nil {
+			f = &folder{files: map[string]file{}}
+			now[rel] = f
+		}
+		file := fileOf(o)
+		if before, ok := old[rel]; ok && before.files[base].identity.With(nil) == file.identity {
+			file.format, file.tables = before.files[base].format, before.files[base].tables
+		} else {
+			file.format = t.formatOfName(m.name(o.Key), o.Key)
+		}
+		if file.format != "" || t.cfg.Formats.IsSibling(base) {
+			f.files[base] = file
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range now {
+		t.group(f.files)
+	}
+	s.listing.Store(&now)
+	return nil
+}
+
+// formatOfName returns the format of a file by its name, or by the operator's options for it.
+func (t *Tree) formatOfName(name, rel string) string {
+	if named := t.formatOfOptions(name); named != "" {
+		return named
+	}
+	f, ok, _ := t.cfg.Formats.OfName(rel)
+	if !ok {
+		return ""
+	}
+	return f.Name
+}
+
+// listStores lists all stores, and then publishes what they have.
+func (t *Tree) listStores(ctx context.Context) error {
+	var errs []error
+	for _, m := range t.mounts {
+		if m.store != nil {
+			errs = append(errs, t.list(ctx, m))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// followStore lists the store of a mount at its interval until ctx ends.
+func (t *Tree) followStore(ctx context.Context, m *Mount) {
+	s := m.store
+	poll := time.NewTimer(s.every)
+	defer poll.Stop()
+	rest := debounce
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		case <-s.wake:
+			if !sleep(ctx, rest) {
+				return
+			}
+		}
+		begin := time.Now()
+		err := t.list(ctx, m)
+		took := time.Since(begin)
+		rest = max(longestRest, 10*took)
+		poll.Reset(max(s.every, 10*took))
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			t.cfg.Log.Warn().Err(err).Str("root", m.path(".")).Msg("the list of the store stays as it was")
+			continue
+		}
+		t.scanMu.Lock()
+		all := t.folders.without(m)
+		s.add(all, m)
+		t.publish(all, false, t.logCollision)
+		t.scanMu.Unlock()
+	}
+}
+
+// without returns the folders of all mounts but one.
+func (all folders) without(m *Mount) folders {
+	others := make(folders, len(all))
+	for p, f := range all {
+		if p.mount != m {
+			others[p] = f
+		}
+	}
+	return others
+}
+
+// examineObject makes the entry at rel of a store from the object as it is now. known is the entry
+// in the index, if any.
+func (t *Tree) examineObject(m *Mount, rel string, known Entry) (Entry, error) {
+	s := m.store
+	if _, listed := s.listed(rel); !listed && known.mount == m {
+		known = Entry{}
+	}
+	o, err := s.stats.stat(t.ctx, s.root, rel)
+	if err != nil {
+		return Entry{}, err
+	}
+	f := fileOf(o)
+	if f.format, f.tables = known.Format, known.tables; known.mount != m || known.Identity.With(nil) != f.identity {
+		if err := t.recognizeObject(&f, m, rel, o); err != nil {
+			return Entry{}, err
+		}
+	}
+	if f.format == "" {
+		return Entry{}, fmt.Errorf("%s: not a known format: %w", rel, fs.ErrNotExist)
+	}
+	return t.objectWithSiblings(m, rel, f)
+}
+
+// recognizeObject is recognize for an object.
+func (t *Tree) recognizeObject(f *file, m *Mount, rel string, o remote.Object) error {
+	f.tables = nil
+	if f.format = t.formatOfOptions(m.name(rel)); f.format != "" {
+		return nil
+	}
+	return t.inspect(f, rel, func() (*source.File, error) {
+		return source.OpenFrom(m.folder(t.ctx, parent(rel), o), rel, path.Base(rel))
+	})
+}
+
+// objectWithSiblings is withSiblings for an object. Siblings are those of the last list.
+func (t *Tree) objectWithSiblings(m *Mount, rel string, f file) (Entry, error) {
+	for _, main := range t.cfg.Formats.MainsOf(rel) {
+		if _, ok := m.store.listed(main); ok {
+			return Entry{}, fmt.Errorf("%s: belongs to %s: %w", rel, main, fs.ErrNotExist)
+		}
+	}
+	if format, _ := t.cfg.Formats.ByName(f.format); len(format.Siblings) > 0 {
+		var siblings []source.Sibling
+		if dir := (*m.store.listing.Load())[parent(rel)]; dir != nil {
+			for base, s := range dir.files {
+				if source.IsSibling(path.Base(rel), base, format.Siblings) {
+					siblings = append(siblings, source.Sibling{Name: base, Identity: s.identity.With(nil)})
+				}
+			}
+		}
+		f.identity = f.identity.With(siblings)
+	}
+	return m.entry(rel, f), nil
+}
+
+// folder returns a folder of the store, in which object main has the given version and the others
+// have that of the last list. Reads end with ctx.
+func (m *Mount) folder(ctx context.Context, rel string, main remote.Object) source.Folder {
+	return remote.Folder{
+		Context: ctx, Root: m.store.root, Dir: rel,
+		Listed: func(key string) (remote.Object, bool) {
+			if key == main.Key {
+				return main, true
+			}
+			return m.store.listed(key)
+		},
+	}
+}
+
+// statAge is how long the description of an object is used again: the calls of one client follow
+// each other.
+const statAge = time.Second
+
+// recentStats are the descriptions of objects that were looked up last.
+type recentStats struct {
+	mu     sync.Mutex
+	recent map[string]recentStat
+}
+
+type recentStat struct {
+	at     time.Time
+	object remote.Object
+	err    error
+}
+
+// maxRecentStats bounds the descriptions that are kept.
+const maxRecentStats = 4096
+
+func (r *recentStats) stat(ctx context.Context, root *remote.Root, key string) (remote.Object, error) {
+	r.mu.Lock()
+	known, ok := r.recent[key]
+	r.mu.Unlock()
+	if ok && time.Since(known.at) < statAge {
+		return known.object, known.err
+	}
+	o, err := root.Stat(ctx, key)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.recent == nil || len(r.recent) >= maxRecentStats {
+		r.recent = map[string]recentStat{}
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		r.recent[key] = recentStat{time.Now(), o, err}
+	} else {
+		delete(r.recent, key)
+	}
+	return o, err
+}
+
+// forget drops the description of an object that turned out to have changed.
+func (r *recentStats) forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.recent, key)
+}
+
+// Suspect is called when the file of an entry turned out to have changed. The next Lookup sees the
+// present version, and that of its siblings.
+func (t *Tree) Suspect(ctx context.Context, e Entry) error {
+	if e.mount == nil || e.mount.store == nil {
+		return nil
+	}
+	s := e.mount.store
+	s.stats.forget(e.rel)
+	if format, _ := t.cfg.Formats.ByName(e.Format); len(format.Siblings) > 0 {
+		return t.list(ctx, e.mount)
+	}
+	s.suspect()
+	return nil
+}

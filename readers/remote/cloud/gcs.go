@@ -1,0 +1,139 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"cloud.google.com/go/storage"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/gcp"
+	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
+
+	"github.com/vibeflight/vibeflight/readers/remote"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// OpenGCS opens gs://bucket/prefix. Options of the URL: anonymous, and endpoint for another server
+// than Google's.
+func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
+	p := &gcsProvider{}
+	options := &gcsblob.Options{}
+	for key, values := range u.Query() {
+		switch value := values[0]; key {
+		case "anonymous":
+			var err error
+			if p.anonymous, err = strconv.ParseBool(value); err != nil {
+				return nil, fmt.Errorf("option %s: %q is neither true nor false", key, value)
+			}
+		case "endpoint":
+			options.ClientOptions = append(options.ClientOptions, option.WithEndpoint(value))
+		default:
+			return nil, fmt.Errorf("unknown option %q", key)
+		}
+	}
+	client := gcp.NewAnonymousHTTPClient(transport())
+	if !p.anonymous {
+		wait, cancel := context.WithTimeout(ctx, credentialsWait)
+		defer cancel()
+		credentials, err := gcp.DefaultCredentials(wait)
+		if err == nil {
+			client, err = gcp.NewHTTPClient(transport(), gcp.CredentialsTokenSource(credentials))
+		}
+		if err != nil {
+			p.anonymous, p.without = true, true
+		}
+	}
+	opened, err := gcsblob.OpenBucket(ctx, client, u.Host, options)
+	if err != nil {
+		return nil, err
+	}
+	var own *storage.Client
+	if opened.As(&own) {
+		own.SetRetry(storage.WithPolicy(storage.RetryNever)) // package remote repeats requests
+	}
+	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}, nil
+}
+
+// gcsProvider implements provider.
+type gcsProvider struct {
+	anonymous bool // requests have no token
+	without   bool // because there are no credentials
+}
+
+func (p *gcsProvider) listed(o *blob.ListObject) source.ObjectVersion {
+	var attrs storage.ObjectAttrs
+	o.As(&attrs)
+	return generation(attrs.Generation)
+}
+
+func (p *gcsProvider) described(a *blob.Attributes) source.ObjectVersion {
+	var attrs storage.ObjectAttrs
+	a.As(&attrs)
+	return generation(attrs.Generation)
+}
+
+func generation(n int64) source.ObjectVersion {
+	return source.ObjectVersion("generation:" + strconv.FormatInt(n, 10))
+}
+
+func (p *gcsProvider) pin(as func(any) bool, version source.ObjectVersion) error {
+	text, _ := strings.CutPrefix(string(version), "generation:")
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return err
+	}
+	var handle **storage.ObjectHandle
+	if as(&handle) {
+		// Without ReadCompressed, the store unpacks objects with a Content-Encoding on the way.
+		*handle = (*handle).If(storage.Conditions{GenerationMatch: n}).ReadCompressed(true)
+	}
+	return nil
+}
+
+func (p *gcsProvider) answered(r *blob.Reader) (source.ObjectVersion, string, int64, int64) {
+	var own *storage.Reader
+	if !r.As(&own) {
+		return "", "", 0, -1
+	}
+	return generation(own.Attrs.Generation), own.Attrs.ContentEncoding, own.Attrs.StartOffset,
+		own.Attrs.StartOffset + own.Remain()
+}
+
+func (p *gcsProvider) failure(err error) *remote.Failure {
+	var answer *googleapi.Error
+	if errors.Is(err, storage.ErrObjectNotExist) || errors.Is(err, storage.ErrBucketNotExist) ||
+		!errors.As(err, &answer) {
+		return nil
+	}
+	what := fmt.Errorf("Google Cloud Storage status %d %s", answer.Code, http.StatusText(answer.Code))
+	if answer.Message != "" {
+		what = fmt.Errorf("%w: %.200s", what, answer.Message)
+	}
+	header := answer.Header
+	if header == nil {
+		header = http.Header{}
+	}
+	f := statusFailure(answer.Code, header, what, p.hint())
+	f.Err = briefError{what.Error(), err}
+	return f
+}
+
+func (p *gcsProvider) unreadable(r rune) bool { return r == '\n' || r == '\r' }
+
+func (p *gcsProvider) hint() string {
+	switch {
+	case p.without:
+		return "the requests were anonymous, because no Google credentials were found: set " +
+			"GOOGLE_APPLICATION_CREDENTIALS, or run gcloud auth application-default login"
+	case p.anonymous:
+		return "the requests were anonymous, as the option anonymous says"
+	}
+	return "the Google credentials do not allow it; for a public bucket, add ?anonymous=true to the URL"
+}
