@@ -59,7 +59,7 @@ func startGCS(_ context.Context, o options) (*store, error) {
 type mirror struct {
 	from, to string
 
-	mu         sync.Mutex
+	mu          sync.Mutex
 	seen        map[string]string // name to identity of the file that was linked
 	generations map[string]int64  // by name
 	generation  int64             // the last one that was given

@@ -104,6 +104,7 @@ func serveCompressed(w http.ResponseWriter, r *http.Request, f *os.File) {
 	if etag != "" {
 		w.Header().Set("ETag", "W/"+etag)
 	}
+	_ = http.NewResponseController(w).Flush() // or else a short answer gets a length
 	z := gzip.NewWriter(w)
 	if _, err := f.WriteTo(z); err != nil {
 		panic(http.ErrAbortHandler) // the client sees a broken body, never a short one

@@ -85,7 +85,7 @@ func s3Announcement(endpoint, bucket, region string) Announcement {
 
 func newGateway(o options) (backend.Backend, error) {
 	if o.backend == "memory" {
-		return &generated{bucket: o.bucket, keys: o.keys, public: o.public}, nil
+		return &generatedBucket{bucket: o.bucket, keys: o.keys, public: o.public}, nil
 	}
 	root := filepath.Join(o.scratch, "buckets")
 	if err := os.Mkdir(root, 0o755); err != nil {

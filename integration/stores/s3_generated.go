@@ -19,10 +19,10 @@ import (
 	"github.com/versity/versitygw/s3response"
 )
 
-// generated is a bucket of GeoJSON objects that exist only as their number: a million of them need no memory.
+// generatedBucket is a bucket of GeoJSON objects that exist only as their number: a million of them need no memory.
 //
 // Object i has the key part=0000/0000000.geojson, with 1,000 objects in each folder, and one point.
-type generated struct {
+type generatedBucket struct {
 	backend.BackendUnsupported
 	bucket string
 	keys   int
@@ -48,7 +48,7 @@ func etagOf(content []byte) string {
 var generatedTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // indexOf returns the number of the object with this key.
-func (g *generated) indexOf(key string) (int, error) {
+func (g *generatedBucket) indexOf(key string) (int, error) {
 	name, ok := strings.CutSuffix(key[strings.LastIndexByte(key, '/')+1:], ".geojson")
 	i, err := strconv.Atoi(name)
 	if !ok || err != nil || i < 0 || i >= g.keys || generatedKey(i) != key {
@@ -57,33 +57,33 @@ func (g *generated) indexOf(key string) (int, error) {
 	return i, nil
 }
 
-func (g *generated) checkBucket(bucket *string) error {
+func (g *generatedBucket) checkBucket(bucket *string) error {
 	if *bucket != g.bucket {
 		return s3err.GetBucketErr(s3err.ErrNoSuchBucket, *bucket)
 	}
 	return nil
 }
 
-func (g *generated) String() string { return "generated objects" }
+func (g *generatedBucket) String() string { return "generated objects" }
 
-func (g *generated) NormalizeObjectKey(_, object string) string { return object }
+func (g *generatedBucket) NormalizeObjectKey(_, object string) string { return object }
 
-func (g *generated) HeadBucket(_ context.Context, in *s3.HeadBucketInput) (*s3.HeadBucketOutput, error) {
+func (g *generatedBucket) HeadBucket(_ context.Context, in *s3.HeadBucketInput) (*s3.HeadBucketOutput, error) {
 	return &s3.HeadBucketOutput{}, g.checkBucket(in.Bucket)
 }
 
-func (g *generated) GetBucketAcl(_ context.Context, in *s3.GetBucketAclInput) ([]byte, error) {
+func (g *generatedBucket) GetBucketAcl(_ context.Context, in *s3.GetBucketAclInput) ([]byte, error) {
 	return []byte{}, g.checkBucket(in.Bucket)
 }
 
-func (g *generated) GetBucketPolicy(_ context.Context, bucket string) ([]byte, error) {
+func (g *generatedBucket) GetBucketPolicy(_ context.Context, bucket string) ([]byte, error) {
 	if !g.public {
 		return nil, noPolicy(bucket)
 	}
 	return publicPolicy(bucket), nil
 }
 
-func (g *generated) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
+func (g *generatedBucket) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
 	out, err := g.GetObject(ctx, &s3.GetObjectInput{
 		Bucket: in.Bucket, Key: in.Key, IfMatch: in.IfMatch, IfNoneMatch: in.IfNoneMatch, Range: in.Range,
 	})
@@ -96,7 +96,7 @@ func (g *generated) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3
 	}, nil
 }
 
-func (g *generated) GetObject(_ context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
+func (g *generatedBucket) GetObject(_ context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
 	if err := g.checkBucket(in.Bucket); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (g *generated) GetObject(_ context.Context, in *s3.GetObjectInput) (*s3.Get
 }
 
 // ListObjectsV2 lists in the order of the keys, which is that of the numbers.
-func (g *generated) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2Input) (s3response.ListObjectsV2Result, error) {
+func (g *generatedBucket) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2Input) (s3response.ListObjectsV2Result, error) {
 	value := func(s *string) string {
 		if s == nil {
 			return ""
@@ -197,6 +197,6 @@ func (g *generated) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2Input) 
 }
 
 // first returns the number of the first object whose key is not less than key.
-func (g *generated) first(key string) int {
+func (g *generatedBucket) first(key string) int {
 	return sort.Search(g.keys, func(i int) bool { return generatedKey(i) >= key })
 }
