@@ -15,6 +15,7 @@ BIN     := bin/vibeflight
 PY      := .venv/bin/python
 VENV    := .venv/.installed
 LINT    := .tools/golangci-lint-v2.15.0
+STORES  := build/stores
 CLANG   := .tools/clang-format-20.1.8/bin/clang-format
 LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -70,20 +71,21 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 .PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build nvrtc spatial java $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: build nvrtc spatial java stores $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	.ci/fuzz 60
 	$(PY) -m pytest integration --long
 	$(PY) -m pytest clients/python
 
-test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
+test-go: build nvrtc spatial stores ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
+	cd integration/stores && $(GO) test -json -timeout 10m ./... | $(PYTHON) ../../.ci/gotest.py
 
 test-sweep: cuda ## SWEEP=1200 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 60 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
-test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
+test-clients: build spatial java stores $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
@@ -97,6 +99,7 @@ lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golang
 vet: cuda
 	$(GO) vet $(PLAIN) ./...
 	$(WITH_CUDA) $(GO) vet $(PLAIN) ./...
+	cd integration/stores && $(GO) vet ./...
 
 fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 	.ci/fuzz $(FUZZ_SECS)
@@ -133,7 +136,7 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine that ha
 	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend
-.PHONY: fmt lock profile clean cuda spatial java
+.PHONY: fmt lock profile clean cuda spatial java stores
 cuda: ## fetch CUDA's headers
 	@CUDA=$(CUDA) .ci/cuda headers
 
@@ -146,23 +149,33 @@ spatial: ## fetch DuckDB's spatial extension, for serve --duckdb-extensions .duc
 java:
 	@.ci/java
 
+stores: $(STORES) ## build build/stores, the object stores of the tests, and fetch azurite and moto
+	@.ci/stores
+
 fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
 	$(LINT) fmt ./...
 	$(CLANG) -i $(KERNEL_FILES)
 
-lock: ## resolve integration/requirements.in and duckdb.in again into their .lock files
+lock: ## resolve integration/requirements.in, duckdb.in, stores/moto.in and stores/azurite again into their lock files
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q pip-tools==7.6.2
 	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements.lock requirements.in
 	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o duckdb.lock duckdb.in
+	cd integration/stores && ../../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o moto.lock moto.in
+	cd integration/stores/azurite && npm update --package-lock-only --no-audit --no-fund --silent
 
 profile: build $(VENV) ## profile the CPU engine over the files of bench, and let the compiler have it: cmd/vibeflight/default.pgo
 	$(PY) integration/bench/profile.py
 
 clean: ## remove what make made, but for tools and packages
 	rm -rf bin build
+
+# The object stores of the tests, a Go module of their own: the server does not depend on what they need.
+$(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integration/stores/go.sum
+	cd integration/stores && $(GO) build -trimpath -buildvcs=false -o ../../$@ .
 
 # Python packages, exactly those of the lock file, in a folder of their own.
 $(VENV): integration/requirements.lock

@@ -64,7 +64,9 @@ var layers = []string{
 	"cmd/vibeflight/internal/server",
 	"cmd/vibeflight/internal/complete cmd/vibeflight/internal/doctor",
 	"cmd/vibeflight",
-	"integration/lint",
+	// support of tests
+	"readers/remote/faults readers/remote/storetest",
+	"integration/lint integration/stores",
 }
 
 // importers are the packages that may import a format, or the list of all formats. Others know
