@@ -318,22 +318,18 @@ func (c *content) attempt(ctx context.Context, b block) error {
 		return err
 	}
 	c.root.stats.requests.Add(1)
-	err := c.receive(ctx, b)
+	err := c.root.watched(ctx, func(ctx context.Context, progress func()) error { return c.receive(ctx, b, progress) })
 	kind, _ := kindOf(err)
 	c.root.limit.release(err != nil && kind == Throttled)
 	return err
 }
 
-// receive reads the answer to one request.
-func (c *content) receive(ctx context.Context, b block) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stall := time.AfterFunc(c.root.options.Stall, func() { cancel(errStalled) })
-	defer stall.Stop()
+// receive reads the answer to one request. It calls progress for each new page.
+func (c *content) receive(ctx context.Context, b block, progress func()) error {
 	from, to := c.bytes(b)
 	body, err := c.root.store.Read(ctx, c.object, from, to)
 	if err != nil {
-		return causeOf(ctx, err)
+		return err
 	}
 	defer body.Close()
 	buf := buffers.Get().(*[]byte)
@@ -356,11 +352,11 @@ func (c *content) receive(ctx context.Context, b block) error {
 				last = len(c.pages)
 			}
 			if c.arrived(first, last) {
-				stall.Reset(c.root.options.Stall)
+				progress()
 			}
 		}
 		if err != nil {
-			return causeOf(ctx, err)
+			return err
 		}
 	}
 	return nil

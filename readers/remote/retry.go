@@ -11,6 +11,7 @@ import (
 const (
 	firstWait = 50 * time.Millisecond
 	maxWait   = 5 * time.Second
+	maxDenied = 2 // attempts that are repeated although access was denied
 )
 
 // retry is the state of one request that may be repeated. The attempts share one deadline, which
@@ -19,6 +20,7 @@ type retry struct {
 	deadline time.Duration // without progress
 	until    time.Time
 	attempts int
+	denied   int // of them
 	bound    time.Duration
 }
 
@@ -40,13 +42,20 @@ func (r *retry) again(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if kind != Transient && kind != Throttled {
+	switch kind {
+	case Transient, Throttled:
+	case Denied: // an expired token is renewed
+		if r.denied++; r.denied > maxDenied {
+			return err
+		}
+	default:
 		return err
 	}
 	wait := max(after, time.Duration(rand.Int64N(int64(r.bound)))+1)
 	r.bound = min(2*r.bound, maxWait)
 	if time.Now().Add(wait).After(r.until) {
-		return fmt.Errorf("%w (%d attempts, none got further within %v)", err, r.attempts, r.deadline)
+		return fmt.Errorf("%w (%d attempts in %v): the store is overloaded or cannot be reached; try again later", err, r.attempts,
+			r.deadline)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

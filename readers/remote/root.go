@@ -92,7 +92,7 @@ func (r *Root) Stats() Stats {
 // Stat describes the present version of an object.
 func (r *Root) Stat(ctx context.Context, key string) (Object, error) {
 	var o Object
-	err := r.attempt(ctx, key, func(ctx context.Context) (err error) {
+	err := r.attempt(ctx, key, func(ctx context.Context, _ func()) (err error) {
 		o, err = r.store.Stat(ctx, key)
 		return err
 	})
@@ -108,9 +108,10 @@ func (r *Root) Stat(ctx context.Context, key string) (Object, error) {
 func (r *Root) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	var stopped error
 	var names []string // of objects without a size, which the list of a web server has
-	err := r.attempt(ctx, prefix, func(ctx context.Context) error {
+	err := r.attempt(ctx, prefix, func(ctx context.Context, progress func()) error {
 		names = names[:0]
 		return r.store.List(ctx, prefix, func(o Object) error {
+			progress()
 			switch {
 			case strings.HasSuffix(o.Key, "/") || !validKey(o.Key):
 			case o.Size < 0:
@@ -161,17 +162,17 @@ func (r *Root) describe(ctx context.Context, keys []string, yield func(Object) e
 	return nil
 }
 
-// attempt makes a request, and repeats it while it fails in a way that may pass.
-func (r *Root) attempt(ctx context.Context, key string, request func(ctx context.Context) error) error {
+// attempt makes a request, and repeats it while it fails in a way that may pass. A request that
+// neither ends nor calls progress for Options.Stall is given up.
+func (r *Root) attempt(ctx context.Context, key string, request func(ctx context.Context, progress func()) error,
+) error {
 	again := newRetry(r.options.Deadline)
 	for {
 		err := r.limit.acquire(ctx)
 		if err != nil {
 			return err
 		}
-		timed, cancel := context.WithTimeoutCause(ctx, r.options.Deadline, errStalled)
-		err = request(timed)
-		cancel()
+		err = r.watched(ctx, request)
 		kind, _ := kindOf(err)
 		r.limit.release(err != nil && kind == Throttled)
 		if err == nil {
@@ -182,6 +183,19 @@ func (r *Root) attempt(ctx context.Context, key string, request func(ctx context
 		}
 		r.stats.retries.Add(1)
 	}
+}
+
+// watched makes a request, and gives it up when it stalls.
+func (r *Root) watched(ctx context.Context, request func(ctx context.Context, progress func()) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stall := time.AfterFunc(r.options.Stall, func() { cancel(errStalled) })
+	defer stall.Stop()
+	err := request(ctx, func() { stall.Reset(r.options.Stall) })
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	return nil
 }
 
 // failed adds the location of an object to an error.

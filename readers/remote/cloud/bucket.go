@@ -146,7 +146,7 @@ type body struct {
 func (r body) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = &remote.Failure{Kind: remote.Transient, Err: r.bucket.brief(err)}
+		err = r.bucket.failed(err)
 	}
 	return n, err
 }

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 // than Google's.
 func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
 	p := &gcsProvider{}
-	options := &gcsblob.Options{}
+	var options []option.ClientOption
 	for key, values := range u.Query() {
 		switch value := values[0]; key {
 		case "anonymous":
@@ -33,32 +34,68 @@ func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
 				return nil, fmt.Errorf("option %s: %q is neither true nor false", key, value)
 			}
 		case "endpoint":
-			options.ClientOptions = append(options.ClientOptions, option.WithEndpoint(value))
+			options = append(options, option.WithEndpoint(value))
 		default:
 			return nil, fmt.Errorf("unknown option %q", key)
 		}
 	}
-	client := gcp.NewAnonymousHTTPClient(transport())
+	client := gcp.NewAnonymousHTTPClient(answerChecker{transport()})
 	if !p.anonymous {
 		wait, cancel := context.WithTimeout(ctx, credentialsWait)
 		defer cancel()
 		credentials, err := gcp.DefaultCredentials(wait)
 		if err == nil {
-			client, err = gcp.NewHTTPClient(transport(), gcp.CredentialsTokenSource(credentials))
+			client, err = gcp.NewHTTPClient(answerChecker{transport()}, gcp.CredentialsTokenSource(credentials))
 		}
 		if err != nil {
 			p.anonymous, p.without = true, true
 		}
 	}
-	opened, err := gcsblob.OpenBucket(ctx, client, u.Host, options)
+	own, err := storage.NewClient(ctx, append(options, option.WithHTTPClient(&client.Client))...)
 	if err != nil {
 		return nil, err
 	}
-	var own *storage.Client
-	if opened.As(&own) {
-		own.SetRetry(storage.WithPolicy(storage.RetryNever)) // package remote repeats requests
+	own.SetRetry(storage.WithPolicy(storage.RetryNever)) // package remote repeats requests
+	opened, err := gcsblob.OpenBucket(ctx, nil, u.Host, &gcsblob.Options{Client: own})
+	if err != nil {
+		return nil, err
 	}
 	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}, nil
+}
+
+// answerChecker compares the generation, the range and the encoding of each answer with those that
+// were requested. Google's client continues a read that was cut without looking at them.
+type answerChecker struct{ http.RoundTripper }
+
+func (c answerChecker) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.RoundTripper.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusPartialContent {
+		return answer, err
+	}
+	if wrong := wrongAnswer(r, answer); wrong != nil {
+		_ = answer.Body.Close()
+		return nil, wrong
+	}
+	return answer, nil
+}
+
+// wrongAnswer returns why an answer is not what was requested, or nil.
+func wrongAnswer(r *http.Request, answer *http.Response) error {
+	want := cmp.Or(r.Header.Get("X-Goog-If-Generation-Match"), r.URL.Query().Get("ifGenerationMatch"))
+	have := answer.Header.Get("X-Goog-Generation")
+	if want != "" && have != "" && want != have {
+		return &remote.Failure{Kind: remote.Changed, Err: fmt.Errorf("was generation %s, is %s", want, have)}
+	}
+	var first, last int64
+	if n, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n != 2 || err != nil {
+		return nil
+	}
+	text, encoding := answer.Header.Get("Content-Range"), answer.Header.Get("Content-Encoding")
+	if from, to := rangeOf(text); from != first || to > last+1 || encoding != "" {
+		return &remote.Failure{Kind: remote.Transient, Err: fmt.Errorf("the answer has the range %.60q and the encoding %.40q, "+
+			"for a request of bytes %d to %d", text, encoding, first, last)}
+	}
+	return nil
 }
 
 // gcsProvider implements provider.
@@ -107,6 +144,10 @@ func (p *gcsProvider) answered(r *blob.Reader) (source.ObjectVersion, string, in
 }
 
 func (p *gcsProvider) failure(err error) *remote.Failure {
+	var changed *remote.Failure
+	if errors.As(err, &changed) {
+		return changed
+	}
 	var answer *googleapi.Error
 	if errors.Is(err, storage.ErrObjectNotExist) || errors.Is(err, storage.ErrBucketNotExist) ||
 		!errors.As(err, &answer) {

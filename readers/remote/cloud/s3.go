@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func OpenS3(ctx context.Context, u *url.URL) (remote.Store, error) {
 		return nil, err
 	}
 	b := &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}
-	return &s3Store{bucket: b, provider: p, region: cfg.Region, open: open}, nil
+	return &s3Store{bucket: b, provider: p, configured: cfg.Region, region: cfg.Region, open: open}, nil
 }
 
 // s3Store opens its bucket anew for another region, or without credentials, when the store's answer
@@ -83,10 +84,11 @@ type s3Store struct {
 	provider *s3Provider
 	open     func(region string, anonymous bool) (*blob.Bucket, error)
 
+	configured string // region
+
 	mu     sync.Mutex
 	bucket *bucket
 	region string
-	public bool // credentials were refused, and access without them was tried
 }
 
 func (s *s3Store) current() *bucket {
@@ -95,55 +97,76 @@ func (s *s3Store) current() *bucket {
 	return s.bucket
 }
 
-// reopen returns whether the request that failed in a bucket is to be made again.
-func (s *s3Store) reopen(failed *bucket, err error) bool {
-	region, denied := regionOf(err), false
-	if f := new(remote.Failure); errors.As(err, &f) {
-		denied = f.Kind == remote.Denied
-	}
+// reopened returns a bucket opened anew, or nil. An empty region is the present one.
+func (s *s3Store) reopened(b *bucket, anonymous bool, region string) *bucket {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bucket != failed {
-		return true // another request did it meanwhile
-	}
-	anonymous := s.provider.anonymous
-	switch {
-	case region != "" && region != s.region:
-		s.region = region
-	case denied && !anonymous && !s.public:
-		s.public, anonymous = true, true
-	default:
-		return false
-	}
-	opened, err := s.open(s.region, anonymous)
+	region = cmp.Or(region, s.region)
+	s.mu.Unlock()
+	opened, err := s.open(region, anonymous)
 	if err != nil {
-		return false
+		return nil
 	}
-	s.bucket = &bucket{provider: s.provider, blob: opened, prefix: failed.prefix}
-	return true
+	return &bucket{provider: b.provider, blob: opened, prefix: b.prefix}
 }
 
-// try makes a request, and makes it again where the bucket was opened anew.
+// replace makes a bucket the present one, unless another request did it.
+func (s *s3Store) replace(old, opened *bucket, region string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bucket == old {
+		s.bucket = opened
+		if region != "" {
+			s.region = region
+		}
+	}
+}
+
+// maxReopened is how often one request has the bucket opened anew.
+const maxReopened = 3
+
+// try makes a request. It makes it again in the region that the store names, and without
+// credentials if these are refused: a bucket may be public.
 func (s *s3Store) try(request func(b *bucket) error) error {
-	var first error
-	for {
+	for range maxReopened {
 		b := s.current()
 		err := request(b)
 		if err == nil {
 			return nil
 		}
-		if first == nil {
-			first = err
+		if s.follow(b, err) {
+			continue
 		}
-		if !s.reopen(b, err) {
-			if f := new(remote.Failure); errors.As(err, &f) && f.Kind == remote.Denied {
-				return first // that of the credentials
+		if f := new(remote.Failure); errors.As(err, &f) && f.Kind == remote.Denied && !s.provider.anonymous {
+			if public := s.reopened(b, true, ""); public != nil && request(public) == nil {
+				s.replace(b, public, "")
+				return nil
 			}
-			return err
 		}
+		return err
 	}
+	return request(s.current())
 }
 
+// follow opens the bucket in the region that a store's answer names. It reports whether the request
+// is to be made again. A store that does not accept that region has the configured one.
+func (s *s3Store) follow(failed *bucket, err error) bool {
+	region := regionOf(err)
+	s.mu.Lock()
+	if region == "" && s.region != s.configured && isBadRequest(err) {
+		region = s.configured
+	}
+	same := region == "" || region == s.region
+	s.mu.Unlock()
+	if same {
+		return false
+	}
+	opened := s.reopened(failed, s.provider.anonymous, region)
+	if opened == nil {
+		return false
+	}
+	s.replace(failed, opened, region)
+	return true
+}
 func (s *s3Store) List(ctx context.Context, prefix string, yield func(remote.Object) error) error {
 	return s.try(func(b *bucket) error { return b.List(ctx, prefix, yield) })
 }
@@ -247,6 +270,13 @@ func regionOf(err error) string {
 		return answer.Response.Header.Get("X-Amz-Bucket-Region")
 	}
 	return ""
+}
+
+// isBadRequest reports whether the store refused the form of a request: so it answers a signature
+// for another region.
+func isBadRequest(err error) bool {
+	var answer *awshttp.ResponseError
+	return errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusBadRequest
 }
 
 func (p *s3Provider) unreadable(r rune) bool { return r < ' ' }
