@@ -93,6 +93,7 @@ test-clients: build spatial java stores $(VENV) ## our Python package, pyarrow, 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS=$(PLAIN) $(LINT) run ./...
 	$(WITH_CUDA) $(LINT) run ./gpu/... ./kernels/...
+	cd integration/stores && ../../$(LINT) run ./...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
 	$(GO) test $(PLAIN) ./integration/lint
 
@@ -175,7 +176,7 @@ clean: ## remove what make made, but for tools and packages
 
 # The object stores of the tests, a Go module of their own: the server does not depend on what they need.
 $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integration/stores/go.sum
-	cd integration/stores && $(GO) build -trimpath -buildvcs=false -o ../../$@ .
+	cd integration/stores && $(GO) build -buildvcs=false -o ../../$@ .
 
 # Python packages, exactly those of the lock file, in a folder of their own.
 $(VENV): integration/requirements.lock

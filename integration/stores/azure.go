@@ -25,10 +25,10 @@ func startAzure(ctx context.Context, o options) (*store, error) {
 	script := filepath.Join(o.azurite, "node_modules", "azurite", "dist", "src", "blob", "main.js")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, errMissing{"azurite needs node, which is not installed"}
+		return nil, installError{"azurite needs node, which is not installed"}
 	}
 	if _, err := os.Stat(script); err != nil {
-		return nil, errMissing{"azurite is not installed in " + o.azurite + ": make stores"}
+		return nil, installError{"azurite is not installed in " + o.azurite + ": make stores"}
 	}
 	child := &child{dir: o.scratch}
 	endpoint, ended, err := listen(func(address string) (<-chan error, error) {
@@ -50,7 +50,8 @@ func startAzure(ctx context.Context, o options) (*store, error) {
 	domain := endpoint[len("http://"):]
 	return &store{
 		Announcement: Announcement{
-			URL:       fmt.Sprintf("azblob://%s?storage_account=%s&protocol=http&domain=%s&localemu=true", o.bucket, azureAccount, domain),
+			URL: fmt.Sprintf("azblob://%s?storage_account=%s&protocol=http&domain=%s&localemu=true",
+				o.bucket, azureAccount, domain),
 			Endpoint:  endpoint + "/" + azureAccount,
 			Bucket:    o.bucket,
 			AccessKey: azureAccount,

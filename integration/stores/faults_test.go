@@ -34,6 +34,8 @@ func proxy(t *testing.T, endpoint string, plan faults.Plan) *faults.Server {
 	return s
 }
 
+func onlyReads(r faults.Request) bool { return r.Class == faults.Read }
+
 // Signed requests pass the proxy, as it keeps the Host that clients sign, and each fault is what the SDK
 // takes it for.
 func TestFaultsOfS3(t *testing.T) {
@@ -60,16 +62,20 @@ func TestFaultsOfS3(t *testing.T) {
 		t.Run(string(test.fault.Kind), func(t *testing.T) {
 			var plan faults.Plan
 			if test.fault.Kind != "" {
-				plan = faults.NewScript(func(r faults.Request) bool { return r.Class == faults.Read }, test.fault)
+				plan = faults.NewScript(onlyReads, test.fault)
 			}
 			s := proxy(t, store.Endpoint, plan)
 			client := s3Client(s.URL, store.Region)
 			once := func(o *s3.Options) { o.RetryMaxAttempts = 1 }
-			head, err := client.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &store.Bucket, Key: aws.String("a.txt")}, once)
+			head, err := client.HeadObject(t.Context(),
+				&s3.HeadObjectInput{Bucket: &store.Bucket, Key: aws.String("a.txt")}, once)
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := &s3.GetObjectInput{Bucket: &store.Bucket, Key: aws.String("a.txt"), Range: aws.String("bytes=7-11"), IfMatch: head.ETag}
+			in := &s3.GetObjectInput{
+				Bucket: &store.Bucket, Key: aws.String("a.txt"),
+				Range: aws.String("bytes=7-11"), IfMatch: head.ETag,
+			}
 			out, err := client.GetObject(t.Context(), in, once)
 			if test.code != "" {
 				if codeOf(err) != test.code {
@@ -97,7 +103,8 @@ func TestRegionOfS3(t *testing.T) {
 	if _, err := s3Client(s.URL, "us-east-1").GetObject(t.Context(), in); codeOf(err) != "PermanentRedirect" {
 		t.Errorf("another region: %v", err)
 	}
-	if out, err := s3Client(s.URL, "eu-west-1").GetObject(t.Context(), in); err != nil || read(t, out.Body) != "hello, world" {
+	out, err := s3Client(s.URL, "eu-west-1").GetObject(t.Context(), in)
+	if err != nil || read(t, out.Body) != "hello, world" {
 		t.Errorf("the region: %v", err)
 	}
 }
@@ -165,20 +172,26 @@ func TestFaultyListings(t *testing.T) {
 	}{
 		{"S3", storetest.S3, s3List, func(s storetest.Server) string { return s.Endpoint }},
 		{"GCS", storetest.GCS, gcsList, func(s storetest.Server) string { return s.Endpoint }},
-		{"Azure", storetest.Azure, azureList, func(s storetest.Server) string { return s.Endpoint[:len(s.Endpoint)-len("/"+azureAccount)] }},
+		{
+			"Azure", storetest.Azure, azureList,
+			func(s storetest.Server) string { return s.Endpoint[:len(s.Endpoint)-len("/"+azureAccount)] },
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			store := test.start(t, folder(t))
-			if got, looped := test.list(t, proxy(t, test.host(store), nil), store); !slices.Equal(got, names) || looped {
+			got, looped := test.list(t, proxy(t, test.host(store), nil), store)
+			if !slices.Equal(got, names) || looped {
 				t.Errorf("no fault: %q, looped %v", got, looped)
 			}
 			plan := faults.NewScript(nil, faults.Fault{Kind: faults.DuplicateKeys})
-			if got, looped := test.list(t, proxy(t, test.host(store), plan), store); !slices.Equal(got, twice) || looped {
+			got, looped = test.list(t, proxy(t, test.host(store), plan), store)
+			if !slices.Equal(got, twice) || looped {
 				t.Errorf("duplicate keys: %q, looped %v", got, looped)
 			}
 			plan = faults.NewScript(nil, faults.Fault{Kind: faults.LoopingToken})
-			if got, looped := test.list(t, proxy(t, test.host(store), plan), store); len(got) != 9 || !looped {
+			got, looped = test.list(t, proxy(t, test.host(store), plan), store)
+			if len(got) != 9 || !looped {
 				t.Errorf("looping token: %q, looped %v", got, looped)
 			}
 		})
@@ -188,11 +201,12 @@ func TestFaultyListings(t *testing.T) {
 func TestFaultsOfGCS(t *testing.T) {
 	store := storetest.GCS(t, folder(t))
 	status := map[faults.Kind]int{
-		faults.SlowDown: 503, faults.TooManyRequests: 429, faults.ExpiredToken: 401, faults.PreconditionFailed: 412, faults.InternalError: 500,
+		faults.SlowDown: 503, faults.TooManyRequests: 429, faults.ExpiredToken: 401,
+		faults.PreconditionFailed: 412, faults.InternalError: 500,
 	}
 	for kind, want := range status {
 		t.Run(string(kind), func(t *testing.T) {
-			plan := faults.NewScript(func(r faults.Request) bool { return r.Class == faults.Read }, faults.Fault{Kind: kind})
+			plan := faults.NewScript(onlyReads, faults.Fault{Kind: kind})
 			s := proxy(t, store.Endpoint, plan)
 			t.Setenv("STORAGE_EMULATOR_HOST", s.URL)
 			client, err := storage.NewClient(t.Context())
@@ -230,7 +244,11 @@ func TestFaultsOfAzure(t *testing.T) {
 	store := storetest.Azure(t, folder(t))
 	host := store.Endpoint[:len(store.Endpoint)-len("/"+azureAccount)]
 	status := map[faults.Kind]int{
-		faults.SlowDown: 503, faults.TooManyRequests: 429, faults.ExpiredToken: 403, faults.PreconditionFailed: 412, faults.WholeBody: 200,
+		faults.SlowDown:           503,
+		faults.TooManyRequests:    429,
+		faults.ExpiredToken:       403,
+		faults.PreconditionFailed: 412,
+		faults.WholeBody:          200,
 	}
 	for kind, want := range status {
 		t.Run(string(kind), func(t *testing.T) {
@@ -242,8 +260,10 @@ func TestFaultsOfAzure(t *testing.T) {
 				etag = `"0x1"`
 			}
 			_, err := client.DownloadStream(ctx, store.Bucket, "a.txt", &azblob.DownloadStreamOptions{
-				Range:            azblob.HTTPRange{Offset: 7, Count: 5},
-				AccessConditions: &azblob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag}},
+				Range: azblob.HTTPRange{Offset: 7, Count: 5},
+				AccessConditions: &azblob.AccessConditions{
+					ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag},
+				},
 			})
 			got := http.StatusOK
 			if api := (*azcore.ResponseError)(nil); errors.As(err, &api) {

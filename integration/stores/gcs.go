@@ -30,7 +30,10 @@ import (
 // What it lacks is added here: a generation for each file and for each replacement of it, conditions on
 // the generation of reads, and pages of at most 1,000 names.
 func startGCS(_ context.Context, o options) (*store, error) {
-	m := &mirror{from: o.root, to: filepath.Join(o.scratch, "gcs", url.PathEscape(o.bucket)), seen: map[string]string{}, generations: map[string]int64{}}
+	m := &mirror{
+		from: o.root, to: filepath.Join(o.scratch, "gcs", url.PathEscape(o.bucket)),
+		seen: map[string]string{}, generations: map[string]int64{},
+	}
 	if err := os.MkdirAll(m.to, 0o755); err != nil {
 		return nil, err
 	}
@@ -79,7 +82,8 @@ func (m *mirror) handler(bucket string, next http.Handler) http.Handler {
 		}
 		m.mu.Lock()
 		err := m.update(name)
-		switch content := name != "" && (query.Get("alt") == "media" || !strings.HasPrefix(r.URL.Path, "/storage/v1/")); {
+		switch content := name != "" &&
+			(query.Get("alt") == "media" || !strings.HasPrefix(r.URL.Path, "/storage/v1/")); {
 		case err != nil:
 			m.mu.Unlock()
 			http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -78,7 +78,8 @@ func fileHandler(o options) http.Handler {
 			modified = time.Time{}
 		}
 		ranged := r.Header.Get("Range") != "" && !o.noRanges
-		if o.gzip && !ranged && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if o.gzip && !ranged && r.Method == http.MethodGet &&
+			strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			serveCompressed(w, r, f)
 			return
 		}
@@ -126,5 +127,6 @@ func (w withoutRanges) WriteHeader(status int) {
 func conditionFailed(w http.ResponseWriter, generation string) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(http.StatusPreconditionFailed)
-	_, _ = fmt.Fprintf(w, `{"error":{"code":412,"message":"the generation is %s","errors":[{"reason":"conditionNotMet"}]}}`, generation)
+	_, _ = fmt.Fprintf(w,
+		`{"error":{"code":412,"message":"the generation is %s","errors":[{"reason":"conditionNotMet"}]}}`, generation)
 }

@@ -74,10 +74,10 @@ type store struct {
 	failed <-chan error // receives the error of a server that ends by itself
 }
 
-// errMissing is the error of a store whose server is not installed.
-type errMissing struct{ what string }
+// installError is the error of a store whose server is not installed.
+type installError struct{ what string }
 
-func (e errMissing) Error() string { return e.what }
+func (e installError) Error() string { return e.what }
 
 func main() {
 	// Children get a signal when the thread that started them ends, so main keeps its thread.
@@ -103,7 +103,7 @@ func run(args []string) error {
 	if o.scratch, err = os.MkdirTemp("", "stores-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(o.scratch)
+	defer func() { _ = os.RemoveAll(o.scratch) }()
 
 	// Libraries write to os.Stdout, which is the announcement's alone.
 	stdout := os.Stdout
@@ -112,7 +112,7 @@ func run(args []string) error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	s, err := starts[kind](ctx, o)
-	if missing := (errMissing{}); errors.As(err, &missing) {
+	if missing := (installError{}); errors.As(err, &missing) {
 		return json.NewEncoder(stdout).Encode(Announcement{Kind: kind, Skip: missing.what, PID: os.Getpid()})
 	}
 	if err != nil {

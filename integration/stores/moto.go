@@ -18,7 +18,7 @@ const motoVersion = "5.2.5"
 func startMoto(ctx context.Context, o options) (*store, error) {
 	python := filepath.Join(o.moto, "bin", "python")
 	if _, err := os.Stat(python); err != nil {
-		return nil, errMissing{"moto is not installed in " + o.moto + ": make stores"}
+		return nil, installError{"moto is not installed in " + o.moto + ": make stores"}
 	}
 	child := &child{dir: o.scratch}
 	endpoint, ended, err := listen(func(address string) (<-chan error, error) {
@@ -58,7 +58,8 @@ func uploadS3(ctx context.Context, o options, endpoint string) error {
 		return fmt.Errorf("create bucket: %w", err)
 	}
 	return eachFile(o.root, func(name string, f *os.File) error {
-		_, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(o.bucket), Key: aws.String(name), Body: f})
+		_, err := client.PutObject(ctx,
+			&s3.PutObjectInput{Bucket: aws.String(o.bucket), Key: aws.String(name), Body: f})
 		return err
 	})
 }

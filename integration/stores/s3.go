@@ -110,7 +110,8 @@ func newGateway(o options) (backend.Backend, error) {
 		return nil, err
 	}
 	if o.versioning {
-		if err := files.PutBucketVersioning(context.Background(), o.bucket, types.BucketVersioningStatusEnabled); err != nil {
+		if err := files.PutBucketVersioning(context.Background(), o.bucket,
+			types.BucketVersioningStatusEnabled); err != nil {
 			return nil, fmt.Errorf("enable versioning: %w", err)
 		}
 	}

@@ -72,6 +72,7 @@ func (g *generatedBucket) HeadBucket(_ context.Context, in *s3.HeadBucketInput) 
 	return &s3.HeadBucketOutput{}, g.checkBucket(in.Bucket)
 }
 
+//nolint:revive,staticcheck // versitygw's interface has this name
 func (g *generatedBucket) GetBucketAcl(_ context.Context, in *s3.GetBucketAclInput) ([]byte, error) {
 	return []byte{}, g.checkBucket(in.Bucket)
 }
@@ -132,7 +133,9 @@ func (g *generatedBucket) GetObject(_ context.Context, in *s3.GetObjectInput) (*
 }
 
 // ListObjectsV2 lists in the order of the keys, which is that of the numbers.
-func (g *generatedBucket) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2Input) (s3response.ListObjectsV2Result, error) {
+func (g *generatedBucket) ListObjectsV2(_ context.Context,
+	in *s3.ListObjectsV2Input,
+) (s3response.ListObjectsV2Result, error) {
 	value := func(s *string) string {
 		if s == nil {
 			return ""
@@ -142,7 +145,8 @@ func (g *generatedBucket) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2I
 	if err := g.checkBucket(in.Bucket); err != nil {
 		return s3response.ListObjectsV2Result{}, err
 	}
-	prefix, delimiter, after := value(in.Prefix), value(in.Delimiter), max(value(in.ContinuationToken), value(in.StartAfter))
+	prefix, delimiter, after := value(in.Prefix), value(in.Delimiter),
+		max(value(in.ContinuationToken), value(in.StartAfter))
 	limit := int32(1000)
 	if in.MaxKeys != nil {
 		limit = min(limit, *in.MaxKeys)
@@ -189,7 +193,8 @@ func (g *generatedBucket) ListObjectsV2(_ context.Context, in *s3.ListObjectsV2I
 		content := generatedObject(i)
 		etag, size := etagOf(content), int64(len(content))
 		out.Contents = append(out.Contents, s3response.Object{
-			Key: &key, ETag: &etag, Size: &size, LastModified: &generatedTime, StorageClass: types.ObjectStorageClassStandard,
+			Key: &key, ETag: &etag, Size: &size, LastModified: &generatedTime,
+			StorageClass: types.ObjectStorageClassStandard,
 		})
 		last = key
 	}

@@ -43,7 +43,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	variables := map[string]string{
-		"STORES_RUN": "1", "VIBEFLIGHT_STORES": os.Args[0], "VIBEFLIGHT_STORES_TOOLS": filepath.Join(here, "..", "..", ".tools"),
+		"STORES_RUN": "1", "VIBEFLIGHT_STORES": os.Args[0],
+		"VIBEFLIGHT_STORES_TOOLS": filepath.Join(here, "..", "..", ".tools"),
 	}
 	for name, value := range variables {
 		if name == "VIBEFLIGHT_STORES_TOOLS" && os.Getenv(name) != "" {
@@ -92,7 +93,7 @@ func read(t testing.TB, r io.ReadCloser) string {
 }
 
 func codeOf(err error) string {
-	if e := (smithy.APIError)(nil); errors.As(err, &e) {
+	if e := smithy.APIError(nil); errors.As(err, &e) {
 		return e.ErrorCode()
 	}
 	return fmt.Sprint(err)
@@ -123,7 +124,8 @@ func TestS3(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := read(t, out.Body); text != "world" || *out.ContentRange != "bytes 7-11/12" || *out.ETag != *head.ETag {
+			if text := read(t, out.Body); text != "world" || *out.ContentRange != "bytes 7-11/12" ||
+				*out.ETag != *head.ETag {
 				t.Errorf("range: %q, %s, %s", text, *out.ContentRange, *out.ETag)
 			}
 			if out, err = get("sub/c d+é.txt", "bytes=0-", ""); err != nil || read(t, out.Body) != "third" {
@@ -139,7 +141,10 @@ func TestS3(t *testing.T) {
 			if kind.name == "versitygw" {
 				write(t, dir, "a.txt", "HELLO, WORLD")
 			} else {
-				put := &s3.PutObjectInput{Bucket: &s.Bucket, Key: aws.String("a.txt"), Body: strings.NewReader("HELLO, WORLD")}
+				put := &s3.PutObjectInput{
+					Bucket: &s.Bucket, Key: aws.String("a.txt"),
+					Body: strings.NewReader("HELLO, WORLD"),
+				}
 				if _, err := client.PutObject(ctx, put); err != nil {
 					t.Fatal(err)
 				}
@@ -152,7 +157,8 @@ func TestS3(t *testing.T) {
 			}
 
 			var keys []string
-			pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &s.Bucket, MaxKeys: aws.Int32(2)})
+			pages := s3.NewListObjectsV2Paginator(client,
+				&s3.ListObjectsV2Input{Bucket: &s.Bucket, MaxKeys: aws.Int32(2)})
 			for n := 0; pages.HasMorePages(); n++ {
 				page, err := pages.NextPage(ctx)
 				if err != nil || n > 2 {
@@ -186,7 +192,8 @@ func TestS3WrittenByBoth(t *testing.T) {
 		return *out.ETag
 	}
 	first := etag()
-	put, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: aws.String("a.txt"), Body: strings.NewReader("by S3")})
+	put, err := client.PutObject(ctx,
+		&s3.PutObjectInput{Bucket: &s.Bucket, Key: aws.String("a.txt"), Body: strings.NewReader("by S3")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +216,8 @@ func TestS3Versions(t *testing.T) {
 	key := aws.String("v.txt")
 	var versions []string
 	for _, text := range []string{"one", "two"} {
-		out, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: key, Body: strings.NewReader(text)})
+		out, err := client.PutObject(ctx,
+			&s3.PutObjectInput{Bucket: &s.Bucket, Key: key, Body: strings.NewReader(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +251,8 @@ func TestS3ChecksWhoReads(t *testing.T) {
 	if _, err := anonymous(s).GetObject(t.Context(), in); codeOf(err) != "AccessDenied" {
 		t.Errorf("anonymous: %v", err)
 	}
-	if _, err := s3Client(s.Endpoint, "eu-west-1").GetObject(t.Context(), in); codeOf(err) != "AuthorizationHeaderMalformed" {
+	elsewhere := s3Client(s.Endpoint, "eu-west-1")
+	if _, err := elsewhere.GetObject(t.Context(), in); codeOf(err) != "AuthorizationHeaderMalformed" {
 		t.Errorf("another region: %v", err)
 	}
 	public := storetest.S3(t, folder(t), "--public")
@@ -251,7 +260,8 @@ func TestS3ChecksWhoReads(t *testing.T) {
 	if out, err := client.GetObject(t.Context(), in); err != nil || read(t, out.Body) != "hello, world" {
 		t.Errorf("anonymous read of a public bucket: %v", err)
 	}
-	if out, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &s.Bucket}); err != nil || len(out.Contents) != 3 {
+	if out, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &s.Bucket}); err != nil ||
+		len(out.Contents) != 3 {
 		t.Errorf("anonymous listing of a public bucket: %v", err)
 	}
 }
@@ -293,7 +303,8 @@ func TestGeneratedKeys(t *testing.T) {
 			t.Errorf("delimiter, %d in a page: %d keys, prefixes %q", limit, len(keys), prefixes)
 		}
 	}
-	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &keys[2], Range: aws.String("bytes=2-5")})
+	out, err := client.GetObject(ctx,
+		&s3.GetObjectInput{Bucket: &s.Bucket, Key: &keys[2], Range: aws.String("bytes=2-5")})
 	if err != nil || read(t, out.Body) != "type" {
 		t.Errorf("read: %v", err)
 	}
@@ -358,7 +369,8 @@ func TestAzure(t *testing.T) {
 	s := storetest.Azure(t, folder(t))
 	ctx := t.Context()
 	client := azureClient(t, s.Endpoint)
-	out, err := client.DownloadStream(ctx, s.Bucket, "a.txt", &azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: 7, Count: 5}})
+	out, err := client.DownloadStream(ctx, s.Bucket, "a.txt",
+		&azblob.DownloadStreamOptions{Range: blob.HTTPRange{Offset: 7, Count: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +387,8 @@ func TestAzure(t *testing.T) {
 	}
 	var names []string
 	pages := 0
-	for p := client.NewListBlobsFlatPager(s.Bucket, &azblob.ListBlobsFlatOptions{MaxResults: to(int32(2))}); p.More(); pages++ {
+	for p := client.NewListBlobsFlatPager(s.Bucket,
+		&azblob.ListBlobsFlatOptions{MaxResults: to(int32(2))}); p.More(); pages++ {
 		page, err := p.NextPage(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -417,20 +430,43 @@ func TestHTTP(t *testing.T) {
 			return h.Get("ETag") != "" && h.Get("Last-Modified") != "" && h.Get("Content-Range") == "bytes 7-11/12"
 		}},
 		{"condition", nil, http.Header{"If-Match": {`"x"`}}, 412, "", func(http.Header) bool { return true }},
-		{"no ranges", []string{"--no-ranges"}, http.Header{"Range": {"bytes=7-11"}}, 200, "hello, world", func(h http.Header) bool {
-			return h.Get("Accept-Ranges") == "" && h.Get("Content-Range") == "" && h.Get("Content-Length") == "12"
-		}},
+		{
+			"no ranges",
+			[]string{"--no-ranges"},
+			http.Header{"Range": {"bytes=7-11"}},
+			200, "hello, world",
+			func(h http.Header) bool {
+				return h.Get("Accept-Ranges") == "" && h.Get("Content-Range") == "" && h.Get("Content-Length") == "12"
+			},
+		},
 		{"no ETag", []string{"--no-etag"}, nil, 200, "hello, world", func(h http.Header) bool {
 			return h.Get("ETag") == "" && h.Get("Last-Modified") != ""
 		}},
-		{"no identity", []string{"--no-etag", "--no-last-modified"}, nil, 200, "hello, world", func(h http.Header) bool {
-			return h.Get("ETag") == "" && h.Get("Last-Modified") == ""
-		}},
-		{"gzip", []string{"--gzip"}, http.Header{"Accept-Encoding": {"gzip"}}, 200, "\x1f\x8b", func(h http.Header) bool {
-			return h.Get("Content-Encoding") == "gzip" && h.Get("Content-Length") == "" && strings.HasPrefix(h.Get("ETag"), "W/")
-		}},
-		{"gzip and range", []string{"--gzip"}, http.Header{"Accept-Encoding": {"gzip"}, "Range": {"bytes=7-11"}}, 206, "world",
-			func(h http.Header) bool { return h.Get("Content-Encoding") == "" }},
+		{
+			"no identity",
+			[]string{"--no-etag", "--no-last-modified"},
+			nil, 200, "hello, world",
+			func(h http.Header) bool {
+				return h.Get("ETag") == "" && h.Get("Last-Modified") == ""
+			},
+		},
+		{
+			"gzip",
+			[]string{"--gzip"},
+			http.Header{"Accept-Encoding": {"gzip"}},
+			200, "\x1f\x8b",
+			func(h http.Header) bool {
+				return h.Get("Content-Encoding") == "gzip" && h.Get("Content-Length") == "" &&
+					strings.HasPrefix(h.Get("ETag"), "W/")
+			},
+		},
+		{
+			"gzip and range",
+			[]string{"--gzip"},
+			http.Header{"Accept-Encoding": {"gzip"}, "Range": {"bytes=7-11"}},
+			206, "world",
+			func(h http.Header) bool { return h.Get("Content-Encoding") == "" },
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -446,7 +482,8 @@ func TestHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if body := read(t, res.Body); res.StatusCode != test.status || !strings.HasPrefix(body, test.body) || !test.check(res.Header) {
+			if body := read(t, res.Body); res.StatusCode != test.status || !strings.HasPrefix(body, test.body) ||
+				!test.check(res.Header) {
 				t.Errorf("status %d, body %q, header %v", res.StatusCode, body, res.Header)
 			}
 		})
@@ -454,7 +491,9 @@ func TestHTTP(t *testing.T) {
 }
 
 func TestLatency(t *testing.T) {
-	for _, start := range []func(testing.TB, string, ...string) storetest.Server{storetest.HTTP, storetest.S3, storetest.GCS} {
+	for _, start := range []func(testing.TB, string, ...string) storetest.Server{
+		storetest.HTTP, storetest.S3, storetest.GCS,
+	} {
 		s := start(t, folder(t), "--latency", "30ms")
 		began := time.Now()
 		res, err := http.Get(s.Endpoint + "/data/a.txt")
@@ -526,8 +565,16 @@ func TestReadsWhileReplaced(t *testing.T) {
 		id    func(http.Header) string
 		want  string // the header of the condition
 	}{
-		{"S3", storetest.S3, []string{"--public"}, "/data/v", func(h http.Header) string { return h.Get("ETag") }, "If-Match"},
-		{"GCS", storetest.GCS, nil, "/data/v", func(h http.Header) string { return h.Get("X-Goog-Generation") }, "X-Goog-If-Generation-Match"},
+		{
+			"S3", storetest.S3,
+			[]string{"--public"},
+			"/data/v", func(h http.Header) string { return h.Get("ETag") },
+			"If-Match",
+		},
+		{
+			"GCS", storetest.GCS, nil, "/data/v", func(h http.Header) string { return h.Get("X-Goog-Generation") },
+			"X-Goog-If-Generation-Match",
+		},
 		{"HTTP", storetest.HTTP, nil, "/v", func(h http.Header) string { return h.Get("ETag") }, "If-Match"},
 	}
 	for _, test := range tests {
@@ -550,7 +597,8 @@ func TestReadsWhileReplaced(t *testing.T) {
 				if res.StatusCode == http.StatusPreconditionFailed || res.StatusCode == http.StatusServiceUnavailable {
 					return 0, false
 				}
-				if res.StatusCode != 206 || len(body) != size/3 || !bytes.Equal([]byte(body), bytes.Repeat([]byte(body[:1]), size/3)) {
+				if res.StatusCode != 206 || len(body) != size/3 ||
+					!bytes.Equal([]byte(body), bytes.Repeat([]byte(body[:1]), size/3)) {
 					t.Errorf("status %d, %d bytes, mixed", res.StatusCode, len(body))
 					return 0, false
 				}

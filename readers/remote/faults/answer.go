@@ -55,7 +55,8 @@ func (p *Proxy) answerWithout(w *answer, r *http.Request, req Request, f Fault) 
 	case TooManyRequests, TooManyRetryAfter:
 		w.fail(req, http.StatusTooManyRequests, "TooManyRequests", "Please reduce your request rate.")
 	case InternalError:
-		w.fail(req, http.StatusInternalServerError, "InternalError", "We encountered an internal error. Please try again.")
+		w.fail(req, http.StatusInternalServerError, "InternalError",
+			"We encountered an internal error. Please try again.")
 	case ExpiredToken:
 		status := http.StatusForbidden
 		if req.dialect == gcs {
@@ -73,7 +74,8 @@ func (p *Proxy) answerWithout(w *answer, r *http.Request, req Request, f Fault) 
 			base = "http://" + r.Host
 		}
 		w.Header().Set("Location", base+r.URL.RequestURI())
-		w.fail(req, http.StatusTemporaryRedirect, "TemporaryRedirect", "Please re-send this request to the specified temporary endpoint.")
+		w.fail(req, http.StatusTemporaryRedirect, "TemporaryRedirect",
+			"Please re-send this request to the specified temporary endpoint.")
 	case Drop:
 		p.gave(f.Kind)
 		panic(http.ErrAbortHandler)
@@ -180,8 +182,8 @@ func (w *answer) failWith(req Request, status int, code, message, more string) {
 		if req.dialect == azure {
 			w.Header().Set("X-Ms-Error-Code", code)
 		}
-		body = fmt.Sprintf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>%s</Code><Message>%s</Message>%s<RequestId>fault</RequestId></Error>",
-			code, message, more)
+		body = `<?xml version="1.0" encoding="UTF-8"?>` + "\n<Error><Code>" + code + "</Code><Message>" + message +
+			"</Message>" + more + "<RequestId>fault</RequestId></Error>"
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		body = message + "\n"

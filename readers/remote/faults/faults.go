@@ -2,7 +2,8 @@
 //
 // A test puts a Proxy in front of any server of S3, GCS, Azure or plain HTTP, or of an http.Handler.
 // A Plan says which requests get which Fault. The same plan gives the same faults to the same
-// requests, in whatever order they come. The proxy keeps the Host header that clients sign.
+// requests, in whatever order they come. The proxy keeps the Host header that clients sign. Requests to
+// S3 name the bucket in their path.
 //
 // The package is for tests, and knows nothing of the reader that it tests.
 package faults

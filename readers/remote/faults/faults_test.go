@@ -85,16 +85,32 @@ func TestFaults(t *testing.T) {
 		header []string
 		check  func(result) bool
 	}{
-		{"none", faults.Fault{}, "GET", nil, func(r result) bool { return r.status == 206 && bytes.Equal(r.body, part) }},
+		{
+			"none",
+			faults.Fault{},
+			"GET", nil,
+			func(r result) bool { return r.status == 206 && bytes.Equal(r.body, part) },
+		},
 		{"503", faults.Fault{Kind: faults.SlowDown}, "GET", nil, func(r result) bool {
 			return r.status == 503 && r.header.Get("Retry-After") == ""
 		}},
-		{"503 of S3", faults.Fault{Kind: faults.SlowDown}, "GET", []string{"Authorization", signed}, func(r result) bool {
-			return r.status == 503 && bytes.Contains(r.body, []byte("<Code>SlowDown</Code>"))
-		}},
-		{"503 with Retry-After", faults.Fault{Kind: faults.SlowDownRetryAfter, RetryAfter: 2 * time.Second}, "GET", nil, func(r result) bool {
-			return r.status == 503 && r.header.Get("Retry-After") == "2"
-		}},
+		{
+			"503 of S3",
+			faults.Fault{Kind: faults.SlowDown},
+			"GET",
+			[]string{"Authorization", signed},
+			func(r result) bool {
+				return r.status == 503 && bytes.Contains(r.body, []byte("<Code>SlowDown</Code>"))
+			},
+		},
+		{
+			"503 with Retry-After",
+			faults.Fault{Kind: faults.SlowDownRetryAfter, RetryAfter: 2 * time.Second},
+			"GET",
+			nil, func(r result) bool {
+				return r.status == 503 && r.header.Get("Retry-After") == "2"
+			},
+		},
 		{"429", faults.Fault{Kind: faults.TooManyRequests}, "GET", nil, func(r result) bool {
 			return r.status == 429 && r.header.Get("Retry-After") == ""
 		}},
@@ -107,7 +123,8 @@ func TestFaults(t *testing.T) {
 			return r.status == 206 && errors.Is(r.err, syscall.ECONNRESET) && len(r.body) <= 30
 		}},
 		{"short body", faults.Fault{Kind: faults.ShortBody, Bytes: -1}, "GET", nil, func(r result) bool {
-			return r.status == 206 && errors.Is(r.err, io.ErrUnexpectedEOF) && bytes.Equal(r.body, part[:50]) && r.header.Get("Content-Length") == "100"
+			return r.status == 206 && errors.Is(r.err, io.ErrUnexpectedEOF) && bytes.Equal(r.body, part[:50]) &&
+				r.header.Get("Content-Length") == "100"
 		}},
 		{"trickle", faults.Fault{Kind: faults.Trickle, Interval: time.Microsecond}, "GET", nil, func(r result) bool {
 			return r.status == 206 && r.err == nil && bytes.Equal(r.body, part)
@@ -125,32 +142,70 @@ func TestFaults(t *testing.T) {
 				return false
 			}
 			plain, err := io.ReadAll(z)
-			return err == nil && r.status == 206 && r.header.Get("Content-Encoding") == "gzip" && bytes.Equal(plain, part)
+			return err == nil && r.status == 206 && r.header.Get("Content-Encoding") == "gzip" &&
+				bytes.Equal(plain, part)
 		}},
-		{"ETag changed", faults.Fault{Kind: faults.ETagChanged}, "GET", []string{"If-Match", `"one"`}, func(r result) bool {
-			want := bytes.Clone(part)
-			faults.Overwritten(want)
-			return r.status == 206 && r.header.Get("ETag") == `"overwritten-one"` && bytes.Equal(r.body, want) && !bytes.Equal(want, part)
-		}},
-		{"412", faults.Fault{Kind: faults.PreconditionFailed}, "GET", []string{"If-Match", `"one"`}, func(r result) bool { return r.status == 412 }},
-		{"412 of Last-Modified", faults.Fault{Kind: faults.PreconditionFailed}, "GET",
-			[]string{"If-Unmodified-Since", "Fri, 02 Jan 2026 03:04:05 GMT"}, func(r result) bool { return r.status == 412 }},
+		{
+			"ETag changed",
+			faults.Fault{Kind: faults.ETagChanged},
+			"GET",
+			[]string{"If-Match", `"one"`},
+			func(r result) bool {
+				want := bytes.Clone(part)
+				faults.Overwritten(want)
+				return r.status == 206 && r.header.Get("ETag") == `"overwritten-one"` && bytes.Equal(r.body, want) &&
+					!bytes.Equal(want, part)
+			},
+		},
+		{
+			"412",
+			faults.Fault{Kind: faults.PreconditionFailed},
+			"GET",
+			[]string{"If-Match", `"one"`},
+			func(r result) bool { return r.status == 412 },
+		},
+		{
+			"412 of Last-Modified",
+			faults.Fault{Kind: faults.PreconditionFailed},
+			"GET",
+			[]string{"If-Unmodified-Since", "Fri, 02 Jan 2026 03:04:05 GMT"},
+			func(r result) bool { return r.status == 412 },
+		},
 		{"wrong size", faults.Fault{Kind: faults.WrongSize, Delta: -7}, "HEAD", nil, func(r result) bool {
 			return r.status == 206 && r.header.Get("Content-Length") == "93"
 		}},
 		{"307", faults.Fault{Kind: faults.RedirectTemporary}, "GET", nil, func(r result) bool {
 			return r.status == 307 && strings.HasSuffix(r.header.Get("Location"), "/data/a.csv?x=1")
 		}},
-		{"301", faults.Fault{Kind: faults.RedirectRegion}, "GET", []string{"Authorization", signed}, func(r result) bool {
-			return r.status == 301 && r.header.Get("x-amz-bucket-region") == "eu-central-1" && r.header.Get("Location") == "" &&
-				bytes.Contains(r.body, []byte("PermanentRedirect"))
-		}},
-		{"expired token", faults.Fault{Kind: faults.ExpiredToken}, "GET", []string{"Authorization", signed}, func(r result) bool {
-			return r.status == 403 && bytes.Contains(r.body, []byte("<Code>ExpiredToken</Code>"))
-		}},
-		{"time too skewed", faults.Fault{Kind: faults.TimeTooSkewed}, "GET", []string{"Authorization", signed}, func(r result) bool {
-			return r.status == 403 && bytes.Contains(r.body, []byte("<Code>RequestTimeTooSkewed</Code>"))
-		}},
+		{
+			"301",
+			faults.Fault{Kind: faults.RedirectRegion},
+			"GET",
+			[]string{"Authorization", signed},
+			func(r result) bool {
+				return r.status == 301 && r.header.Get("x-amz-bucket-region") == "eu-central-1" &&
+					r.header.Get("Location") == "" &&
+					bytes.Contains(r.body, []byte("PermanentRedirect"))
+			},
+		},
+		{
+			"expired token",
+			faults.Fault{Kind: faults.ExpiredToken},
+			"GET",
+			[]string{"Authorization", signed},
+			func(r result) bool {
+				return r.status == 403 && bytes.Contains(r.body, []byte("<Code>ExpiredToken</Code>"))
+			},
+		},
+		{
+			"time too skewed",
+			faults.Fault{Kind: faults.TimeTooSkewed},
+			"GET",
+			[]string{"Authorization", signed},
+			func(r result) bool {
+				return r.status == 403 && bytes.Contains(r.body, []byte("<Code>RequestTimeTooSkewed</Code>"))
+			},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -190,7 +245,8 @@ func TestOverwritten(t *testing.T) {
 	if r := do(t, "GET", url, "Range", "bytes=0-9", "If-Match", `"one"`); r.status != http.StatusPreconditionFailed {
 		t.Errorf("If-Match of the earlier version: %d, want 412", r.status)
 	}
-	if r := do(t, "HEAD", url); r.header.Get("ETag") != `"overwritten-one"` || r.header.Get("Last-Modified") != "Fri, 02 Jan 2026 04:04:05 GMT" {
+	if r := do(t, "HEAD", url); r.header.Get("ETag") != `"overwritten-one"` ||
+		r.header.Get("Last-Modified") != "Fri, 02 Jan 2026 04:04:05 GMT" {
 		t.Errorf("HEAD: %v", r.header)
 	}
 	want := bytes.Clone(content)
@@ -275,23 +331,45 @@ func TestListings(t *testing.T) {
 		kind             faults.Kind
 		want             string
 	}{
-		{"S3 duplicate", pageS3, "/data?list-type=2", nil, faults.DuplicateKeys,
-			strings.Replace(pageS3, "<Contents><Key>a</Key></Contents>", "<Contents><Key>a</Key></Contents><Contents><Key>a</Key></Contents>", 1)},
-		{"S3 loop of one page", pageS3, "/data?list-type=2", nil, faults.LoopingToken,
-			strings.Replace(strings.Replace(pageS3, ">false<", ">true<", 1), "</ListB", "<NextContinuationToken>bG9vcA</NextContinuationToken></ListB", 1)},
+		{
+			"S3 duplicate", pageS3, "/data?list-type=2", nil, faults.DuplicateKeys,
+			strings.Replace(pageS3, "<Contents><Key>a</Key></Contents>",
+				"<Contents><Key>a</Key></Contents><Contents><Key>a</Key></Contents>", 1),
+		},
+		{
+			"S3 loop of one page", pageS3, "/data?list-type=2", nil, faults.LoopingToken,
+			strings.Replace(strings.Replace(pageS3, ">false<", ">true<", 1), "</ListB",
+				"<NextContinuationToken>bG9vcA</NextContinuationToken></ListB", 1),
+		},
 		{"S3 loop", next, "/data?list-type=2", nil, faults.LoopingToken, next},
-		{"GCS duplicate", pageGS, "/storage/v1/b/data/o", nil, faults.DuplicateKeys,
-			`{"items":[{"name":"a"},{"name":"a"},{"name":"b"}],"kind":"storage#objects"}`},
-		{"GCS loop", pageGS, "/storage/v1/b/data/o", nil, faults.LoopingToken,
-			`{"items":[{"name":"a"},{"name":"b"}],"kind":"storage#objects","nextPageToken":"bG9vcA"}`},
-		{"Azure duplicate", pageAz, "/account/data?comp=list&restype=container", []string{"x-ms-version", "2025-01-05"}, faults.DuplicateKeys,
-			strings.Replace(pageAz, "<Blob><Name>a</Name></Blob>", "<Blob><Name>a</Name></Blob><Blob><Name>a</Name></Blob>", 1)},
-		{"Azure loop", pageAz, "/account/data?comp=list&restype=container", []string{"x-ms-version", "2025-01-05"}, faults.LoopingToken,
-			strings.Replace(pageAz, "<NextMarker />", "<NextMarker>bG9vcA</NextMarker>", 1)},
+		{
+			"GCS duplicate", pageGS, "/storage/v1/b/data/o", nil, faults.DuplicateKeys,
+			`{"items":[{"name":"a"},{"name":"a"},{"name":"b"}],"kind":"storage#objects"}`,
+		},
+		{
+			"GCS loop", pageGS, "/storage/v1/b/data/o", nil, faults.LoopingToken,
+			`{"items":[{"name":"a"},{"name":"b"}],"kind":"storage#objects","nextPageToken":"bG9vcA"}`,
+		},
+		{
+			"Azure duplicate", pageAz, "/account/data?comp=list&restype=container",
+			[]string{"x-ms-version", "2025-01-05"},
+			faults.DuplicateKeys,
+			strings.Replace(pageAz, "<Blob><Name>a</Name></Blob>",
+				"<Blob><Name>a</Name></Blob><Blob><Name>a</Name></Blob>", 1),
+		},
+		{
+			"Azure loop", pageAz, "/account/data?comp=list&restype=container",
+			[]string{"x-ms-version", "2025-01-05"},
+			faults.LoopingToken,
+			strings.Replace(pageAz, "<NextMarker />", "<NextMarker>bG9vcA</NextMarker>", 1),
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, test.page) })
+			page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_,
+					_ = io.WriteString(w, test.page)
+			})
 			s := serve(t, page, faults.NewScript(nil, faults.Fault{Kind: test.kind}))
 			if r := do(t, "GET", s.URL+test.path, test.header...); string(r.body) != test.want {
 				t.Errorf("got  %s\nwant %s", r.body, test.want)
@@ -331,7 +409,8 @@ func TestHeadersArePassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if r := do(t, "GET", s.URL+"/data/a%20b.csv", "Range", "bytes=0-4", "User-Agent", "test"); r.status != 206 || string(r.body) != "1000," {
+	if r := do(t, "GET", s.URL+"/data/a%20b.csv", "Range", "bytes=0-4", "User-Agent", "test"); r.status != 206 ||
+		string(r.body) != "1000," {
 		t.Fatalf("status %d, body %q", r.status, r.body)
 	}
 	mu.Lock()
@@ -351,7 +430,10 @@ func TestRandomDependsOnRequestsOnly(t *testing.T) {
 		got := map[string]faults.Kind{}
 		for attempt := range 4 {
 			for _, i := range order {
-				r := faults.Request{Class: faults.Read, Method: "GET", Path: "/data/a", Range: fmt.Sprintf("bytes=%d-", i)}
+				r := faults.Request{
+					Class: faults.Read, Method: "GET", Path: "/data/a",
+					Range: fmt.Sprintf("bytes=%d-", i),
+				}
 				if f, ok := plan.Next(r); ok {
 					if attempt >= 2 {
 						t.Errorf("attempt %d of %s has fault %s", attempt, r.Range, f.Kind)
@@ -432,7 +514,8 @@ func patient(client *http.Client, url string, start, end int) ([]byte, error) {
 			last = errors.New("compressed")
 		case res.StatusCode == 200 && len(body) == len(content):
 			return body[start:end], nil
-		case res.StatusCode == 206 && res.Header.Get("Content-Range") == fmt.Sprintf("bytes %d-%d/%d", start, end-1, len(content)):
+		case res.StatusCode == 206 &&
+			res.Header.Get("Content-Range") == fmt.Sprintf("bytes %d-%d/%d", start, end-1, len(content)):
 			return body, nil
 		default:
 			last = fmt.Errorf("status %d, %s", res.StatusCode, res.Header.Get("Content-Range"))

@@ -11,8 +11,9 @@ import (
 var (
 	xmlEntry     = regexp.MustCompile(`(?s)<Contents>.*?</Contents>|<Blob>.*?</Blob>`)
 	xmlTruncated = regexp.MustCompile(`<IsTruncated>\w*</IsTruncated>`)
-	xmlNext      = regexp.MustCompile(`<NextContinuationToken>([^<]*)</NextContinuationToken>|<NextMarker>([^<]*)</NextMarker>|<NextMarker ?/>`)
-	xmlEnd       = regexp.MustCompile(`</(ListBucketResult|EnumerationResults)>`)
+	xmlNext      = regexp.MustCompile(`<NextContinuationToken>([^<]*)</NextContinuationToken>|` +
+		`<NextMarker>([^<]*)</NextMarker>|<NextMarker ?/>`)
+	xmlEnd = regexp.MustCompile(`</(ListBucketResult|EnumerationResults)>`)
 )
 
 // loopToken is the token of a page that had none.

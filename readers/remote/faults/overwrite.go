@@ -93,7 +93,8 @@ func overwrite(res *http.Response, req Request) {
 	}
 	for name := range res.Header {
 		lower := strings.ToLower(name)
-		if lower == "x-goog-hash" || lower == "content-md5" || strings.HasPrefix(lower, "x-amz-checksum") || lower == "x-ms-content-crc64" {
+		if lower == "x-goog-hash" || lower == "content-md5" || strings.HasPrefix(lower, "x-amz-checksum") ||
+			lower == "x-ms-content-crc64" {
 			res.Header.Del(name)
 		}
 	}

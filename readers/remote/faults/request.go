@@ -72,7 +72,8 @@ func dialectOf(r *http.Request, query url.Values) dialect {
 		return azure
 	case strings.Contains(r.URL.Path, "/storage/v1/"), r.Header.Get("X-Goog-Api-Client") != "":
 		return gcs
-	case strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-"), query.Has("X-Amz-Signature"), query.Has("list-type"),
+	case strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-"), query.Has("X-Amz-Signature"),
+		query.Has("list-type"),
 		r.Header.Get("Amz-Sdk-Invocation-Id") != "", r.Header.Get("X-Amz-Content-Sha256") != "":
 		return s3
 	}

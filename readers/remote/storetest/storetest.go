@@ -52,7 +52,7 @@ func S3(t testing.TB, dir string, flags ...string) Server {
 	return start(t, "s3", append([]string{"--root", dir}, flags...))
 }
 
-// S3Keys starts an S3 with so many small GeoJSON objects, which are made when they are read. Their keys
+// S3Keys starts an S3 with the given number of small GeoJSON objects, which are made when they are read. Their keys
 // are part=0000/0000000.geojson and so on, 1,000 in each folder.
 func S3Keys(t testing.TB, keys string, flags ...string) Server {
 	t.Helper()
