@@ -25,6 +25,10 @@ BUILDVCS := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo auto 
 # Go with CUDA where its headers could be fetched: the same binary then runs with a driver and without. CUDA=off builds without.
 CUDA      ?= on
 WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOFLAGS=-tags=cuda CGO_CFLAGS="-O2 -g -I$(CURDIR)/.cuda/include"')
+# Tests and checks build without the clients of object stores, which take minutes to compile; make test-stores has them.
+CHECK      = GOFLAGS=-tags=nocloud
+CHECK_CUDA = $(subst -tags=cuda,-tags=cuda$(comma)nocloud,$(or $(WITH_CUDA),GOFLAGS=-tags=nocloud))
+comma     := ,
 # Tests and checks build without cmd/vibeflight/default.pgo: with it the tests of cmd/vibeflight would have every package compiled a second time.
 PLAIN     := -pgo=off
 # Tests that compile kernels look for NVRTC here.
@@ -68,45 +72,48 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-sweep test-clients lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-stores test-sweep test-clients lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build nvrtc spatial java stores $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
-	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
-	.ci/fuzz 60
+test-long: build nvrtc spatial java test-stores $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
+	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
 	$(PY) -m pytest clients/python
 
-test-go: build nvrtc spatial stores ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
-	VIBEFLIGHT_NVRTC=$(NVRTC) $(WITH_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
-	cd integration/stores && $(GO) test -json -timeout 10m ./... | $(PYTHON) ../../.ci/gotest.py
+test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
+
+test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers that the tests start, and 10,000 faults; compiles for minutes
+	cd integration/stores && ../../$(LINT) run ./... && $(GO) vet ./... && $(GO) test -json -timeout 10m ./... | $(PYTHON) ../../.ci/gotest.py
+	$(LINT) run ./readers/remote/...
+	$(GO) test $(PLAIN) -json -timeout 60m ./readers/remote/... | $(PYTHON) .ci/gotest.py
+	$(PY) -m pytest integration/test_stores.py
 
 test-sweep: cuda ## SWEEP=1200 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 60 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
-	VIBEFLIGHT_SWEEP=$(SWEEP) $(WITH_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
-	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(WITH_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
+	VIBEFLIGHT_SWEEP=$(SWEEP) $(CHECK_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
+	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(CHECK_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
-test-clients: build spatial java stores $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
+test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
 	$(PY) -m pytest integration
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint
-	GOFLAGS=$(PLAIN) $(LINT) run ./...
-	$(WITH_CUDA) $(LINT) run ./gpu/... ./kernels/...
-	cd integration/stores && ../../$(LINT) run ./...
+	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
+	$(CHECK_CUDA) $(LINT) run ./gpu/... ./kernels/...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
-	$(GO) test $(PLAIN) ./integration/lint
+	$(CHECK) $(GO) test $(PLAIN) ./integration/lint
 
 vet: cuda
-	$(GO) vet $(PLAIN) ./...
-	$(WITH_CUDA) $(GO) vet $(PLAIN) ./...
-	cd integration/stores && $(GO) vet ./...
+	$(CHECK) $(GO) vet $(PLAIN) ./...
+	$(CHECK_CUDA) $(GO) vet $(PLAIN) ./...
 
 fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
-	.ci/fuzz $(FUZZ_SECS)
+	$(CHECK) .ci/fuzz $(FUZZ_SECS)
 
 nocgo: ## the server builds without C
-	CGO_ENABLED=0 $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight
+	CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight
 
 cli-docs: ## write docs/reference/cli.md again, from the commands
 	$(GO) generate ./cmd/vibeflight

@@ -157,6 +157,7 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	defer o.Release()
 	d := metadata.Describe(o.Table, o.scan.Schema(), o.Cached)
 	d.Name, d.Version, d.FileBytes, d.Modified = o.Entry.Name, o.Version, o.Entry.Size, o.Entry.Modified
+	d.Identity = o.Entry.Identity.Kind()
 	return d, nil
 }
 

@@ -230,7 +230,8 @@ func (a *Archive) CountExtension() { a.extensions.Add(1) }
 // changes meanwhile. The version of an object stands for its content: it is not read.
 func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest, blocks []byte, err error) {
 	if j.Entry.Identity.Remote() {
-		return sha256.Sum256([]byte("vibeflight object 1\n" + j.Entry.Location() + "\n" + j.Entry.Identity.Version())), nil, nil
+		version := "vibeflight object 1\n" + j.Entry.Location() + "\n" + j.Entry.Identity.Version()
+		return sha256.Sum256([]byte(version)), nil, nil
 	}
 	select {
 	case a.digests <- struct{}{}:

@@ -33,8 +33,8 @@ func (r Root) place() string {
 	return r.Dir
 }
 
-// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR", or a URL in place of DIR. An alias has ASCII letters, digits,
-// '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written
+// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR", or a URL in place of DIR. An alias has
+// ASCII letters, digits, '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written
 // with a '/' before the '=', as "./year=2024". Dir of the result is absolute.
 func ParseRoot(s string) (Root, error) {
 	r := Root{Dir: s}

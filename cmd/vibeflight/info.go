@@ -82,6 +82,15 @@ func writeDescription(w io.Writer, d *metadata.Description) error {
 	line("format", d.Format)
 	line("size", fmt.Sprintf("%s, as a table %s", units.Bytes(d.FileBytes), units.Bytes(d.Bytes)))
 	line("modified", d.Modified.Local().Format(time.DateTime))
+	switch d.Identity {
+	case "date":
+		line("version", "its date and size: the server sends no ETag, so a change within a second is not seen")
+	case "size":
+		line("version", "its size: the server sends neither an ETag nor a date, so other changes are not seen")
+	case "":
+	default:
+		line("version", d.Identity)
+	}
 	line("rows", units.Count(d.Rows))
 	line("layers", strings.Join(d.Layers, ", "))
 	if d.Links != nil {

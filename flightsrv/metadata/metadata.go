@@ -84,6 +84,7 @@ type Description struct {
 	Version   string    `json:"version,omitempty"` // empty for a file that no server serves
 	FileBytes int64     `json:"file_bytes"`
 	Modified  time.Time `json:"modified"`
+	Identity  string    `json:"identity,omitempty"` // of a file in a store: what tells its versions apart
 	Rows      int64     `json:"rows"`
 	Bytes     int64     `json:"bytes"` // of the parsed table
 	Columns   []Column  `json:"columns"`

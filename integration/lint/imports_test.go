@@ -36,6 +36,8 @@ var layers = []string{
 	// the formats
 	"readers/wkt readers/dbf",
 	"readers/internal/records",
+	"readers/remote",
+	"readers/remote/cloud",
 	"readers/arrowipc readers/csv readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
 		"readers/shapefile",
 	"readers/all readers/readertest",
@@ -57,6 +59,7 @@ var layers = []string{
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +
 		"cmd/vibeflight/internal/units cmd/vibeflight/internal/usage cmd/vibeflight/internal/export",
+	"cmd/vibeflight/internal/stores",
 	"cmd/vibeflight/internal/engines cmd/vibeflight/internal/localfile cmd/vibeflight/internal/output " +
 		"cmd/vibeflight/internal/settings",
 	"cmd/vibeflight/internal/bench cmd/vibeflight/internal/target",

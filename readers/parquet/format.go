@@ -31,6 +31,7 @@ func Format() readers.Format {
 		Unit:       records.Unit,
 		Version:    2,
 		Binary:     true,
+		Indexed:    true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {

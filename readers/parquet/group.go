@@ -46,6 +46,7 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 	put func(records.Load) error,
 ) error {
 	fault := records.Parser{Format: formatName}
+	p.announce(src, want)
 	row := int64(0)
 	for number := range len(p.meta.RowGroups) {
 		var g group
@@ -82,6 +83,35 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 		}
 	}
 	return nil
+}
+
+// announce announces the columns of the row groups that have a row of want. What is wrong with them
+// is found when they are read.
+func (p project) announce(src *source.File, want records.Rows) {
+	var spans [][2]int64
+	row := int64(0)
+	_ = records.Guard(func() error {
+		for number := range len(p.meta.RowGroups) {
+			meta := p.meta.RowGroup(number)
+			first := row
+			row += max(0, meta.NumRows())
+			if !want.Meets(first, row-first) {
+				continue
+			}
+			for _, i := range p.fields {
+				for _, leaf := range leaves(&p.manifest.Fields[i]) {
+					chunk, err := meta.ColumnChunk(leaf.ColIndex)
+					if err != nil {
+						return err
+					}
+					from, to := chunkBytes(chunk)
+					spans = append(spans, [2]int64{from, to})
+				}
+			}
+		}
+		return nil
+	})
+	src.Prefetch(spans...)
 }
 
 // stream gives the rows of a large group, one batch behind the other.

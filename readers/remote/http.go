@@ -166,13 +166,13 @@ func (s *httpStore) Read(ctx context.Context, o Object, from, to int64) (io.Read
 				return nil, &Failure{Kind: Transient, Err: err}
 			}
 		}
-		return limited{io.LimitReader(answer.Body, to-from), answer.Body}, nil
+		return bodyPart{io.LimitReader(answer.Body, to-from), answer.Body}, nil
 	}
 	return answer.Body, nil
 }
 
-// limited is the first part of a body. Closing it ends the connection.
-type limited struct {
+// bodyPart is the first part of a body. Closing it ends the connection.
+type bodyPart struct {
 	io.Reader
 	io.Closer
 }
@@ -199,11 +199,12 @@ func checkAnswer(answer *http.Response, o Object, from, to int64) error {
 		return statusError(answer)
 	}
 	if !plain(answer) {
-		return &Failure{Kind: Transient, Err: fmt.Errorf("the answer has the Content-Encoding %.40q, which was not accepted",
+		return &Failure{Kind: Transient, Err: fmt.Errorf("the answer has the Content-Encoding %.40q",
 			answer.Header.Get("Content-Encoding"))}
 	}
 	now := objectOf(o.Key, answer, size)
-	if size >= 0 && size != o.Size || now.Version != o.Version || o.Version == "date" && !now.Modified.Equal(o.Modified) {
+	if size >= 0 && size != o.Size || now.Version != o.Version ||
+		o.Version == "date" && !now.Modified.Equal(o.Modified) {
 		return &Failure{Kind: Changed, Err: fmt.Errorf("was %v, is %v", o.identity(), now.identity())}
 	}
 	return nil
@@ -221,7 +222,7 @@ func contentRange(answer *http.Response) (from, to, size int64, ok bool) {
 }
 
 func wrongRange(answer *http.Response) error {
-	return &Failure{Kind: Transient, Err: fmt.Errorf("the answer has the Content-Range %.60q, which was not requested",
+	return &Failure{Kind: Transient, Err: fmt.Errorf("the answer has another Content-Range, %.60q",
 		answer.Header.Get("Content-Range"))}
 }
 
@@ -236,7 +237,8 @@ func statusError(answer *http.Response) error {
 	case code == http.StatusNotFound || code == http.StatusGone:
 		f.Kind = Missing
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		f.Kind, f.Hint = Denied, "write a user and a password into the URL, https://user:password@host/…, or use a signed URL"
+		f.Kind = Denied
+		f.Hint = "write a user and a password into the URL, https://user:password@host/…, or use a signed URL"
 	}
 	f.RetryAfter = RetryAfter(answer.Header.Get("Retry-After"))
 	return f

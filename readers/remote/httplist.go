@@ -103,7 +103,8 @@ func links(page io.Reader, at *url.URL) ([]string, error) {
 					continue // ?C=M;O=A sorts the same page
 				}
 				name, ok := strings.CutPrefix(link.Path, folder)
-				if rest := strings.TrimSuffix(name, "/"); ok && rest != "" && !strings.Contains(rest, "/") && rest[0] != '.' {
+				rest := strings.TrimSuffix(name, "/")
+				if ok && rest != "" && !strings.Contains(rest, "/") && rest[0] != '.' {
 					names = append(names, name)
 				}
 			}

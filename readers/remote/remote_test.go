@@ -168,7 +168,7 @@ func TestChange(t *testing.T) {
 			}
 			version, modified = "two", modified.Add(time.Second)
 			_, err = f.ReadAt(b, 200_000)
-			if !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), server.URL[len("http://"):]+"/a.csv") {
+			if !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), server.URL+"/a.csv") {
 				t.Errorf("%v, want ErrChanged with the URL", err)
 			}
 			if n := root.Stats().Changed; n != 1 {
@@ -259,7 +259,8 @@ func TestSecrets(t *testing.T) {
 
 func TestList(t *testing.T) {
 	pages := map[string]string{
-		"/":     `<a href="?C=M">sort</a><a href="../">up</a><a href="a.csv">a</a><A HREF='b/'>b</A><a href="/b/">again</a><a href="http://other/x.csv">x</a>`,
+		"/": `<a href="?C=M">sort</a><a href="../">up</a><a href="a.csv">a</a><A HREF='b/'>b</A>` +
+			`<a href="/b/">again</a><a href="http://other/x.csv">x</a>`,
 		"/b/":   `<a href="/">up</a><a href="c%20d.csv">c</a><a href=".hidden">h</a><a href="e/">e</a>`,
 		"/b/e/": `<p>nothing`,
 	}

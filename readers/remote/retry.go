@@ -54,8 +54,8 @@ func (r *retry) again(ctx context.Context, err error) error {
 	wait := max(after, time.Duration(rand.Int64N(int64(r.bound)))+1)
 	r.bound = min(2*r.bound, maxWait)
 	if time.Now().Add(wait).After(r.until) {
-		return fmt.Errorf("%w (%d attempts in %v): the store is overloaded or cannot be reached; try again later", err, r.attempts,
-			r.deadline)
+		return fmt.Errorf("%w (%d attempts in %v): the store is overloaded or cannot be reached; try again later",
+			err, r.attempts, r.deadline)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -31,6 +32,13 @@ type ObjectVersion string
 
 // Remote reports whether the identity is that of an object of a store.
 func (id Identity) Remote() bool { return id.Object != "" }
+
+// Kind returns what tells the versions of an object apart: "generation", "etag", "date" or "size"; ""
+// is of a local file.
+func (id Identity) Kind() string {
+	kind, _, _ := strings.Cut(string(id.Object), ":")
+	return kind
+}
 
 // Weak reports whether the file may change without a change of its identity.
 func (id Identity) Weak() bool { return id.Object == "date" || id.Object == "size" }

@@ -74,7 +74,8 @@ func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
 	}
 	base := path.Base(inner)
 	return &File{
-		Name: f.Name + "/" + base, Path: f.Path, Size: t.size.Load(), Modified: f.Modified, Identity: f.Identity, content: t.File, packed: f,
+		Name: f.Name + "/" + base, Path: f.Path, Size: t.size.Load(), Modified: f.Modified,
+		Identity: f.Identity, content: t.File, packed: f,
 	}, nil
 }
 

@@ -1,3 +1,5 @@
+//go:build !nocloud
+
 package cloud
 
 import (
@@ -108,7 +110,7 @@ func (p *azureProvider) client(ctx context.Context, service *azureblob.ServiceUR
 	if err == nil {
 		wait, cancel := context.WithTimeout(ctx, credentialsWait)
 		defer cancel()
-		_, err = chain.GetToken(wait, policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}})
+		_, err = chain.GetToken(wait, policy.TokenRequestOptions{Scopes: []string{azureScope}})
 	}
 	if err != nil {
 		p.anonymous, p.without = true, true
@@ -116,6 +118,9 @@ func (p *azureProvider) client(ctx context.Context, service *azureblob.ServiceUR
 	}
 	return container.NewClient(at, chain, options)
 }
+
+// azureScope is what tokens are for.
+const azureScope = "https://storage.azure.com/.default"
 
 // azureProvider implements provider.
 type azureProvider struct {
@@ -165,7 +170,8 @@ func (p *azureProvider) failure(err error) *remote.Failure {
 	if !errors.As(err, &answer) {
 		return nil
 	}
-	what := fmt.Errorf("Azure status %d, %s", answer.StatusCode, cmp.Or(answer.ErrorCode, http.StatusText(answer.StatusCode)))
+	code := cmp.Or(answer.ErrorCode, http.StatusText(answer.StatusCode))
+	what := fmt.Errorf("Azure status %d, %s", answer.StatusCode, code)
 	header := http.Header{}
 	if answer.RawResponse != nil {
 		header = answer.RawResponse.Header

@@ -1,3 +1,5 @@
+//go:build !nocloud
+
 // Package cloud opens folders of S3, Google Cloud Storage and Azure Blob Storage for package remote.
 //
 //	s3://bucket/prefix?region=…&endpoint=…&profile=…&anonymous=true&use_path_style=true
@@ -119,7 +121,8 @@ func (b *bucket) Read(ctx context.Context, o remote.Object, from, to int64) (io.
 	var wrong *remote.Failure
 	switch {
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		wrong = &remote.Failure{Kind: remote.Transient, Err: fmt.Errorf("the answer has the Content-Encoding %.40q", encoding)}
+		err := fmt.Errorf("the answer has the Content-Encoding %.40q", encoding)
+		wrong = &remote.Failure{Kind: remote.Transient, Err: err}
 	case version != o.Version:
 		wrong = &remote.Failure{Kind: remote.Changed, Err: fmt.Errorf("was %s, is %s", o.Version, version)}
 	case first != from || end >= 0 && end != to:

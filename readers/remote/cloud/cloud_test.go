@@ -128,7 +128,8 @@ func TestStores(t *testing.T) {
 				t.Errorf("%d objects, %v", len(listed), err)
 			}
 			for key, o := range listed {
-				if now, err := root.Stat(t.Context(), key); err != nil || now.Version != o.Version || now.Size != o.Size {
+				now, err := root.Stat(t.Context(), key)
+				if err != nil || now.Version != o.Version || now.Size != o.Size {
 					t.Errorf("%s: listed as %v, is %v, %v", key, o, now, err)
 				}
 			}
@@ -206,7 +207,8 @@ func TestAnonymous(t *testing.T) {
 			if s.Endpoint == public.Endpoint && err != nil {
 				t.Errorf("key %q: %v", key, err)
 			}
-			if s.Endpoint == private.Endpoint && (!errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), want)) {
+			if s.Endpoint == private.Endpoint &&
+				(!errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("key %q: %v", key, err)
 			}
 			_ = root.Close()
@@ -274,7 +276,8 @@ func TestFaults(t *testing.T) {
 						for at < len(got) && at < len(content) && got[at] == content[at] {
 							at++
 						}
-						t.Fatalf("seed %d: a read of %d bytes is wrong from byte %d on, %v", seed, len(got), at, proxy.Stats().Faults)
+						t.Fatalf("seed %d: a read of %d bytes is wrong from byte %d on, %v", seed, len(got), at,
+							proxy.Stats().Faults)
 					case err != nil:
 						failed++
 						if redirected(err) {
@@ -306,5 +309,6 @@ func TestFaults(t *testing.T) {
 
 // redirected reports whether a store sent a request to a region that the bucket is not in.
 func redirected(err error) bool {
-	return strings.Contains(err.Error(), "301, MovedPermanently") || strings.Contains(err.Error(), "AuthorizationHeaderMalformed")
+	return strings.Contains(err.Error(), "301, MovedPermanently") ||
+		strings.Contains(err.Error(), "AuthorizationHeaderMalformed")
 }

@@ -1,3 +1,5 @@
+//go:build !nocloud
+
 package cloud
 
 import (
@@ -92,8 +94,9 @@ func wrongAnswer(r *http.Request, answer *http.Response) error {
 	}
 	text, encoding := answer.Header.Get("Content-Range"), answer.Header.Get("Content-Encoding")
 	if from, to := rangeOf(text); from != first || to > last+1 || encoding != "" {
-		return &remote.Failure{Kind: remote.Transient, Err: fmt.Errorf("the answer has the range %.60q and the encoding %.40q, "+
-			"for a request of bytes %d to %d", text, encoding, first, last)}
+		err := fmt.Errorf("the answer has the range %.60q and the encoding %.40q, for bytes %d to %d",
+			text, encoding, first, last)
+		return &remote.Failure{Kind: remote.Transient, Err: err}
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ import (
 // name.
 type Config struct {
 	Config          string     // file with settings, by the names of the flags; empty: none
-	Data            []string   // roots as DIR or ALIAS=DIR; at least one
+	Data            []string   // roots as DIR or ALIAS=DIR, or as URLs; at least one
+	Refresh         []string   // intervals of lists, as DURATION or ALIAS=DURATION
 	Listen          []string   // host:port or unix:///path; default 127.0.0.1:8815
 	Advertise       []string   // locations in FlightInfo; empty: clients use their connection
 	Insecure        bool       // listen beyond this machine without TLS and login
@@ -75,7 +76,10 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, "+
 		"in TOML")
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
-	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR, or the URL of one: s3://, gs://, az://, https://; may repeat")
+	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR, or the URL of one: s3://, gs://, "+
+		"az://, https://; may repeat")
+	f.StringArrayVar(&c.Refresh, "refresh-interval", nil,
+		"time between two lists of a URL of --data, as `DURATION` or ALIAS=DURATION; may repeat; default 1m")
 	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen},
 		"`address`, as HOST:PORT or unix:///PATH; may repeat")
 	f.StringArrayVar(&c.Advertise, "advertise", nil,
@@ -178,6 +182,9 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		if err != nil {
 			return usage.Errorf("--data: %w", err)
 		}
+		if root.Refresh, err = c.refreshOf(root); err != nil {
+			return err
+		}
 		roots = append(roots, root)
 	}
 	writable, err := c.writableRoot()
@@ -235,6 +242,24 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	defer cancel()
 	files.Saved(last)
 	return errors.Join(err, files.Close(), engineSet.Close())
+}
+
+// refreshOf returns the time between two lists of a root; 0 is the default.
+func (c *Config) refreshOf(root catalog.Root) (interval time.Duration, err error) {
+	for _, text := range c.Refresh {
+		alias, value, named := strings.Cut(text, "=")
+		if !named {
+			value = text
+		}
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 {
+			return 0, usage.Errorf("--refresh-interval: %q is not a time greater than 0, as 5m", text)
+		}
+		if !named && interval == 0 || named && alias == root.Alias {
+			interval = d
+		}
+	}
+	return interval, nil
 }
 
 // openStore opens a root that is a URL.

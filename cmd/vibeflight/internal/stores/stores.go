@@ -18,10 +18,10 @@ func Openers() remote.Openers { return openers }
 
 var (
 	mu    sync.Mutex
-	files = map[string]opened{} // by URL: a command opens a file several times
+	files = map[string]remoteFile{} // by URL: a command opens a file several times
 )
 
-type opened struct {
+type remoteFile struct {
 	root *remote.Root
 	key  string
 }
@@ -50,7 +50,7 @@ func File(ctx context.Context, text string) (*remote.Root, string, error) {
 	}
 	root, key, err := openers.OpenFile(ctx, text, remote.Options{})
 	if err == nil {
-		files[text] = opened{root, key}
+		files[text] = remoteFile{root, key}
 	}
 	return root, key, err
 }

@@ -82,7 +82,7 @@ func (l *Local) Describe(
 	}
 	d := metadata.Describe(t, scan.Schema(), false)
 	d.Name, d.FileBytes, d.Modified = name, l.source.Size, l.source.Modified
-	d.BBox = t.BBox
+	d.BBox, d.Identity = t.BBox, l.source.Identity.Kind()
 	return &d, nil
 }
 
