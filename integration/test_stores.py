@@ -5,7 +5,6 @@ import json
 import time
 import urllib.error
 import urllib.request
-import zipfile
 
 import pyarrow
 import pyarrow.flight
