@@ -78,13 +78,6 @@ func (f *failingDriver) Await(e driver.Event) error {
 	return f.Driver.Await(e)
 }
 
-func (f *failingDriver) Capture(s driver.Stream) error {
-	if f.now("Capture") {
-		return errInjected
-	}
-	return f.Driver.Capture(s)
-}
-
 // TestFailedCallsLeaveNothing lets one call of the driver fail: the error is told, and nothing
 // stays allocated or open.
 func TestFailedCallsLeaveNothing(t *testing.T) {
@@ -119,10 +112,6 @@ func TestFailedCallsLeaveNothing(t *testing.T) {
 		})},
 		{"a buffer's contents", "ToDevice", 0, stream(func(s *gpu.Stream) error {
 			_, err := gpu.Of(s, make([]int32, 100))
-			return err
-		})},
-		{"a graph", "Capture", 0, stream(func(s *gpu.Stream) error {
-			_, err := s.Capture(func() error { panic("nothing is recorded") })
 			return err
 		})},
 		{"a ring's memory", "AllocHost", 0, ring(nil)},

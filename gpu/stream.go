@@ -98,36 +98,3 @@ func (e *Event) Since(from *Event) (time.Duration, error) { return e.d.drv.Elaps
 
 // Close gives the event back.
 func (e *Event) Close() error { return e.d.drv.CloseEvent(e.h) }
-
-// A Graph is recorded work that is given to a stream in one call: the launches of a chunk cost one
-// call instead of one each.
-type Graph struct {
-	d *Device
-	h driver.Graph
-}
-
-// Capture records what work gives to s instead of doing it. work must neither wait for s nor
-// allocate; the buffers it names must live as long as the graph.
-func (s *Stream) Capture(work func() error) (*Graph, error) {
-	if err := s.d.drv.Capture(s.h); err != nil {
-		return nil, err
-	}
-	failed := work()
-	h, err := s.d.drv.EndCapture(s.h)
-	if failed != nil {
-		if err == nil {
-			_ = s.d.drv.CloseGraph(h) // work's error is the one to tell
-		}
-		return nil, failed
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &Graph{d: s.d, h: h}, nil
-}
-
-// Replay gives the recorded work to s.
-func (g *Graph) Replay(s *Stream) error { return g.d.drv.Replay(s.h, g.h) }
-
-// Close gives the graph back, after its replays are done.
-func (g *Graph) Close() error { return g.d.drv.CloseGraph(g.h) }

@@ -80,6 +80,10 @@ var importers = map[string][]string{
 	"readers/all": {"cmd/..."},
 }
 
+// trees lists the folders at the top of the repository in the order of layers. A test may import
+// packages above its own that are of the same tree.
+var trees = []string{"gpu", "kernels", "readers", "catalog", "flightsrv", "cmd", "integration"}
+
 func TestImportsPointDown(t *testing.T) {
 	level := map[string]int{}
 	for i, line := range layers {
@@ -95,9 +99,6 @@ func TestImportsPointDown(t *testing.T) {
 			t.Errorf("%s is not in the list of layers", from)
 			level[from] = len(layers)
 		}
-		if isTest(f.path) {
-			continue
-		}
 		for _, spec := range f.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
@@ -108,7 +109,14 @@ func TestImportsPointDown(t *testing.T) {
 				continue
 			}
 			at := f.set.Position(spec.Pos())
-			if level[to] >= level[from] {
+			above := level[to] >= level[from]
+			if isTest(f.path) {
+				if to == from || to == "readers/all" && tree(from) == "flightsrv" {
+					continue
+				}
+				above = slices.Index(trees, tree(to)) > slices.Index(trees, tree(from))
+			}
+			if above {
 				t.Errorf("%s: %s imports %s, which is not below it", at, from, to)
 			}
 			if allowed, ok := importers[to]; ok && !slices.ContainsFunc(allowed, func(p string) bool {
@@ -126,6 +134,12 @@ func TestImportsPointDown(t *testing.T) {
 			t.Errorf("%s is in the list of layers and not in the tree", p)
 		}
 	}
+}
+
+// tree returns the folder at the top of the repository that a package is in.
+func tree(p string) string {
+	top, _, _ := strings.Cut(p, "/")
+	return top
 }
 
 // isFormat reports whether a package is a format.

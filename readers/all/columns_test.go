@@ -156,7 +156,7 @@ func TestMaxColumnsOnDevice(t *testing.T) {
 	for _, g := range growings {
 		t.Run(g.name, func(t *testing.T) {
 			f, _ := all.Formats().ByExtension(g.name)
-			d := readertest.Device(t, f, 3<<10)
+			d := readertest.NewDevice(t, f, 3<<10)
 			const rows, full = 300, 200
 			same := strings.Replace(g.row, "n%d", "m", 1)
 			same = strings.Replace(same, "n%[1]d", "m", 1)
@@ -179,7 +179,7 @@ func TestMaxColumnsOnDevice(t *testing.T) {
 			if place := (*readers.ParseError)(nil); !errors.As(err, &place) || place.Row != full+3 {
 				t.Fatalf("got %v, want row %d", err, full+3)
 			}
-			readertest.Same(t, f, in, []int{0}, readertest.OnDevice(d))
+			d.Same(t, in)
 			if c := d.Counts(); c.Chunks == 0 {
 				t.Errorf("the device read no chunk: %s", c.Reason)
 			}

@@ -53,9 +53,9 @@ func TestDamagedFiles(t *testing.T) {
 	for i, f := range formats {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			var engine readers.Engine
+			var engine *readertest.Device
 			if f.GPU != nil {
-				engine = readertest.Device(t, f, 512)
+				engine = readertest.NewDevice(t, f, 512)
 			}
 			tokens, ok := damages[f.Name]
 			if !ok {

@@ -68,11 +68,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 					Name: c.file, Text: text[:len(text)-cut], Options: c.options,
 					Limits: readers.Limits{BatchRows: 100},
 				}
-				d := readertest.Device(t, csv.Format(), 9<<10)
-				readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
-				if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
-					t.Errorf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
-				}
+				d := readertest.NewDevice(t, csv.Format(), 9<<10)
+				d.Accepts(t, 3, in)
 			}
 		})
 	}
@@ -112,15 +109,12 @@ func TestDeviceReadsDates(t *testing.T) {
 		}
 	}
 	for _, types := range []string{"auto", "string"} {
-		d := readertest.Device(t, csv.Format(), 9<<10)
+		d := readertest.NewDevice(t, csv.Format(), 9<<10)
 		in := readertest.Input{
 			Name: "a.csv", Text: text, Limits: readers.Limits{BatchRows: 100},
 			Options: map[string]any{"types": types},
 		}
-		readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
-		if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
-			t.Errorf("types %s: %d chunks accepted, %d refused: %s", types, n.Chunks, n.Refused, n.Reason)
-		}
+		d.Accepts(t, 3, in)
 	}
 }
 
@@ -163,18 +157,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"blank lines", strings.Repeat("\n", 1000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, csv.Format(), 3<<10)
-			for _, mode := range []string{"fail", "skip", "null", "repair"} {
-				in := readertest.Input{
-					Name: "a.csv", Text: []byte("x,y,s,n\n" + plain + c.odd + plain),
-					Options: map[string]any{"on_error": mode},
-				}
-				readertest.Same(t, csv.Format(), in, []int{0}, readertest.OnDevice(d))
-			}
-			n := d.Counts()
-			if n.Chunks == 0 || (n.Refused > 0) != (c.why != "") || !strings.Contains(n.Reason, c.why) {
-				t.Errorf("%d chunks accepted, %d refused: %q, want %q", n.Chunks, n.Refused, n.Reason, c.why)
-			}
+			d := readertest.NewDevice(t, csv.Format(), 3<<10)
+			d.Refuses(t, c.why, readertest.Modes(readertest.Input{
+				Name: "a.csv", Text: []byte("x,y,s,n\n" + plain + c.odd + plain),
+			})...)
 		})
 	}
 }
@@ -196,9 +182,8 @@ func TestDeviceHostile(t *testing.T) {
 		{"CR", "a,b\r" + strings.Repeat("1,x\r", 1<<15)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, csv.Format(), 48<<10)
-			readertest.Same(t, csv.Format(), readertest.Input{Name: "a.csv", Text: []byte(c.text)},
-				[]int{0}, readertest.OnDevice(d))
+			d := readertest.NewDevice(t, csv.Format(), 48<<10)
+			d.Same(t, readertest.Input{Name: "a.csv", Text: []byte(c.text)})
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
 		})

@@ -2,21 +2,12 @@ package csv_test
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 )
-
-// sweepDocument is a file of the sweep and how it is read. The seed says all of it.
-type sweepDocument struct {
-	text           []byte
-	options        map[string]any
-	limits         readers.Limits
-	windows, parts []int // sizes
-}
 
 // sweeper writes files of everything that the grammar has.
 type sweeper struct {
@@ -26,32 +17,30 @@ type sweeper struct {
 	odd       int           // one thing in n is odd
 }
 
-func newSweepDocument(seed uint64) sweepDocument {
+// newSweepDocument writes the file of a seed.
+func newSweepDocument(seed uint64) readertest.Input {
 	r := rand.New(rand.NewPCG(seed, 11))
 	w := &sweeper{Rand: r, delimiter: ",", odd: []int{8, 60, 400, 1 << 40}[r.IntN(4)]}
-	d := sweepDocument{options: map[string]any{}}
+	in := readertest.Input{Name: "dir/a.csv", Options: map[string]any{}}
 	switch r.IntN(3) {
 	case 0:
 		text, _ := random(seed)
-		d.text = []byte(text)
+		in.Text = []byte(text)
 	default:
 		w.delimiter = w.pick(",", ",", ";", "\t", "|")
 		w.end = func() string { return "\n" }
 		if r.IntN(3) == 0 {
 			w.end = func() string { return w.pick("\n", "\r\n", "\r", "\n\n") }
 		}
-		d.text = []byte(w.file())
+		in.Text = []byte(w.file())
 	}
-	d.text = w.mutate(d.text)
-	d.choose(r)
-	n := len(d.text) + 1
-	d.windows = []int{1 + r.IntN(9), 1 + r.IntN(n), 1 + r.IntN(n)}
-	d.parts = []int{1 + r.IntN(9), 1 + r.IntN(n), 1 + r.IntN(n), 1 + r.IntN(n/4+1), 64 << 10}
-	return d
+	in.Text = w.mutate(in.Text)
+	choose(&in, r)
+	return in
 }
 
 // choose draws the options and the limits.
-func (d *sweepDocument) choose(r *rand.Rand) {
+func choose(d *readertest.Input, r *rand.Rand) {
 	for _, o := range []struct {
 		in     int
 		name   string
@@ -70,24 +59,24 @@ func (d *sweepDocument) choose(r *rand.Rand) {
 		{12, "delimiter", []any{";", "tab", "|"}},
 	} {
 		if r.IntN(o.in) == 0 {
-			d.options[o.name] = o.values[r.IntN(len(o.values))]
+			d.Options[o.name] = o.values[r.IntN(len(o.values))]
 		}
 	}
-	if d.options["encoding"] != nil && d.options["delimiter"] == "|" {
-		delete(d.options, "delimiter")
+	if d.Options["encoding"] != nil && d.Options["delimiter"] == "|" {
+		delete(d.Options, "delimiter")
 	}
-	d.limits.BatchRows = 1 + r.IntN(8)
+	d.Limits.BatchRows = 1 + r.IntN(8)
 	if r.IntN(3) == 0 {
-		d.limits.BatchRows = 1 + r.IntN(100)
+		d.Limits.BatchRows = 1 + r.IntN(100)
 	}
 	if r.IntN(4) == 0 {
-		d.limits.BatchBytes = 1 + r.Int64N(2000)
+		d.Limits.BatchBytes = 1 + r.Int64N(2000)
 	}
 	if r.IntN(10) == 0 {
-		d.limits.MaxFeatureBytes = 10 + r.Int64N(300)
+		d.Limits.MaxFeatureBytes = 10 + r.Int64N(300)
 	}
 	if r.IntN(10) == 0 {
-		d.limits.MaxDepth = 1 + r.IntN(4)
+		d.Limits.MaxDepth = 1 + r.IntN(4)
 	}
 }
 
@@ -240,9 +229,4 @@ func (w *sweeper) mutate(text []byte) []byte {
 		}
 	}
 	return text
-}
-
-func (d sweepDocument) String() string {
-	return fmt.Sprintf("options %v, limits %+v, windows %d, parts %d:\n%q", d.options, d.limits, d.windows,
-		d.parts, d.text)
 }

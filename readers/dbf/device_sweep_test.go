@@ -3,67 +3,29 @@ package dbf_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// deviceChunks are so small that most tables are several chunks, down to a record.
-var deviceChunks = []int64{60, 200, 700, 2000}
-
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
-// records several times, if they are few.
-func TestDeviceGolden(t *testing.T) {
-	list := readertest.Devices(t, dbf.Format(), deviceChunks)
-	names, err := filepath.Glob(filepath.Join("testdata", "*.dbf"))
-	if err != nil || len(names) < 20 {
-		t.Fatalf("%d files in testdata, error %v", len(names), err)
-	}
-	for _, name := range names {
-		in := goldenInput(t, name)
-		for _, d := range list {
-			readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
-			again := in
-			again.Text, again.Limits.BatchRows = repeated(in.Text, 1+6000/(1+len(in.Text))), 8
-			readertest.Same(t, dbf.Format(), again, []int{0}, readertest.OnDevice(d))
-		}
-	}
-	readertest.Accepted(t, list, deviceChunks, 150, 0.5)
+// devices are engines with chunks so small that most tables are several chunks, down to a record.
+func devices(t *testing.T) readertest.Devices {
+	return readertest.NewDevices(t, dbf.Format(), 60, 200, 700, 2000)
 }
 
-// goldenInput is a file of testdata with its siblings and options.
-func goldenInput(t *testing.T, name string) readertest.Input {
-	t.Helper()
-	in := readertest.Input{Name: filepath.Base(name), Siblings: map[string][]byte{}}
-	read := func(ext string) []byte {
-		text, err := os.ReadFile(strings.TrimSuffix(name, ".dbf") + ext)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		return text
-	}
-	in.Text = read(".dbf")
-	for _, ext := range dbf.Format().Siblings {
-		if text := read(ext); text != nil {
-			in.Siblings[ext] = text
-		}
-	}
-	if text := read(".options"); text != nil {
-		if err := json.Unmarshal(text, &in.Options); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return in
+// TestDeviceGolden reads the files of testdata as they are, and with their records several times if
+// they are few.
+func TestDeviceGolden(t *testing.T) {
+	list := devices(t)
+	list.Golden(t, func(in readertest.Input) []readertest.Input {
+		longer := in
+		longer.Text, longer.Limits.BatchRows = repeated(in.Text, 1+6000/(1+len(in.Text))), 8
+		return []readertest.Input{in, longer}
+	})
+	list.Accepted(t, 150, 0.5)
 }
 
 // repeated is a table with its records n times, if its header is one.
@@ -81,10 +43,8 @@ func repeated(text []byte, times int) []byte {
 	return out
 }
 
-// TestDeviceSplits has chunks begin and end at every byte of a small table, which is cut off at
-// some.
+// TestDeviceSplits has chunks begin and end at every byte of a small table, and one that is cut off.
 func TestDeviceSplits(t *testing.T) {
-	k := readertest.Kernels(t)
 	text := table{
 		fields: []field{{"N", 'N', 4, 1}, {"C", 'C', 5, 0}, {"L", 'L', 1, 0}},
 		records: []string{
@@ -92,47 +52,26 @@ func TestDeviceSplits(t *testing.T) {
 			" 1e1     xY",
 		},
 	}.bytes()
-	records := len(text) - int(binary.LittleEndian.Uint16(text[8:]))
-	for chunk := int64(1); chunk <= int64(records/2); chunk++ {
-		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a device's memory is free again afterwards
-			d := readertest.DeviceOn(t, dbf.Format(), slots.Config{Plan: slots.Plan{
-				ChunkBytes: chunk,
-				Slots:      2, Work: 2,
-			}}, k)
-			for cut := range 2 {
-				in := readertest.Input{
-					Name: "a.dbf", Text: text[:len(text)-cut],
-					Options: map[string]any{"on_error": "skip"},
-				}
-				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
-			}
-		})
-	}
+	in := readertest.Input{Name: "a.dbf", Text: text, Options: map[string]any{"on_error": "skip"}}
+	readertest.DeviceSplits(t, dbf.Format(), in, 1, 1)
 }
 
-// TestDeviceSweep holds what devices make of random tables against what the CPU engine makes of
-// them: tables, counts and errors, to the letter. Some have fields that devices leave alone, some
-// are broken.
+// TestDeviceSweep reads random tables. Some have fields that devices do not read, some are invalid.
 func TestDeviceSweep(t *testing.T) {
-	list := readertest.Devices(t, dbf.Format(), deviceChunks)
-	documents := int64(0)
-	readertest.Sweep(t, 2000, func(seed uint64) bool {
-		documents++
-		r := rand.New(rand.NewPCG(seed, 14))
-		in := sweepInput(r, "CNNFDL", "CNNFDLIBYTVX@+OMQG"[:15+r.IntN(2)*3], 40)
-		if r.IntN(2) == 0 {
-			in.Limits.BatchRows = 1 + r.IntN(30)
-		}
-		if r.IntN(8) == 0 {
-			in.Options["memo"] = "ignore"
-		}
-		d := readertest.OnDevice(list[r.IntN(len(list))])
-		readertest.Same(t, dbf.Format(), in, []int{0}, d)
-		readertest.Projected(t, dbf.Format(), in, readertest.Some(seed), d)
-		_, err := readertest.Parse(t, dbf.Format(), in)
-		return err == nil
-	})
-	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
+	readertest.Sweep{Format: dbf.Format(), Documents: 2000, Document: sweepOnDevice}.Device(t, devices(t), 1, 0.5)
+}
+
+// sweepOnDevice is the table of a seed.
+func sweepOnDevice(seed uint64) readertest.Input {
+	r := rand.New(rand.NewPCG(seed, 14))
+	in := sweepInput(r, "CNNFDL", "CNNFDLIBYTVX@+OMQG"[:15+r.IntN(2)*3], 40)
+	if r.IntN(2) == 0 {
+		in.Limits.BatchRows = 1 + r.IntN(30)
+	}
+	if r.IntN(8) == 0 {
+		in.Options["memo"] = "ignore"
+	}
+	return in
 }
 
 // TestDeviceMutants has one mistake, at each byte. Left out or put in, a byte moves all that
@@ -140,7 +79,6 @@ func TestDeviceSweep(t *testing.T) {
 func TestDeviceMutants(t *testing.T) {
 	text := longer(everyType(rand.New(rand.NewPCG(7, 3)), 2, "ab", " c "), 8)
 	head, length := int(binary.LittleEndian.Uint16(text[8:])), int(binary.LittleEndian.Uint16(text[10:]))
-	d := readertest.Device(t, dbf.Format(), int64(2*length))
-	readertest.Mutants(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: text}, head+2*length,
-		head+4*length, " *.-+1e9T\x00\xff", d)
+	d := readertest.NewDevice(t, dbf.Format(), int64(2*length))
+	d.Mutants(t, readertest.Input{Name: "a.dbf", Text: text}, head+2*length, head+4*length, " *.-+1e9T\x00\xff")
 }

@@ -119,17 +119,14 @@ func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
 			[]byte("*      123")), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, dbf.Format(), 9<<10)
+			var inputs []readertest.Input
 			for _, rows := range []int{0, 100, 7} {
-				in := readertest.Input{
+				inputs = append(inputs, readertest.Input{
 					Name: "a.dbf", Text: c.text, Options: c.options, Siblings: c.siblings,
 					Limits: readers.Limits{BatchRows: rows},
-				}
-				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
+				})
 			}
-			if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
-				t.Errorf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
-			}
+			readertest.NewDevice(t, dbf.Format(), 9<<10).Accepts(t, 3, inputs...)
 		})
 	}
 }
@@ -197,18 +194,11 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 				}
 				tab.records = append(tab.records, record())
 			}
-			d := readertest.Device(t, dbf.Format(), 3<<10)
-			for _, mode := range []string{"fail", "skip", "null", "repair"} {
-				in := readertest.Input{
-					Name: "a.dbf", Text: tab.bytes(),
-					Options: map[string]any{"on_error": mode, "encoding": c.page},
-				}
-				readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
-			}
-			n := d.Counts()
-			if n.Chunks == 0 || (n.Refused > 0) != (c.why != "") || !strings.Contains(n.Reason, c.why) {
-				t.Errorf("%d chunks accepted, %d refused: %q, want %q", n.Chunks, n.Refused, n.Reason, c.why)
-			}
+			d := readertest.NewDevice(t, dbf.Format(), 3<<10)
+			d.Refuses(t, c.why, readertest.Modes(readertest.Input{
+				Name: "a.dbf", Text: tab.bytes(),
+				Options: map[string]any{"encoding": c.page},
+			})...)
 		})
 	}
 }
@@ -221,12 +211,12 @@ func TestDeviceTextsThatGrow(t *testing.T) {
 		refused     bool
 	}{{"full", strings.Repeat("\xec", 20), true}, {"half full", strings.Repeat("\xec", 10), false}} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, dbf.Format(), 3<<10)
+			d := readertest.NewDevice(t, dbf.Format(), 3<<10)
 			in := readertest.Input{
 				Name: "a.dbf", Text: longer(column("C", 'C', 20, 0, c.value), 600),
 				Options: map[string]any{"encoding": "1251"},
 			}
-			readertest.Same(t, dbf.Format(), in, []int{0}, readertest.OnDevice(d))
+			d.Same(t, in)
 			if n := d.Counts(); (n.Refused > 0) != c.refused || n.Refused+n.Chunks == 0 || c.refused &&
 				!strings.Contains(n.Reason, "far longer as UTF-8") {
 				t.Errorf("%d chunks accepted, %d refused: %q", n.Chunks, n.Refused, n.Reason)
@@ -254,11 +244,8 @@ func TestDeviceIsNotAsked(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.in.Name = "a.dbf"
-			d := readertest.Device(t, dbf.Format(), 3<<10)
-			readertest.Same(t, dbf.Format(), c.in, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks != 0 || n.Refused != 0 {
-				t.Errorf("%d chunks accepted, %d refused: %q", n.Chunks, n.Refused, n.Reason)
-			}
+			d := readertest.NewDevice(t, dbf.Format(), 3<<10)
+			d.Ignores(t, c.in)
 		})
 	}
 }
@@ -293,9 +280,8 @@ func TestDeviceHostile(t *testing.T) {
 		{"NULs", longer(column("C", 'C', 20, 0, strings.Repeat("\x00", 20)), 20000)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, dbf.Format(), 48<<10)
-			readertest.Same(t, dbf.Format(), readertest.Input{Name: "a.dbf", Text: c.text}, []int{0},
-				readertest.OnDevice(d))
+			d := readertest.NewDevice(t, dbf.Format(), 48<<10)
+			d.Same(t, readertest.Input{Name: "a.dbf", Text: c.text})
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused: %s", n.Chunks, n.Refused, n.Reason)
 		})

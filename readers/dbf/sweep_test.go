@@ -3,127 +3,21 @@ package dbf_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/dbf"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random tables of every type of field, most of them with mistakes, in blocks,
-// parts and batches of random sizes, and its chunks again: tables, counts and errors must be the
-// same.
+// TestSweep reads random tables of every type of field, most of them with mistakes.
 func TestSweep(t *testing.T) {
-	readertest.Sweep(t, 500, func(seed uint64) bool { return sweepOne(t, rand.New(rand.NewPCG(seed, 7))) })
-}
-
-// sweepOne reads a document in every way, and reports whether it is a table.
-func sweepOne(t *testing.T, r *rand.Rand) bool {
-	t.Helper()
-	in := sweepInput(r, "CNNFDLM", "CNFDLMIBYTVQGX@+O", 80)
-	sizes := []int{1 + r.IntN(40), 1 + r.IntN(400), 1 + r.IntN(64<<10)}
-	table, err := readertest.Check(t, dbf.Format(), in)
-	readertest.Same(t, dbf.Format(), in, sizes, workers(), blocks())
-	small := in
-	small.Limits.BatchRows = 1 + r.IntN(100)
-	if r.IntN(2) == 0 {
-		small.Limits.BatchRows = 1 + r.IntN(4)
-	}
-	if err == nil {
-		again, err := readertest.Check(t, dbf.Format(), small)
-		if err != nil || readertest.Rows(again) != readertest.Rows(table) {
-			t.Errorf("batches of %d rows, error %v", small.Limits.BatchRows, err)
-		}
-		checkSpans(t, small)
-	}
-	readertest.Same(t, dbf.Format(), small, sizes, workers(), blocks())
-	return err == nil
-}
-
-// checkSpans reads each chunk again by its span: the columns must be those of the first time.
-func checkSpans(t *testing.T, in readertest.Input) {
-	t.Helper()
-	src, layout := openBeside(t, in)
-	defer func() { _ = src.Close() }()
-	parser := dbf.Sized(layout, 100, 3, 50)
-	read := func(span readers.Span) (chunks []readers.Chunk) {
-		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits},
-			func(c readers.Chunk) error {
-				chunks = append(chunks, c)
-				return nil
-			})
-		if err != nil {
-			t.Errorf("%+v: %v", span, err)
-		}
-		return chunks
-	}
-	for _, c := range read(readers.Span{To: -1}) {
-		if c.Columns.Rows == 0 {
-			continue
-		}
-		again := read(c.Span)
-		if len(again) != 1 || again[0].Columns.Rows != c.Columns.Rows {
-			t.Errorf("%q\n%+v again, got %d chunks", in.Text, c.Span, len(again))
-			return
-		}
-		if got, want := columnsText(again[0].Columns, c.Columns), columnsText(c.Columns,
-			again[0].Columns); got != want {
-			t.Errorf("%q\n%+v again, got\n%s\nwant:\n%s", in.Text, c.Span, got, want)
-			return
-		}
-	}
-}
-
-// columnsText is everything of columns that counts, with types that hold those of others too: a
-// chunk may be as wide as the part that its rows were of.
-func columnsText(columns, others *geoarrow.Columns) string {
-	var b strings.Builder
-	for i := range columns.Attributes {
-		facts := columns.Attributes[i].Facts.Join(others.Attributes[i].Facts)
-		c, ok := columns.Attributes[i].Widen(facts.Resolve(geoarrow.RoleAttribute), columns.Rows)
-		if !ok {
-			return fmt.Sprintf("%s is needed as text", c.Name)
-		}
-		fmt.Fprintf(&b, "%q %v rounded %d replaced %d nulls %d valid %x offsets %d values %x\n", c.Name,
-			c.Type, c.Rounded, c.Replaced, c.Nulls, c.Valid, c.Offsets, c.Values)
-	}
-	return b.String()
-}
-
-// openBeside opens an input and its siblings.
-func openBeside(t *testing.T, in readertest.Input) (*source.File, readers.Layout) {
-	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{".dbf": in.Text}
-	for ext, text := range in.Siblings {
-		files[ext] = text
-	}
-	for ext, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, "a"+ext), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	src, err := source.Open("a.dbf", filepath.Join(dir, "a.dbf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts, err := dbf.Format().ParseOptions(in.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout, err := dbf.Format().Open(t.Context(), src, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src, layout
+	readertest.Sweep{
+		Format: dbf.Format(), Documents: 500, Variants: []readertest.Variant{workers(), blocks()},
+		Document: func(seed uint64) readertest.Input {
+			return sweepInput(rand.New(rand.NewPCG(seed, 7)), "CNNFDLM", "CNFDLMIBYTVQGX@+O", 80)
+		},
+	}.CPU(t)
 }
 
 // sweepInput is a random table with its siblings and options, of some types of fields, or of others

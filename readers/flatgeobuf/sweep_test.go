@@ -1,106 +1,28 @@
 package flatgeobuf_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/gogama/flatgeobuf/flatgeobuf/flat"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random files of every kind and type, many of them with mistakes and flipped bits,
-// in windows, parts and batches of random sizes, some of their columns, and their chunks again:
-// tables, counts and errors must be the same.
+// TestSweep reads random files of every kind and type, many of them with mistakes and flipped bits.
 func TestSweep(t *testing.T) {
-	readertest.Sweep(t, 600, func(seed uint64) bool { return sweepOne(t, rand.New(rand.NewPCG(seed, 9)), seed) })
-}
-
-// sweepOne reads a file in every way, and reports whether it is a table.
-func sweepOne(t *testing.T, r *rand.Rand, seed uint64) bool {
-	t.Helper()
-	in := readertest.Input{Name: "a.fgb", Text: sweepFile(r)}
-	in.Options = map[string]any{"on_error": []string{"fail", "skip", "null", "repair"}[r.IntN(4)]}
-	sizes := []int{1 + r.IntN(60), 1 + r.IntN(600), 1 + r.IntN(64<<10)}
-	table, err := readertest.Check(t, flatgeobuf.Format(), in)
-	readertest.Same(t, flatgeobuf.Format(), in, sizes, windows, parallel)
-	readertest.Projected(t, flatgeobuf.Format(), in, readertest.Some(seed), windows, parallel)
-	small := in
-	small.Limits.BatchRows = 1 + r.IntN(5)
-	if err == nil {
-		again, err := readertest.Check(t, flatgeobuf.Format(), small)
-		if err != nil || readertest.Rows(again) != readertest.Rows(table) {
-			t.Errorf("%q\nbatches of %d rows, error %v", in.Text, small.Limits.BatchRows, err)
-		}
-		checkSpans(t, small)
-	}
-	readertest.Same(t, flatgeobuf.Format(), small, sizes, windows, parallel)
-	return err == nil
-}
-
-// checkSpans reads each chunk again by its span: it has as many rows as the first time, and the
-// same ones, as far as their geometries tell.
-func checkSpans(t *testing.T, in readertest.Input) {
-	t.Helper()
-	src, layout := openFile(t, in)
-	defer func() { _ = src.Close() }()
-	parser := flatgeobuf.Parallel(layout, 50)
-	read := func(span readers.Span) (chunks []readers.Chunk) {
-		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits},
-			func(c readers.Chunk) error {
-				chunks = append(chunks, c)
-				return nil
-			})
-		if err != nil {
-			t.Errorf("%+v: %v", span, err)
-		}
-		return chunks
-	}
-	for _, c := range read(readers.Span{To: -1}) {
-		if c.Columns.Rows == 0 {
-			continue
-		}
-		again := read(c.Span)
-		if len(again) != 1 || again[0].Columns.Rows != c.Columns.Rows {
-			t.Errorf("%q\n%+v again, got %d chunks", in.Text, c.Span, len(again))
-			return
-		}
-		_, got, gotErr := again[0].Columns.Geometry.ToWKT()
-		_, want, wantErr := c.Columns.Geometry.ToWKT()
-		if !bytes.Equal(got, want) || gotErr != nil || wantErr != nil {
-			t.Errorf("%q\n%+v again, got\n%s\nwant:\n%s", in.Text, c.Span, got, want)
-			return
-		}
-	}
-}
-
-func openFile(t *testing.T, in readertest.Input) (*source.File, readers.Layout) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), in.Name)
-	if err := os.WriteFile(path, in.Text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	src, err := source.Open(in.Name, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts, err := flatgeobuf.Format().ParseOptions(in.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout, err := flatgeobuf.Format().Open(t.Context(), src, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src, layout
+	readertest.Sweep{
+		Format: flatgeobuf.Format(), Documents: 600, Variants: []readertest.Variant{windows, parallel},
+		Document: func(seed uint64) readertest.Input {
+			r := rand.New(rand.NewPCG(seed, 9))
+			in := readertest.Input{Name: "a.fgb", Text: sweepFile(r)}
+			in.Options = map[string]any{"on_error": []string{"fail", "skip", "null", "repair"}[r.IntN(4)]}
+			return in
+		},
+	}.CPU(t)
 }
 
 // sweepFile is a random file. Of three, one has flipped bits or is cut.

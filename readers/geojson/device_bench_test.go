@@ -27,7 +27,7 @@ func BenchmarkDevice(b *testing.B) {
 		slots, work int
 	}{{32, 8, 3}, {32, 8, 1}, {32, 8, 5}, {16, 12, 4}, {64, 6, 3}} {
 		b.Run(fmt.Sprintf("%dMiB/%dSlots/%dWork", p.mib, p.slots, p.work), func(b *testing.B) {
-			d := readertest.DeviceOn(b, geojson.Format(),
+			d := readertest.NewDeviceOn(b, geojson.Format(),
 				slots.Config{Plan: slots.Plan{
 					ChunkBytes: p.mib << 20, Slots: p.slots, Work: p.work,
 					ArenaBytes: 7 * p.mib << 20,
@@ -49,7 +49,7 @@ func BenchmarkDevice(b *testing.B) {
 	}
 }
 
-func readOnDevice(b *testing.B, d readers.Engine, name string) {
+func readOnDevice(b *testing.B, d *readertest.Device, name string) {
 	b.Helper()
 	src, err := source.Open(name, name)
 	if err != nil {

@@ -135,34 +135,22 @@ func columnFile(r *rand.Rand, features int, sequence bool, values []string, wron
 	})
 }
 
-// columnsAccepted fails unless the device read chunks since it had counted before, and refused none
-// of them.
-func columnsAccepted(t *testing.T, d readers.Engine, before readers.EngineCounts, least int64) {
-	t.Helper()
-	c := d.Counts()
-	refused := c.Refused - before.Refused
-	if c.Chunks-before.Chunks < least || refused > 0 {
-		t.Errorf("%d chunks accepted, %d refused: %s", c.Chunks-before.Chunks, refused, c.Reason)
-	}
-}
-
 // TestDeviceColumns holds columns of all kinds of values against those of the CPU engine, and has
 // the device refuse none but those that are said to be.
 func TestDeviceColumns(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 7<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 7<<10)
 	for i, test := range columnTests {
 		for which, name := range []string{"a.geojson", "a.geojsonl"} {
 			if testing.Short() && (i+which)%2 == 0 {
 				continue
 			}
 			t.Run(test.name+" "+name, func(t *testing.T) {
-				r, before := rand.New(rand.NewPCG(9, uint64(i))), d.Counts()
+				r, before := rand.New(rand.NewPCG(9, uint64(i))), d.Counts().Refused
 				text := columnFile(r, 300, name == "a.geojsonl", test.values, test.refused)
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
-				readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
 				if !test.refused {
-					columnsAccepted(t, d, before, 3)
-				} else if d.Counts().Refused == before.Refused {
+					d.Accepts(t, 3, in)
+				} else if d.Same(t, in); d.Counts().Refused == before {
 					t.Error("no chunk refused")
 				}
 			})
@@ -172,20 +160,20 @@ func TestDeviceColumns(t *testing.T) {
 
 // TestDeviceDepth has limits around the depth of a value.
 func TestDeviceDepth(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 3<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 3<<10)
 	for _, name := range []string{"a.geojson", "a.geojsonl"} {
 		for depth := 3; depth < 9; depth++ {
 			text := columnFile(rand.New(rand.NewPCG(9, 5)), 150, name == "a.geojsonl",
 				[]string{`"x"`, `{"a": [1, {"b": null}]}`}, true)
 			in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{MaxDepth: depth}}
-			readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+			d.Same(t, in)
 		}
 	}
 }
 
 // TestDeviceIDs does it for ids.
 func TestDeviceIDs(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 7<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 7<<10)
 	for _, test := range []struct {
 		name   string
 		values []string
@@ -199,15 +187,14 @@ func TestDeviceIDs(t *testing.T) {
 		{"strings and integers", []string{`"a"`, `-0`, `17`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, before := rand.New(rand.NewPCG(9, 99)), d.Counts()
+			r := rand.New(rand.NewPCG(9, 99))
 			var b strings.Builder
 			for i := range 300 {
 				fmt.Fprintf(&b, `{"type":"Feature","properties":{"n":%d},"geometry":null,"id":%s}`+"\n",
 					i, test.values[r.IntN(len(test.values))])
 			}
 			in := readertest.Input{Name: "a.geojsonl", Text: []byte(b.String()), Limits: readers.Limits{BatchRows: 100}}
-			readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
-			columnsAccepted(t, d, before, 1)
+			d.Accepts(t, 1, in)
 		})
 	}
 }
@@ -222,7 +209,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 			pool = append(pool, test.values...)
 		}
 	}
-	d := readertest.Device(t, geojson.Format(), 5<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 5<<10)
 	runs := 60
 	if testing.Short() {
 		runs = 12
@@ -249,7 +236,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 		})
 		in := readertest.Input{Name: "a.geojsonl", Text: []byte(text), Limits: readers.Limits{BatchRows: 1 +
 			r.IntN(300)}}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+		d.Same(t, in)
 	}
 	c := d.Counts()
 	t.Logf("%d chunks accepted, %d refused, the last because of %s", c.Chunks, c.Refused, c.Reason)
@@ -269,7 +256,7 @@ func TestDeviceColumnsChange(t *testing.T) {
 	huge, text, logical := []string{`123456789012345678901234567890`, `-1`}, []string{`"a"`, `"17"`},
 		[]string{`true`, `false`}
 	mixed, none, lists := []string{`1`, `null`, `true`, `2.5`}, []string{`null`}, []string{`[1,2]`, `3`, `[2.5]`}
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	for i, test := range []struct {
 		name   string
 		phases [][]string
@@ -284,7 +271,7 @@ func TestDeviceColumnsChange(t *testing.T) {
 		for _, name := range []string{"a.geojson", "a.geojsonl"} {
 			t.Run(test.name+" "+name, func(t *testing.T) {
 				const features, columns = 500, 9 // more than a launch takes
-				r, before := rand.New(rand.NewPCG(9, uint64(100+i))), d.Counts()
+				r := rand.New(rand.NewPCG(9, uint64(100+i)))
 				text := deviceFile(r, features, name == "a.geojsonl", func() string {
 					return `null`
 				}, func(i int) string {
@@ -298,8 +285,7 @@ func TestDeviceColumnsChange(t *testing.T) {
 					return strings.Join(members, ", ")
 				})
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
-				readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
-				columnsAccepted(t, d, before, 10)
+				d.Accepts(t, 10, in)
 			})
 		}
 	}
@@ -308,7 +294,7 @@ func TestDeviceColumnsChange(t *testing.T) {
 // TestDeviceColumnErrors breaks nested values at random bytes.
 func TestDeviceColumnErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 4))
-	d := readertest.Device(t, geojson.Format(), 3<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 3<<10)
 	runs := 300
 	if testing.Short() {
 		runs = 40
@@ -328,7 +314,7 @@ func TestDeviceColumnErrors(t *testing.T) {
 		if r.IntN(3) == 0 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+		d.Same(t, in)
 	}
 	if c := d.Counts(); c.Chunks == 0 || c.Refused == 0 {
 		t.Errorf("%d chunks accepted, %d refused, want some of both", c.Chunks, c.Refused)

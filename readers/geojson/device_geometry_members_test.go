@@ -47,7 +47,7 @@ var collectionShapes = []struct {
 
 // TestDeviceCollections has collections of depth 1.
 func TestDeviceCollections(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	for _, tt := range collectionShapes {
 		t.Run(tt.name, func(t *testing.T) {
 			if !testing.Short() {
@@ -68,7 +68,7 @@ func TestDeviceCollections(t *testing.T) {
 // Collections that the device leaves to the CPU engine, which takes some of them and says what is
 // wrong with others.
 func TestDeviceRefusesCollections(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	point := shapeText("Point", "[1,2]")
 	for _, odd := range []string{
 		collection(collection(point)), collection(point, ""), collection("", point), collection(point + " " + point),
@@ -99,7 +99,7 @@ func TestDeviceRefusesCollections(t *testing.T) {
 
 // Brackets that may just be open, and not.
 func TestDeviceCollectionsDepth(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	member := shapeText("MultiPolygon", "[[[[1,2],[1,2]]]]")
 	for _, shape := range []string{
 		collection(member),
@@ -163,7 +163,7 @@ func generatedGeometry(r *rand.Rand, i int) string {
 
 // TestDeviceGeneratedMixed has all kinds, as many files have them.
 func TestDeviceGeneratedMixed(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 32<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 32<<10)
 	r := rand.New(rand.NewPCG(6, 34))
 	features := 3000
 	if testing.Short() {
@@ -174,7 +174,7 @@ func TestDeviceGeneratedMixed(t *testing.T) {
 
 // TestDeviceGeometryErrors breaks files of all kinds at random bytes.
 func TestDeviceGeometryErrors(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	r := rand.New(rand.NewPCG(6, 35))
 	runs := 300
 	if testing.Short() {
@@ -192,7 +192,7 @@ func TestDeviceGeometryErrors(t *testing.T) {
 		if r.IntN(3) == 0 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+		d.Same(t, in)
 	}
 	c := d.Counts()
 	t.Logf("%d chunks accepted, %d refused", c.Chunks, c.Refused)

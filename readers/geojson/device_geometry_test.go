@@ -26,19 +26,18 @@ func geometryFile(features int, sequence bool, shape func(i int) string) string 
 
 // sameGeometries holds the device's table against the CPU engine's, and gives how many chunks the
 // device read and refused.
-func sameGeometries(t *testing.T, d readers.Engine, name string, limits readers.Limits, text string) (accepted,
+func sameGeometries(t *testing.T, d *readertest.Device, name string, limits readers.Limits, text string) (accepted,
 	refused int64, why string,
 ) {
 	t.Helper()
 	before := d.Counts()
-	readertest.Same(t, geojson.Format(), readertest.Input{Name: name, Text: []byte(text), Limits: limits},
-		[]int{0}, readertest.OnDevice(d))
+	d.Same(t, readertest.Input{Name: name, Text: []byte(text), Limits: limits})
 	c := d.Counts()
 	return c.Chunks - before.Chunks, c.Refused - before.Refused, c.Reason
 }
 
 // geometriesAccepted is sameGeometries of files that the device may refuse nothing of.
-func geometriesAccepted(t *testing.T, d readers.Engine, features int, shape func(i int) string) {
+func geometriesAccepted(t *testing.T, d *readertest.Device, features int, shape func(i int) string) {
 	t.Helper()
 	names := []string{"a.geojson", "a.geojsonl"}
 	if testing.Short() {
@@ -125,7 +124,7 @@ var oddShapes = []struct {
 
 // TestDeviceDimensions has geometries of one kind with more ordinates, fewer positions, and blanks.
 func TestDeviceDimensions(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	for _, tt := range oddShapes {
 		t.Run(tt.name, func(t *testing.T) {
 			if !testing.Short() {
@@ -146,7 +145,7 @@ func TestDeviceDimensions(t *testing.T) {
 // A third ordinate that comes late, or only in the first feature: what was guessed of a chunk was
 // wrong, of the length of its WKB too.
 func TestDeviceLateZ(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	line, withZ := shapeText("LineString", "[[1,2],[4,5]]"), shapeText("LineString", "[[1,2],[4,5,6]]")
 	for _, others := range [][]string{{line}, {line, shapeText("Point", "[1,2]"), "null"}} {
 		for _, late := range []int{0, 1, 100, 150} {
@@ -164,7 +163,7 @@ func TestDeviceLateZ(t *testing.T) {
 
 // What the CPU engine refuses in each of these, it says, not the device.
 func TestDeviceRefusesCoordinates(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	for _, bad := range []string{
 		shapeText("LineString", "[[]]"), shapeText("LineString", "[[1,2],[ ]]"), shapeText("MultiPoint", "[[]]"),
 		shapeText("Polygon", "[[[]]]"),
@@ -241,7 +240,7 @@ var mixedShapes = []struct {
 
 // TestDeviceSeveralKinds has rows of several kinds, which become a Multi kind or WKB.
 func TestDeviceSeveralKinds(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 2<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 2<<10)
 	for _, tt := range mixedShapes {
 		t.Run(tt.name, func(t *testing.T) {
 			if !testing.Short() {
@@ -263,7 +262,7 @@ func TestDeviceSeveralKinds(t *testing.T) {
 // Geometries larger than a tile of WKB between small ones, and enough of them for the CPU engine to
 // turn to WKB early.
 func TestDeviceLargeGeometries(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 256<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 256<<10)
 	r := rand.New(rand.NewPCG(6, 32))
 	several := func(least, most int, one func() string) func() string {
 		return func() string {

@@ -144,7 +144,7 @@ var memberTests = []struct {
 // TestDeviceMembers holds the tables, and the counts of foreign members, against those of the CPU
 // engine.
 func TestDeviceMembers(t *testing.T) {
-	d := readertest.Device(t, geojson.Format(), 7<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 7<<10)
 	for _, tt := range memberTests {
 		for _, name := range []string{"a.geojson", "a.geojsonl"} {
 			t.Run(tt.name+" "+name, func(t *testing.T) { checkMembers(t, d, name, tt.feature, tt.refused) })
@@ -156,13 +156,13 @@ func TestDeviceMembers(t *testing.T) {
 }
 
 // checkMembers has the device read all chunks, or refuse some for a reason.
-func checkMembers(t *testing.T, d readers.Engine, name string, feature func(i int) string, refused string) {
+func checkMembers(t *testing.T, d *readertest.Device, name string, feature func(i int) string, refused string) {
 	before := d.Counts()
 	in := readertest.Input{
 		Name: name, Text: []byte(featureFile(320, name == "a.geojsonl", feature)),
 		Limits: readers.Limits{BatchRows: 100},
 	}
-	readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+	d.Same(t, in)
 	c := d.Counts()
 	accepted, left := c.Chunks-before.Chunks, c.Refused-before.Refused
 	if refused == "" && (accepted < 2 || left > 0) || refused != "" && (left == 0 || c.Reason != refused) {
@@ -173,7 +173,7 @@ func checkMembers(t *testing.T, d readers.Engine, name string, feature func(i in
 // TestDeviceMembersErrors breaks files with such members at random bytes.
 func TestDeviceMembersErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
-	d := readertest.Device(t, geojson.Format(), 3<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 3<<10)
 	runs := 300
 	if testing.Short() {
 		runs = 40
@@ -192,14 +192,14 @@ func TestDeviceMembersErrors(t *testing.T) {
 		if r.IntN(3) == 0 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+		d.Same(t, in)
 	}
 }
 
 // TestDeviceRandomMembers has names, spellings and values drawn at random.
 func TestDeviceRandomMembers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 4))
-	d := readertest.Device(t, geojson.Format(), 4<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 4<<10)
 	names := []string{
 		"a", `\u0061`, "b", "type", "id", "bbox", "crs", "geometries", "coordinates", "",
 		`\"`, "name", `na\u006de`, "properties",
@@ -226,7 +226,7 @@ func TestDeviceRandomMembers(t *testing.T) {
 				some(r.IntN(2), values[:3]))
 		})
 		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+		d.Same(t, in)
 	}
 	c := d.Counts()
 	t.Logf("%d chunks accepted, %d refused, the last because of %s", c.Chunks, c.Refused, c.Reason)

@@ -3,20 +3,24 @@ package geojson
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
 // sweepChunks are the sizes of chunks that documents of the sweep are read in.
 var sweepChunks = []int64{900, 1800, 4000, 12_000, 60_000}
 
-// sweepDocument is a document of the sweep and how it is read. The seed says all of it.
-type sweepDocument struct {
-	readertest.Input
-	device int // of sweepChunks
+// sweepEngine returns the index in sweepChunks of the chunks that the document of a seed is read in.
+// Few are several tiles of the kernels.
+func sweepEngine(seed uint64) int {
+	r := rand.New(rand.NewPCG(seed, 4))
+	if r.IntN(50) == 0 {
+		return 3 + r.IntN(8)/7
+	}
+	return []int{0, 0, 1, 1, 1, 1, 1, 2, 2, 2}[r.IntN(10)]
 }
 
 // sweeper writes documents of several chunks whose features begin alike, so that a device reads
@@ -44,19 +48,16 @@ type sweepColumn struct {
 	rare  int // one feature in n lacks it
 }
 
-func newSweepDocument(seed uint64) sweepDocument {
+// newSweepDocument writes the document of a seed.
+func newSweepDocument(seed uint64) readertest.Input {
 	g := newGenerator(seed)
 	g.Shuffle(len(g.names), func(i, j int) { g.names[i], g.names[j] = g.names[j], g.names[i] })
 	g.dups, g.compact, g.wild, g.loose = g.one(20), true, g.one(4), g.one(3)
 	w := &sweeper{generator: g, oddities: []int{8, 60, 400, 1 << 30}[g.IntN(4)]}
-	d := sweepDocument{device: []int{0, 0, 1, 1, 1, 1, 1, 2, 2, 2}[g.IntN(10)]}
-	if g.one(50) { // several tiles of the kernels
-		d.device = 3 + g.IntN(8)/7
-	}
 	w.plan()
-	chunk := int(sweepChunks[d.device])
+	chunk := int(sweepChunks[sweepEngine(seed)])
 	text, sequence := w.document(2*chunk + chunk/2 + g.IntN(3*chunk))
-	d.Input = readertest.Input{Name: "a.geojson", Text: w.mutateSome([]byte(text), chunk)}
+	d := readertest.Input{Name: "a.geojson", Text: w.mutateSome([]byte(text), chunk)}
 	if sequence && !g.one(4) {
 		d.Name = g.pick("a.geojsonl", "a.geojsons", "a.ndjson")
 	}
@@ -456,26 +457,4 @@ func valueBehind(text []byte, at int) (from, to int) {
 		}
 	}
 	return from, min(to, len(text))
-}
-
-// shrink leaves away what a document does not need to fail, for at most n tries.
-func (d sweepDocument) shrink(tries int, fails func(sweepDocument) bool) sweepDocument {
-	try := func(text []byte, limits readers.Limits) bool {
-		smaller := d
-		smaller.Text, smaller.Limits = text, limits
-		if tries--; tries < 0 || !fails(smaller) {
-			return false
-		}
-		d = smaller
-		return true
-	}
-	try(d.Text, readers.Limits{})
-	for size := len(d.Text) / 2; size > 0; size /= 2 {
-		for at := 0; at+size <= len(d.Text) && tries > 0; {
-			if !try(append(append([]byte{}, d.Text[:at]...), d.Text[at+size:]...), d.Limits) {
-				at += size
-			}
-		}
-	}
-	return d
 }

@@ -3,80 +3,45 @@ package geojson
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// goldenChunks are as small as a feature or two, and as large as most of the files.
-var goldenChunks = []int64{200, 1000, 5000}
-
-// TestDeviceGolden reads the files of testdata, and what went wrong in the CPU engine once, with
-// chunks so small that a device is asked; and again with features before them and behind them.
+// TestDeviceGolden reads the files of testdata, and texts that the CPU engine once read wrongly. They
+// are so small that chunks are a feature or two, or as large as most of the files.
 func TestDeviceGolden(t *testing.T) {
-	s := newSweep(t, goldenChunks)
-	var names []string
-	for _, pattern := range []string{"*.geojson", "*.geojsonl", "*.geojsons"} {
-		found, err := filepath.Glob(filepath.Join("testdata", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, found...)
-	}
-	if len(names) < 20 {
-		t.Fatalf("%d files in testdata", len(names))
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.golden(t, filepath.Base(name), text)
-	}
+	list := readertest.NewDevices(t, Format(), 200, 1000, 5000)
+	list.Golden(t, goldenInputs)
 	for i, text := range oracleSeeds() {
 		if testing.Short() && (i%20 != 0 || len(text) > longSeed) {
 			continue
 		}
-		s.golden(t, fmt.Sprintf("%d.geojson", i), []byte(text))
+		in := readertest.Input{Name: fmt.Sprintf("%d.geojson", i), Text: []byte(text)}
+		list.Same(t, goldenInputs(in)...)
 	}
-	t.Logf("%d files; %s", len(names), s.counts())
-	s.check(t, len(names))
+	list.Accepted(t, 20, 0.1)
 }
 
-// golden reads a file in chunks of every size: as it is, and amid features like those of most
-// files.
-func (s *sweep) golden(t *testing.T, name string, text []byte) {
-	t.Helper()
-	texts := [][]byte{text}
-	if amid := amidFeatures(text, filepath.Ext(name) == ".geojson"); amid != nil {
-		texts = append(texts, amid)
-	}
-	for i, text := range texts {
-		for device := range s.devices {
-			for k, mode := range []string{"fail", "skip"} {
-				if testing.Short() && (i+device+len(text))%2 != k { // one of the two
-					continue
-				}
-				d := sweepDocument{
-					Input: readertest.Input{
-						Name: name, Text: text,
-						Limits: readers.Limits{BatchRows: 1 + 6*device}, Options: map[string]any{"on_error": mode},
-					},
-					device: device,
-				}
-				if s.differs(d) != "" {
-					small := d.shrink(200, func(d sweepDocument) bool { return s.differs(d) != "" })
-					t.Errorf("%s, text %d, on_error %s, chunks of %d bytes, shrunk to %q\n%s", name, i,
-						mode, goldenChunks[device], small.Text, s.differs(small))
-				}
+// goldenInputs are a file as it is, and with its features between those of most files.
+func goldenInputs(in readertest.Input) (inputs []readertest.Input) {
+	amid := in
+	amid.Text = amidFeatures(in.Text, filepath.Ext(in.Name) == ".geojson")
+	for _, in := range []readertest.Input{in, amid} {
+		modes := readertest.Modes(in)[:2]
+		if i := len(in.Text) % 2; testing.Short() {
+			modes = modes[i : i+1]
+		}
+		for i, in := range modes {
+			if in.Limits.BatchRows = 1 + 6*i; in.Text != nil {
+				inputs = append(inputs, in)
 			}
 		}
 	}
+	return inputs
 }
 
 // amidFeatures puts what an array of features has, or the lines of a sequence, ten times between

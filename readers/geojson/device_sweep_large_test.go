@@ -29,7 +29,7 @@ func TestDeviceLarge(t *testing.T) {
 	if len(files) == 0 {
 		files, config.Memory = []string{largeOwn(t)}, 16<<20 // for chunks of 1 MiB
 	}
-	d := readertest.DeviceOn(t, Format(), config, readertest.Kernels(t))
+	d := readertest.NewDeviceOn(t, Format(), config, readertest.Kernels(t))
 	seed := maphash.MakeSeed()
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -96,7 +96,7 @@ func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.La
 	_ = table.Measure(context.Background())
 	table.Summary.BytesRead = 0 // some bytes are read twice, by engines and workers in their own way
 	lines = append(lines, fmt.Sprintf("%s of %d rows, %d bytes, starts %v, spans %s, crs %+v", table.Format,
-		table.Rows, table.Bytes, table.Starts, placesOf(table), table.CRS),
+		table.Rows, table.Bytes, table.Starts, readertest.Places(table), table.CRS),
 		fmt.Sprintf("types %q, %d positions", table.GeometryTypes, table.Positions),
 		fmt.Sprintf("%+v, %d rounded, %d replaced", table.Summary, table.RoundedIntegers, table.ReplacedCharacters))
 	of, slots := make([][]string, len(table.Batches)), make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -110,16 +110,6 @@ func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.La
 	}
 	wait.Wait()
 	return append(lines, slices.Concat(of...)...), table.Rows
-}
-
-// placesOf says where the batches of a table stand. The last one's end depends on who read what
-// stands behind all rows.
-func placesOf(t *readers.Table) string {
-	spans := slices.Clone(t.Spans)
-	if n := len(spans); n > 0 {
-		spans[n-1].To = -1
-	}
-	return fmt.Sprintf("%+v, ids %v, boxes %v, appendable %t", spans, t.IDs, t.Boxes, t.Summary.Appendable)
 }
 
 // raw is the memory of a slice.

@@ -80,19 +80,14 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 	for _, kind := range []string{"Point", "LineString", "MultiPoint", "Polygon", "MultiLineString", "MultiPolygon"} {
 		for _, name := range []string{"a.geojson", "a.geojsonl"} {
 			t.Run(kind+" "+name, func(t *testing.T) {
-				d := readertest.Device(t, geojson.Format(), 7<<10)
+				d := readertest.NewDevice(t, geojson.Format(), 7<<10)
 				words := []string{`"plain"`, `"é\u00e9 \"\\"`, `""`, "null", `"\ud83d\ude00"`}
 				text := deviceFile(r, 300+len(name)%2, name == "a.geojsonl", shapeOf(r, kind), func(i int) string {
 					return fmt.Sprintf(`"n":%d,"wide":%d, "f" : %g ,"b":%t,"s":%s,"none":null,"day":"2024-02-%02d","at":"2024-03-01T10:%02d:00.25Z"`,
 						i-400, i*i*i*100, r.NormFloat64(), i%3 == 0, words[r.IntN(len(words))], 1+i%29, i%60)
 				})
 				in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 100}}
-				readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
-				c := d.Counts()
-				accepted, refused, why := c.Chunks, c.Refused, c.Reason
-				if accepted < 3 || refused > 0 {
-					t.Errorf("%d chunks accepted, %d refused: %s", accepted, refused, why)
-				}
+				d.Accepts(t, 3, in)
 			})
 		}
 	}
@@ -102,7 +97,7 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 // those of the CPU engine.
 func TestDeviceLeavesTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 2))
-	d := readertest.Device(t, geojson.Format(), 3<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 3<<10)
 	values := []string{
 		`1`, `2.5`, `"00501"`, `true`, `"2024-02-29"`, `[1,2]`, `{"a":1}`, `null`,
 		`9007199254740993`, `1e400`, `"\ud800"`, `18446744073709551615`, `-0`, `1,"n":2`,
@@ -132,8 +127,8 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 			return fmt.Sprintf(`"n":%d,"v":%s`, i, values[r.IntN(few)])
 		})
 		in := readertest.Input{Name: name, Text: []byte(text), Limits: readers.Limits{BatchRows: 1 + r.IntN(300)}}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d),
-			readertest.First(readertest.OnDevice(d), int64(len(text)*(1+run%6)/8), run%4 > 0))
+		readertest.Same(t, geojson.Format(), in, []int{0}, d.Variant(),
+			readertest.First(d.Variant(), int64(len(text)*(1+run%6)/8), run%4 > 0))
 	}
 	c := d.Counts()
 	accepted, refused, why := c.Chunks, c.Refused, c.Reason
@@ -146,7 +141,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 // TestDeviceErrors breaks files at random bytes.
 func TestDeviceErrors(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 3))
-	d := readertest.Device(t, geojson.Format(), 3<<10)
+	d := readertest.NewDevice(t, geojson.Format(), 3<<10)
 	runs := 300
 	if testing.Short() {
 		runs = 40
@@ -163,7 +158,7 @@ func TestDeviceErrors(t *testing.T) {
 		if r.IntN(3) == 0 {
 			in.Options = map[string]any{"on_error": "skip"}
 		}
-		readertest.Same(t, geojson.Format(), in, []int{0}, readertest.OnDevice(d))
+		d.Same(t, in)
 	}
 }
 
@@ -197,10 +192,10 @@ func TestDeviceMutants(t *testing.T) {
 			`{"type":"Feature","properties":{"n":0.5},"geometry":{"type":"Point","coordinates":[]}}` + "\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, geojson.Format(), int64(len(c.rows)))
+			d := readertest.NewDevice(t, geojson.Format(), int64(len(c.rows)))
 			from := len(c.head) + len(c.rows)
 			in := readertest.Input{Name: c.name, Text: []byte(c.head + strings.Repeat(c.rows, 4) + c.tail)}
-			readertest.Mutants(t, geojson.Format(), in, from, from+len(c.rows), "{}[],:\"\\ 1-en\n\x01\xff", d)
+			d.Mutants(t, in, from, from+len(c.rows), "{}[],:\"\\ 1-en\n\x01\xff")
 		})
 	}
 }

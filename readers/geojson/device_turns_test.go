@@ -122,8 +122,8 @@ func TestDeviceCalls(t *testing.T) {
 		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := readertest.DeviceOn(t, Format(), slots.Config{Plan: slots.Plan{ChunkBytes: 16 << 10, Slots: 1, Work: 1}},
-			k)
+		d := readertest.NewDeviceOn(t, Format(),
+			slots.Config{Plan: slots.Plan{ChunkBytes: 16 << 10, Slots: 1, Work: 1}}, k)
 		digest(t, maphash.MakeSeed(), file, d.Parser)
 		chunks := int(d.Counts().Chunks)
 		if chunks < 8 || d.Counts().Refused > 0 {

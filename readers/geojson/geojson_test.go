@@ -60,7 +60,7 @@ func check(t *testing.T, how readCase, cases []textCase) {
 			in := readertest.Input{Name: how.file, Text: []byte(text), Options: how.options, Limits: how.limits}
 			table, err := readertest.Check(t, geojson.Format(), in)
 			if offset >= 0 {
-				checkFault(t, text, err, offset, c.want)
+				readertest.Fault(t, text, err, offset, c.want)
 			} else if err != nil {
 				t.Fatalf("%s\ngot error: %v\nwant:\n%s", text, err, c.want)
 			} else if got := columns(table); got != c.want {
@@ -101,23 +101,6 @@ func partSizes(n int) []int {
 		some = append(some, all[i])
 	}
 	return some
-}
-
-func checkFault(t *testing.T, text string, err error, offset int64, want string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("%s\ngot no error, want %q at byte %d", text, want, offset)
-	}
-	at, wrong := readertest.Place(err)
-	if wrong != nil {
-		t.Fatal(wrong)
-	}
-	if at == nil { // a limit: its place is in its text
-		t.Fatalf("%s\ngot %v, want a *readers.ParseError at byte %d", text, err, offset)
-	}
-	if at.Offset != offset || !strings.Contains(err.Error(), want) {
-		t.Fatalf("%s\ngot error: %v\nwant %q at byte %d: %s¦%s", text, err, want, offset, text[:offset], text[offset:])
-	}
 }
 
 // columns writes a table in lines, without a geometry column that says nothing.

@@ -3,8 +3,6 @@ package gml_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
 // deviceStyle is how the features of a file are written: all alike.
@@ -179,12 +176,8 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			text := deviceFile(rand.New(rand.NewPCG(seed, 1)), 80)
 			in := readertest.Input{Name: "a.gml", Text: text, Limits: readers.Limits{BatchRows: 100}}
-			d := readertest.Device(t, gml.Format(), 10<<10)
-			readertest.Same(t, gml.Format(), in, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks < 2 || n.Refused > 0 {
-				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s\n%.600s", len(text), n.Chunks,
-					n.Refused, n.Reason, text)
-			}
+			d := readertest.NewDevice(t, gml.Format(), 10<<10)
+			d.Accepts(t, 2, in)
 		})
 	}
 }
@@ -198,34 +191,11 @@ func TestDeviceFaults(t *testing.T) {
 	})
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with devices
-// as the server has them and with the CPU engine. The devices may leave none of their chunks:
-// generated files have nothing odd. Without files it reads one of its own in chunks of 1 MiB, with
-// as much memory as these take.
 func TestDeviceLarge(t *testing.T) {
-	files, config := map[string][]byte{}, slots.Config{}
-	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[filepath.Base(path)] = text
-	}
-	if len(files) == 0 {
-		config.Memory = 16 << 20
+	readertest.DeviceLarge(t, gml.Format(), func() []readertest.Input {
 		feature := `<f><id>7</id><g><Polygon gml:id="p"><exterior><LinearRing><posList>1 2 3.5 4.25 5 6 1 2</posList></LinearRing></exterior></Polygon></g><s>a &amp; b</s></f>`
-		files["parcels.gml"] = []byte(fc(slices.Repeat([]string{feature}, 12000)...))
-	}
-	k := readertest.Kernels(t)
-	for name, text := range files {
-		t.Run(name, func(t *testing.T) {
-			d := readertest.DeviceOn(t, gml.Format(), config, k)
-			readertest.Same(t, gml.Format(), readertest.Input{Name: name, Text: text}, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks == 0 || n.Refused > 0 {
-				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(text), n.Chunks, n.Refused, n.Reason)
-			}
-		})
-	}
+		return []readertest.Input{{Name: "parcels.gml", Text: []byte(fc(slices.Repeat([]string{feature}, 12000)...))}}
+	})
 }
 
 // TestDeviceMutants has one mistake, at each byte.
@@ -233,10 +203,10 @@ func TestDeviceMutants(t *testing.T) {
 	const head, tail = "<FeatureCollection>", "</FeatureCollection>"
 	rows := `<m:member><f gml:id="f.1"><a>1</a><g><Polygon srsName="EPSG:4326"><exterior><LinearRing><posList>0 0 0 1 1 1 0 0</posList></LinearRing></exterior></Polygon></g><b>x &amp; é</b></f></m:member>` + "\n" +
 		`<m:member><f gml:id="f.2"><a>2.5</a><g><Polygon srsName="EPSG:4326"><exterior><LinearRing><posList>0 0 0 1 -1e0 1 0 0</posList></LinearRing></exterior></Polygon></g><b/></f></m:member>`
-	d := readertest.Device(t, gml.Format(), int64(len(rows)))
+	d := readertest.NewDevice(t, gml.Format(), int64(len(rows)))
 	from := len(head) + len(rows)
-	readertest.Mutants(t, gml.Format(), readertest.Input{
+	d.Mutants(t, readertest.Input{
 		Name: "a.gml",
 		Text: []byte(head + strings.Repeat(rows, 4) + tail),
-	}, from, from+len(rows), "<>/&;\" ,1-e:", d)
+	}, from, from+len(rows), "<>/&;\" ,1-e:")
 }

@@ -2,54 +2,38 @@ package gml_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// deviceChunks are so small that most files are several chunks, down to a feature or two.
-var deviceChunks = []int64{700, 1500, 4000}
+// devices are engines with chunks so small that most files are several chunks, down to a feature or
+// two.
+func devices(t *testing.T) readertest.Devices {
+	return readertest.NewDevices(t, gml.Format(), 700, 1500, 4000)
+}
 
-// TestDeviceGolden reads the files of testdata, without their schemas, in chunks of every size, and
-// again with their members ten times.
+// TestDeviceGolden reads the files of testdata as they are and without their schemas, the latter
+// with their members ten times too.
 func TestDeviceGolden(t *testing.T) {
-	list := readertest.Devices(t, gml.Format(), deviceChunks)
-	names, err := filepath.Glob(filepath.Join("testdata", "*.gml"))
-	if err != nil || len(names) < 12 {
-		t.Fatalf("%d files in testdata: %v", len(names), err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	list := devices(t)
+	list.Golden(t, func(in readertest.Input) []readertest.Input {
+		in.Limits.BatchRows = 1
+		alone := in
+		alone.Siblings = nil
+		longer := alone
+		longer.Text, longer.Limits.BatchRows = tenTimes(in.Text), 8
+		if len(in.Siblings) == 0 {
+			return []readertest.Input{in, longer}
 		}
-		in := readertest.Input{Name: filepath.Base(name)}
-		if options, err := os.ReadFile(strings.TrimSuffix(name, ".gml") + ".options"); err == nil {
-			if err := json.Unmarshal(options, &in.Options); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, d := range list {
-			for i, text := range [][]byte{text, tenTimes(text)} {
-				in.Text, in.Limits = text, readers.Limits{BatchRows: 1 + 7*i}
-				readertest.Same(t, gml.Format(), in, []int{0}, readertest.OnDevice(d))
-			}
-		}
-	}
-	readertest.Accepted(t, list, deviceChunks, 40, 0.1)
+		return []readertest.Input{in, alone, longer}
+	})
+	list.Accepted(t, 40, 0.1)
 }
 
 // tenTimes is a collection with its members ten times.
@@ -69,76 +53,22 @@ func tenTimes(text []byte) []byte {
 
 // TestDeviceSplits has chunks begin and end at every byte of a small file.
 func TestDeviceSplits(t *testing.T) {
-	k := readertest.Kernels(t)
 	members := `<m:member><f gml:id="f.1"><a>1</a><g><Point srsName="EPSG:4326"><pos>1 2</pos></Point></g><b>x &amp; é</b></f></m:member>` + "\r\n" +
 		`<m:member><f gml:id="f.2"><a>2</a><b><![CDATA[<f>]]></b></f></m:member><m:member><f gml:id="f.3"><a/></f></m:member>`
 	text := []byte("<FeatureCollection>" + strings.Repeat(members, 3) + "</FeatureCollection>")
-	for chunk := range int64(len(text) / 2) {
-		if testing.Short() && chunk%32 > 0 {
-			continue
-		}
-		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a device's memory is free again afterwards
-			d := readertest.DeviceOn(t, gml.Format(), slots.Config{Plan: slots.Plan{
-				ChunkBytes: chunk + 1,
-				Slots:      2, Work: 2,
-			}}, k)
-			for cut := range 3 {
-				readertest.Same(t, gml.Format(), readertest.Input{Name: "a.gml", Text: text[:len(text)-cut*40]},
-					[]int{0}, readertest.OnDevice(d))
-			}
-		})
-	}
+	readertest.DeviceSplits(t, gml.Format(), readertest.Input{Name: "a.gml", Text: text}, 32, 40, 80)
 }
 
-// TestDeviceSweep holds what devices make of random files against what the CPU engine makes of
-// them: tables, counts and errors, to the letter. A third of the files are those of TestSweep, of
-// which half are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep reads the files of TestSweep, of which half are invalid. Twice as many are
+// ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
-	documents, first := readertest.SweepRange(t, 400)
-	list := readertest.Devices(t, gml.Format(), deviceChunks)
-	var (
-		next, tables atomic.Int64
-		wait         sync.WaitGroup
-	)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for !t.Failed() {
-				i := int(next.Add(1)) - 1
-				if i >= documents {
-					return
-				}
-				f, in := sweepOnDevice(uint64(first + i))
-				tables.Add(sameOnDevice(t, f, in, list[i/3%len(list)], first+i))
-			}
-		})
-	}
-	wait.Wait()
-	t.Logf("%d documents, %d of them tables", documents, tables.Load())
-	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.4)
+	readertest.Sweep{Format: gml.Format(), Documents: 400, Document: sweepOnDevice}.Device(t, devices(t), 1, 0.4)
 }
 
-// sameOnDevice reads the file of a seed by a device and by the CPU engine. It gives 1 if it is a
-// table, else 0.
-func sameOnDevice(t *testing.T, how readCase, in readertest.Input, d readers.Engine, seed int) int64 {
-	f, silent := how.format(), &silent{TB: t}
-	onDevice := how.variant(readertest.OnDevice(d))
-	if readertest.Same(silent, f, in, []int{0}, onDevice); silent.failed {
-		readertest.Same(t, f, in, []int{0}, onDevice)
-		t.Errorf("options %v, limits %+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again",
-			in.Options, in.Limits, seed)
-	}
-	readertest.Projected(t, f, in, readertest.Some(uint64(seed)), onDevice)
-	if _, err := readertest.Parse(t, f, in); err != nil {
-		return 0
-	}
-	return 1
-}
-
-// sweepOnDevice is the file of a seed, and how it is read.
-func sweepOnDevice(seed uint64) (readCase, readertest.Input) {
+// sweepOnDevice is the file of a seed.
+func sweepOnDevice(seed uint64) readertest.Input {
 	if seed%3 == 0 {
-		d := newSweepDocument(seed)
-		return d.how, d.input()
+		return newSweepDocument(seed)
 	}
 	r := rand.New(rand.NewPCG(seed, 12))
 	text := deviceFile(r, 1+r.IntN(30))
@@ -160,5 +90,5 @@ func sweepOnDevice(seed uint64) (readCase, readertest.Input) {
 	if r.IntN(4) == 0 {
 		in.Options["axis_order"] = []string{"xy", "yx"}[r.IntN(2)]
 	}
-	return readCase{options: in.Options, limits: in.Limits}, in
+	return in
 }

@@ -33,25 +33,6 @@ type readCase struct {
 
 var skipping = readCase{options: map[string]any{"on_error": "skip"}}
 
-// format is GML of which a layer is read.
-func (how readCase) format() readers.Format {
-	f := gml.Format()
-	cpu := f.CPU
-	f.CPU = func(l readers.Layout) readers.Parser {
-		l.Layer = how.layer
-		return cpu(l)
-	}
-	return f
-}
-
-// variant is one of which a layer is read.
-func (how readCase) variant(v readertest.Variant) readertest.Variant {
-	return readertest.Variant{Name: v.Name, Parser: func(l readers.Layout, n int) readers.Parser {
-		l.Layer = how.layer
-		return v.Parser(l, n)
-	}}
-}
-
 // check reads each case whole, in windows of every size, in parts of every size, and in small
 // batches.
 func check(t *testing.T, how readCase, cases []textCase) {
@@ -59,27 +40,29 @@ func check(t *testing.T, how readCase, cases []textCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			text, offset := readertest.Mark(c.input)
-			in := readertest.Input{Name: "dir/a.gml", Text: []byte(text), Options: how.options, Limits: how.limits}
+			in := readertest.Input{
+				Name: "dir/a.gml", Text: []byte(text), Options: how.options, Layer: how.layer, Limits: how.limits,
+			}
 			if how.xsd != "" {
 				in.Siblings = map[string][]byte{".xsd": []byte(how.xsd)}
 			}
-			table, err := readertest.Check(t, how.format(), in)
+			table, err := readertest.Check(t, gml.Format(), in)
 			if offset >= 0 {
-				checkFault(t, text, err, offset, c.want)
+				readertest.Fault(t, text, err, offset, c.want)
 			} else if err != nil {
 				t.Fatalf("%s\ngot error: %v\nwant:\n%s", text, err, c.want)
 			} else if got := columns(table); got != c.want {
 				t.Fatalf("%s\ngot:\n%s\nwant:\n%s", text, got, c.want)
 			}
 			sizes := sizesOf(text)
-			readertest.Same(t, how.format(), in, sizes, how.variant(windows))
-			readertest.Same(t, how.format(), in, sizes[:(len(sizes)+1)/2], how.variant(parallel))
+			readertest.Same(t, gml.Format(), in, sizes, windows)
+			readertest.Same(t, gml.Format(), in, sizes[:(len(sizes)+1)/2], parallel)
 			in.Limits.BatchRows = 1
-			again, err := readertest.Check(t, how.format(), in)
+			again, err := readertest.Check(t, gml.Format(), in)
 			if (err == nil) != (offset < 0) || err == nil && columns(again) != c.want {
 				t.Errorf("%s\nbatches of a row\ngot:\n%s\n%v\nwant:\n%s", text, columns(again), err, c.want)
 			}
-			readertest.Same(t, how.format(), in, []int{1, 7, 50}, how.variant(windows), how.variant(parallel))
+			readertest.Same(t, gml.Format(), in, []int{1, 7, 50}, windows, parallel)
 		})
 	}
 }
@@ -95,20 +78,6 @@ func sizesOf(text string) []int {
 		sizes = append(sizes, size)
 	}
 	return sizes
-}
-
-func checkFault(t *testing.T, text string, err error, offset int64, want string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("%s\ngot no error, want %q at byte %d", text, want, offset)
-	}
-	at, wrong := readertest.Place(err)
-	if wrong != nil {
-		t.Fatal(wrong)
-	}
-	if at == nil || at.Offset != offset || !strings.Contains(err.Error(), want) {
-		t.Fatalf("%s\ngot error: %v\nwant %q at byte %d: %s¦%s", text, err, want, offset, text[:offset], text[offset:])
-	}
 }
 
 // columns writes a table in lines, without a geometry column of nulls only and without the places

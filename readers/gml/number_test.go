@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -44,7 +45,7 @@ func TestNumbers(t *testing.T) {
 			"]]>\n<!-- --></posList></LineString>")},
 		{"coordinates", geom("<LineString><coordinates>" + strings.Join(tuples, " ") + "</coordinates></LineString>")},
 	} {
-		table, err := readertest.Parse(t, readCase{}.format(), readertest.Input{Name: "a.gml", Text: []byte(c.text)})
+		table, err := readertest.Parse(t, gml.Format(), readertest.Input{Name: "a.gml", Text: []byte(c.text)})
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -61,7 +62,7 @@ func TestNumbers(t *testing.T) {
 	}
 	in := readertest.Input{Name: "a.gml", Siblings: map[string][]byte{".xsd": []byte(typed("xs:double"))}}
 	in.Text = []byte("<c><members><f>" + "<a>" + strings.Join(halves, "</a></f><f><a>") + "</a></f></members></c>")
-	table, err := readertest.Parse(t, readCase{}.format(), in)
+	table, err := readertest.Parse(t, gml.Format(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

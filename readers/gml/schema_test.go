@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
@@ -138,7 +139,7 @@ func TestSchemaFaults(t *testing.T) {
 			Name: "dir/a.gml", Text: []byte(values("")),
 			Siblings: map[string][]byte{".xsd": []byte(c.xsd)},
 		}
-		_, err := readertest.Parse(t, readCase{}.format(), in)
+		_, err := readertest.Parse(t, gml.Format(), in)
 		if parse := new(readers.ParseError); !errors.As(err, &parse) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}

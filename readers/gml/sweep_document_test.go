@@ -9,21 +9,6 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// sweepDocument is a document of the sweep and how it is read. The seed says all of it.
-type sweepDocument struct {
-	text           []byte
-	how            readCase
-	windows, parts []int // sizes
-}
-
-func (d sweepDocument) input() readertest.Input {
-	in := readertest.Input{Name: "dir/a.gml", Text: d.text, Options: d.how.options, Limits: d.how.limits}
-	if d.how.xsd != "" {
-		in.Siblings = map[string][]byte{".xsd": []byte(d.how.xsd)}
-	}
-	return in
-}
-
 // sweeper writes documents of everything that the grammar has.
 type sweeper struct {
 	*rand.Rand
@@ -37,7 +22,8 @@ type sweeper struct {
 	depth   int
 }
 
-func newSweepDocument(seed uint64) sweepDocument {
+// newSweepDocument writes the document of a seed.
+func newSweepDocument(seed uint64) readertest.Input {
 	r := rand.New(rand.NewPCG(seed, 11))
 	w := &sweeper{
 		Rand: r, odd: []int{10, 200, 1000, 1 << 40}[r.IntN(4)], columns: 1 + r.IntN(5),
@@ -59,48 +45,44 @@ func newSweepDocument(seed uint64) sweepDocument {
 				"\n<!---->\n")
 		}
 	}
-	var d sweepDocument
-	d.text = w.mutate([]byte(w.document(w.pick("", "", "", "ISO-8859-1", "windows-1252", "UTF-8"))))
-	d.how = w.reading()
-	n := len(d.text) + 1
-	d.windows = []int{1 + r.IntN(64), 1 + r.IntN(n), 1 + r.IntN(n)}
-	d.parts = []int{1 + r.IntN(64), 1 + r.IntN(n), 1 + r.IntN(n), 1 + r.IntN(n/4+1)}
-	return d
+	text := w.document(w.pick("", "", "", "ISO-8859-1", "windows-1252", "UTF-8"))
+	in := readertest.Input{Name: "dir/a.gml", Text: w.mutate([]byte(text))}
+	w.choose(&in)
+	return in
 }
 
-func (w *sweeper) reading() readCase {
-	var how readCase
+// choose draws the layer, the options, the schema and the limits.
+func (w *sweeper) choose(in *readertest.Input) {
 	if w.one(5) {
-		how.layer = w.pick("f", "g", "g", "h", "none")
+		in.Layer = w.pick("f", "g", "g", "h", "none")
 	}
-	how.options = map[string]any{}
+	in.Options = map[string]any{}
 	if w.one(2) {
-		how.options["on_error"] = w.pick("skip", "null", "repair")
+		in.Options["on_error"] = w.pick("skip", "null", "repair")
 	}
 	if w.one(8) {
-		how.options["geometry"] = w.pick("a", "b", "g", "shape")
+		in.Options["geometry"] = w.pick("a", "b", "g", "shape")
 	}
-	how.options["linearize"] = w.one(2)
+	in.Options["linearize"] = w.one(2)
 	if w.one(6) {
-		how.options["axis_order"] = w.pick("xy", "yx")
+		in.Options["axis_order"] = w.pick("xy", "yx")
 	}
 	if w.one(5) {
-		how.xsd = w.schema()
+		in.Siblings = map[string][]byte{".xsd": []byte(w.schema())}
 	}
-	how.limits.BatchRows = 1 + w.IntN(8)
+	in.Limits.BatchRows = 1 + w.IntN(8)
 	if w.one(4) {
-		how.limits.BatchRows = 100
+		in.Limits.BatchRows = 100
 	}
 	if w.one(4) {
-		how.limits.BatchBytes = 1 + w.Int64N(2000)
+		in.Limits.BatchBytes = 1 + w.Int64N(2000)
 	}
 	if w.one(10) {
-		how.limits.MaxFeatureBytes = 50 + w.Int64N(600)
+		in.Limits.MaxFeatureBytes = 50 + w.Int64N(600)
 	}
 	if w.one(10) {
-		how.limits.MaxDepth = 3 + w.IntN(10)
+		in.Limits.MaxDepth = 3 + w.IntN(10)
 	}
-	return how
 }
 
 func (w *sweeper) one(n int) bool { return w.IntN(n) == 0 }

@@ -107,14 +107,13 @@ func TestLayers(t *testing.T) {
 		},
 		{"malformed in the first", fc("<roads><a>¦&</a></roads>", "<rivers><b>2</b></rivers>"), "&amp;"},
 	})
-	table, err := readertest.Parse(t, readCase{layer: "rivers"}.format(), readertest.Input{
-		Name: "a.gml",
-		Text: []byte(text),
-	})
+	in := readertest.Input{Name: "a.gml", Text: []byte(text), Layer: "rivers"}
+	table, err := readertest.Parse(t, gml.Format(), in)
 	if err != nil || !slices.Equal(table.Summary.Layers, []string{"roads", "rivers"}) {
 		t.Errorf("got %v, %v", table, err)
 	}
-	_, err = readertest.Parse(t, readCase{layer: "lakes"}.format(), readertest.Input{Name: "a.gml", Text: []byte(text)})
+	in.Layer = "lakes"
+	_, err = readertest.Parse(t, gml.Format(), in)
 	if none := new(readers.NoLayerError); !errors.As(err, &none) || !slices.Equal(none.Layers,
 		[]string{"roads", "rivers"}) {
 		t.Errorf("got %v", err)
@@ -144,7 +143,7 @@ func TestLimits(t *testing.T) {
 				Options: map[string]any{"on_error": "skip"},
 			}
 			in.Parser = func(l readers.Layout) readers.Parser { return windows.Parser(l, size) }
-			_, err := readertest.Parse(t, readCase{}.format(), in)
+			_, err := readertest.Parse(t, gml.Format(), in)
 			if limit := new(readers.LimitError); !errors.As(err, &limit) || limit.Flag != c.want {
 				t.Errorf("%s, windows of %d: got %v, want a limit of %s", c.name, size, err, c.want)
 			}
@@ -179,7 +178,7 @@ func TestManyFeatures(t *testing.T) {
 	}
 	for _, rows := range []int{0, 7} {
 		in.Limits.BatchRows = rows
-		readertest.Same(t, readCase{}.format(), in, sizes, parallel, windows)
+		readertest.Same(t, gml.Format(), in, sizes, parallel, windows)
 	}
 }
 

@@ -2,133 +2,58 @@ package kml_test
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/kml"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// deviceChunks are so small that most files are several chunks, down to some Placemarks.
-var deviceChunks = []int64{500, 1200, 3000}
+// devices are engines with chunks so small that most files are several chunks, down to some
+// Placemarks.
+func devices(t *testing.T) readertest.Devices {
+	return readertest.NewDevices(t, kml.Format(), 500, 1200, 3000)
+}
 
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
-// Placemarks ten times.
+// TestDeviceGolden reads the files of testdata as they are, and with their Placemarks ten times.
 func TestDeviceGolden(t *testing.T) {
-	list := readertest.Devices(t, kml.Format(), deviceChunks)
-	names, err := filepath.Glob(filepath.Join("testdata", "*.kml"))
-	if err != nil || len(names) < 15 {
-		t.Fatalf("%d files in testdata: %v", len(names), err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	list := devices(t)
+	list.Golden(t, func(in readertest.Input) []readertest.Input {
+		in.Limits.BatchRows = 1
+		longer := in
+		longer.Limits.BatchRows = 8
+		from, to := bytes.Index(in.Text, []byte("<Placemark")), bytes.LastIndex(in.Text, []byte("</Placemark>"))
+		if from < 0 || to < from {
+			return []readertest.Input{in}
 		}
-		texts := [][]byte{text}
-		if from, to := bytes.Index(text, []byte("<Placemark")),
-			bytes.LastIndex(text, []byte("</Placemark>")); from >= 0 && to > from {
-			to += len("</Placemark>")
-			texts = append(texts, slices.Concat(text[:from], bytes.Repeat(text[from:to], 10), text[to:]))
-		}
-		for _, d := range list {
-			for i, text := range texts {
-				in := readertest.Input{
-					Name: filepath.Base(name), Text: text,
-					Limits: readers.Limits{BatchRows: 1 + 7*i},
-				}
-				readertest.Same(t, kml.Format(), in, []int{0}, readertest.OnDevice(d))
-			}
-		}
-	}
-	readertest.Accepted(t, list, deviceChunks, 50, 0.1)
+		to += len("</Placemark>")
+		longer.Text = slices.Concat(in.Text[:from], bytes.Repeat(in.Text[from:to], 10), in.Text[to:])
+		return []readertest.Input{in, longer}
+	})
+	list.Accepted(t, 50, 0.1)
 }
 
 // TestDeviceSplits has chunks begin and end at every byte of a small file.
 func TestDeviceSplits(t *testing.T) {
-	k := readertest.Kernels(t)
 	rows := pm("<name>a &amp; b</name>", point("1.5,2")) +
 		"\r\n<Placemark id=\"p\"><description><![CDATA[<Placemark>]]></description></Placemark>" +
 		pm(`<ExtendedData><Data name="é"><value></value></Data></ExtendedData>`, line(" 1,2,3\n4,5 ")) + "<Placemark/>"
-	text := []byte(doc(rows, rows, rows))
-	for chunk := range int64(len(text) / 2) {
-		if testing.Short() && chunk%80 > 0 {
-			continue
-		}
-		t.Run(fmt.Sprint(chunk+1), func(t *testing.T) { // a device's memory is free again afterwards
-			d := readertest.DeviceOn(t, kml.Format(), slots.Config{Plan: slots.Plan{
-				ChunkBytes: chunk + 1,
-				Slots:      2, Work: 2,
-			}}, k)
-			for cut := range 3 {
-				readertest.Same(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text[:len(text)-cut*40]},
-					[]int{0}, readertest.OnDevice(d))
-			}
-		})
-	}
+	in := readertest.Input{Name: "a.kml", Text: []byte(doc(rows, rows, rows))}
+	readertest.DeviceSplits(t, kml.Format(), in, 80, 40, 80)
 }
 
-// TestDeviceSweep holds what devices make of random files against what the CPU engine makes of
-// them: tables, counts and errors, to the letter. A third of the files are those of TestSweep, of
-// which half are broken; the others are ordinary, some of them with one mistake.
+// TestDeviceSweep reads the files of TestSweep, of which half are invalid. Twice as many are
+// ordinary, some of them with one mistake.
 func TestDeviceSweep(t *testing.T) {
-	documents, first := readertest.SweepRange(t, 100)
-	list := readertest.Devices(t, kml.Format(), deviceChunks)
-	var (
-		next, tables atomic.Int64
-		wait         sync.WaitGroup
-	)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for !t.Failed() {
-				i := int(next.Add(1)) - 1
-				if i >= documents {
-					return
-				}
-				tables.Add(sameOnDevice(t, list[(i+i/3)%len(list)], first+i))
-			}
-		})
-	}
-	wait.Wait()
-	t.Logf("%d documents, %d of them tables", documents, tables.Load())
-	readertest.Accepted(t, list, deviceChunks, int64(documents), 0.1)
-}
-
-// sameOnDevice reads the file of a seed by a device and by the CPU engine. It gives 1 if it is a
-// table, else 0.
-func sameOnDevice(t *testing.T, d readers.Engine, seed int) int64 {
-	how, text := sweepOnDevice(uint64(seed))
-	in := readertest.Input{Name: "dir/a.kml", Text: text, Options: how.options, Limits: how.limits}
-	probe := &silent{TB: t}
-	if readertest.Same(probe, how.format(), in, []int{0}, how.variant(readertest.OnDevice(d))); probe.failed {
-		readertest.Same(t, how.format(), in, []int{0}, how.variant(readertest.OnDevice(d)))
-		t.Errorf("%+v: VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d reads it again", how, seed)
-	}
-	readertest.Projected(t, how.format(), in, readertest.Some(uint64(seed)), how.variant(readertest.OnDevice(d)))
-	if _, err := readertest.Parse(t, how.format(), in); err != nil {
-		if _, wrong := readertest.Place(err); wrong != nil && !errors.Is(err, readers.ErrNoLayer) {
-			t.Error(wrong)
-		}
-		return 0
-	}
-	return 1
+	readertest.Sweep{Format: kml.Format(), Documents: 100, Document: sweepOnDevice}.Device(t, devices(t), 1, 0.1)
 }
 
 // sweepOnDevice is the file of a seed.
-func sweepOnDevice(seed uint64) (how readCase, text []byte) {
+func sweepOnDevice(seed uint64) readertest.Input {
 	if seed%3 == 0 {
-		d := newSweepDocument(seed)
-		return d.how, d.text
+		return newSweepDocument(seed)
 	}
 	r := rand.New(rand.NewPCG(seed, 12))
 	o := ordinary{Rand: r, prefix: []string{"", "", "kml:"}[r.IntN(3)], pretty: r.IntN(2) == 0, data: untyped}
@@ -142,7 +67,7 @@ func sweepOnDevice(seed uint64) (how readCase, text []byte) {
 	if r.IntN(2) == 0 {
 		o.data = typed
 	}
-	text = o.file(1 + r.IntN(30))
+	text := o.file(1 + r.IntN(30))
 	replaced := [][2]string{
 		{"Palm", "&amp;"},
 		{"Blvd", "\r\n"},
@@ -183,17 +108,17 @@ func sweepOnDevice(seed uint64) (how readCase, text []byte) {
 		}
 		text = slices.Concat(text[:at], []byte(odd[r.IntN(len(odd))]), text[at+r.IntN(min(3, len(text)-at)):])
 	}
-	how.limits.BatchRows = 1 + r.IntN(50)
+	in := readertest.Input{Name: "dir/a.kml", Text: text, Limits: readers.Limits{BatchRows: 1 + r.IntN(50)}}
 	if r.IntN(6) == 0 {
-		how.options = map[string]any{"on_error": "skip"}
+		in.Options = map[string]any{"on_error": "skip"}
 	}
 	if r.IntN(10) == 0 {
-		how.limits.MaxFeatureBytes = 100 + r.Int64N(1000)
+		in.Limits.MaxFeatureBytes = 100 + r.Int64N(1000)
 	}
 	if r.IntN(10) == 0 {
-		how.limits.MaxDepth = 5 + r.IntN(20)
+		in.Limits.MaxDepth = 5 + r.IntN(20)
 	}
-	return how, text
+	return in
 }
 
 // TestDeviceMutants has one mistake, at each byte.
@@ -203,7 +128,6 @@ func TestDeviceMutants(t *testing.T) {
 	text := []byte(doc(rows, rows, rows, rows))
 	from := bytes.Index(text, []byte(rows)) + len(rows)
 	from += bytes.Index(text[from:], []byte(rows))
-	d := readertest.Device(t, kml.Format(), int64(len(rows)))
-	readertest.Mutants(t, kml.Format(), readertest.Input{Name: "a.kml", Text: text}, from, from+len(rows),
-		"<>/&;\" ,1-e\n", d)
+	d := readertest.NewDevice(t, kml.Format(), int64(len(rows)))
+	d.Mutants(t, readertest.Input{Name: "a.kml", Text: text}, from, from+len(rows), "<>/&;\" ,1-e\n")
 }

@@ -162,14 +162,11 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.file.Rand = rand.New(rand.NewPCG(7, 1))
 			text := c.file.file(120)
-			d := readertest.Device(t, kml.Format(), 9<<10)
-			readertest.Same(t, kml.Format(), readertest.Input{
+			d := readertest.NewDevice(t, kml.Format(), 9<<10)
+			d.Accepts(t, 3, readertest.Input{
 				Name: "a.kml", Text: text,
 				Limits: readers.Limits{BatchRows: 100},
-			}, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
-				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(text), n.Chunks, n.Refused, n.Reason)
-			}
+			})
 		})
 	}
 }
@@ -236,21 +233,14 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"deep elements", pm(strings.Repeat("<a>", 20) + strings.Repeat("</a>", 20)), "very many elements"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.DeviceOn(t, kml.Format(), slots.Config{Plan: slots.Plan{
+			d := readertest.NewDeviceOn(t, kml.Format(), slots.Config{Plan: slots.Plan{
 				ChunkBytes: 1 << 10,
 				Slots:      2, Work: 2,
 			}}, k)
-			for _, mode := range []string{"fail", "skip"} {
-				in := readertest.Input{
-					Name: "a.kml", Text: []byte(doc(plain, c.odd, plain)),
-					Options: map[string]any{"on_error": mode},
-				}
-				readertest.Same(t, kml.Format(), in, []int{0}, readertest.OnDevice(d))
+			in := readertest.Input{
+				Name: "a.kml", Text: []byte(doc(plain, c.odd, plain)),
 			}
-			n := d.Counts()
-			if n.Chunks == 0 || (n.Refused > 0) != (c.why != "") || !strings.Contains(n.Reason, c.why) {
-				t.Errorf("%d chunks accepted, %d refused: %q, want %q", n.Chunks, n.Refused, n.Reason, c.why)
-			}
+			d.Refuses(t, c.why, readertest.Modes(in)[:2]...)
 		})
 	}
 }

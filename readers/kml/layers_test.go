@@ -39,11 +39,10 @@ func TestLayers(t *testing.T) {
 		"": `"d1" | "d2" | "d3"`, "d": `"d1" | "d2" | "d3"`, "B": `"b1"`, "A": `"a1" | "a2"`, "A_2": `"x1"`,
 		"Layer4": `"n1"`, "A_2_2": `"y1"`, "a": `"i1"`,
 	} {
-		how := readCase{layer: layer}
-		check(t, how, []textCase{{"layer " + layer, manyLayers, "Name: string: " + want}})
-		in := readertest.Input{Name: "a.kml", Text: []byte(manyLayers)}
+		check(t, readCase{layer: layer}, []textCase{{"layer " + layer, manyLayers, "Name: string: " + want}})
+		in := readertest.Input{Name: "a.kml", Text: []byte(manyLayers), Layer: layer}
 		for _, bytes := range []int{0, 1, 7, 50, 200} {
-			in.Parser = func(l readers.Layout) readers.Parser { return how.variant(parallel).Parser(l, bytes) }
+			in.Parser = func(l readers.Layout) readers.Parser { return parallel.Parser(l, bytes) }
 			table, err := readertest.Check(t, kml.Format(), in)
 			if err != nil || !slices.Equal(table.Summary.Layers, names) {
 				t.Errorf("layer %q in parts of %d bytes: got the layers %q, %v, want %q", layer, bytes,

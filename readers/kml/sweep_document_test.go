@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-)
 
-// sweepDocument is a document of the sweep and how it is read. The seed says all of it.
-type sweepDocument struct {
-	text           []byte
-	how            readCase
-	windows, parts []int // sizes
-}
+	"github.com/vibeflight/vibeflight/readers/readertest"
+)
 
 // sweeper writes documents of everything that the grammar has.
 type sweeper struct {
@@ -25,7 +20,8 @@ type sweeper struct {
 	depth   int
 }
 
-func newSweepDocument(seed uint64) sweepDocument {
+// newSweepDocument writes the document of a seed.
+func newSweepDocument(seed uint64) readertest.Input {
 	r := rand.New(rand.NewPCG(seed, 9))
 	w := &sweeper{Rand: r, odd: []int{10, 200, 1000, 1 << 40}[r.IntN(4)], columns: 1 + r.IntN(5), types: r.IntN(2) == 0}
 	w.prefix = w.pick("", "", "", "kml:", "a.b-c:")
@@ -35,35 +31,32 @@ func newSweepDocument(seed uint64) sweepDocument {
 			return w.pick("", "\n", "\r\n\t", " ", " ", "<!-- <Placemark> -->", "<?a <Placemark>?>", "\n<!---->\n")
 		}
 	}
-	var d sweepDocument
+	in := readertest.Input{Name: "dir/a.kml"}
 	text := w.document(w.pick("", "", "", "Latin1", "windows-1252", "UTF-8"))
 	for range r.IntN(3) * r.IntN(2) {
 		text = w.respelled(text)
 	}
-	d.text = w.mutate([]byte(text))
+	in.Text = w.mutate([]byte(text))
 	if r.IntN(5) == 0 {
-		d.how.layer = w.pick("d", "d", "A", "A_2", "Layer1", "a")
+		in.Layer = w.pick("d", "d", "A", "A_2", "Layer1", "a")
 	}
 	if r.IntN(3) == 0 {
-		d.how.options = map[string]any{"on_error": w.pick("skip", "null", "repair", "repair")}
+		in.Options = map[string]any{"on_error": w.pick("skip", "null", "repair", "repair")}
 	}
-	d.how.limits.BatchRows = 1 + r.IntN(8)
+	in.Limits.BatchRows = 1 + r.IntN(8)
 	if r.IntN(4) == 0 {
-		d.how.limits.BatchRows = 100
+		in.Limits.BatchRows = 100
 	}
 	if r.IntN(4) == 0 {
-		d.how.limits.BatchBytes = 1 + r.Int64N(2000)
+		in.Limits.BatchBytes = 1 + r.Int64N(2000)
 	}
 	if r.IntN(10) == 0 {
-		d.how.limits.MaxFeatureBytes = 50 + r.Int64N(600)
+		in.Limits.MaxFeatureBytes = 50 + r.Int64N(600)
 	}
 	if r.IntN(10) == 0 {
-		d.how.limits.MaxDepth = 3 + r.IntN(10)
+		in.Limits.MaxDepth = 3 + r.IntN(10)
 	}
-	n := len(d.text) + 1
-	d.windows = []int{1 + r.IntN(64), 1 + r.IntN(n), 1 + r.IntN(n)}
-	d.parts = []int{1 + r.IntN(64), 1 + r.IntN(n), 1 + r.IntN(n), 1 + r.IntN(n/4+1)}
-	return d
+	return in
 }
 
 func (w *sweeper) one(n int) bool { return w.IntN(n) == 0 }

@@ -48,7 +48,7 @@ func (r input) again(table *readers.Table, limits readers.Limits, asked readers.
 	i int,
 ) (*geoarrow.Columns, error) {
 	ctx := context.Background()
-	layout, err := r.format.Open(ctx, r.src, r.opts)
+	layout, err := r.layout(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -25,14 +25,14 @@ import (
 //	device     the outcome of the CPU engine on a device, where engine is not nil
 type DamageSuite struct {
 	format readers.Format
-	engine readers.Engine
+	engine *Device
 	files  []golden
 	given  []map[string]any // options of each file
 	tokens [][]byte
 }
 
 // NewDamaged finds the files of a format in a folder. Tokens are texts that the damage may put in.
-func NewDamaged(t *testing.T, f readers.Format, dir string, e readers.Engine, tokens ...string) *DamageSuite {
+func NewDamaged(t *testing.T, f readers.Format, dir string, e *Device, tokens ...string) *DamageSuite {
 	t.Helper()
 	d := &DamageSuite{format: f, engine: e}
 	for _, token := range tokens {
@@ -161,7 +161,7 @@ func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 		}
 	}
 	if d.engine != nil {
-		Same(t, d.format, in, []int{0}, OnDevice(d.engine))
+		d.engine.Same(t, in)
 	}
 	return result{table, err}
 }

@@ -37,7 +37,7 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 		t.Run(fmt.Sprintf("lost after %d calls", calls), func(t *testing.T) {
 			e := faulty(t, f, lostAfter(calls))
 			for range 2 {
-				Same(t, f, in, []int{0}, OnDevice(e))
+				e.Same(t, in)
 			}
 			if c := e.Counts(); c.Faults == 0 || c.Faults > 2 || !strings.Contains(c.Reason, gpu.ErrLost.Error()) {
 				t.Errorf("%+v, want a fault for each of two slots at most", c)
@@ -46,9 +46,9 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 	}
 	t.Run("one of two lost", func(t *testing.T) {
 		e := faulty(t, f, lostAfter(150), func(string) error { return nil })
-		Same(t, f, in, []int{0}, OnDevice(e))
+		e.Same(t, in)
 		before := e.Counts()
-		Same(t, f, in, []int{0}, OnDevice(e))
+		e.Same(t, in)
 		if after := e.Counts(); before.Faults == 0 || after.Chunks-before.Chunks < 5 ||
 			after.Refused > before.Refused+2 {
 			t.Errorf("%+v, then %+v", before, after)
@@ -80,7 +80,7 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	}
 	arm(true)
 	for range 3 {
-		Same(t, f, in, []int{0}, OnDevice(e))
+		e.Same(t, in)
 	}
 	arm(false)
 	counts := e.Counts()
@@ -89,7 +89,7 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 		t.Errorf("%+v, %v", counts, failed)
 	}
 	for range 2 {
-		Same(t, f, in, []int{0}, OnDevice(e))
+		e.Same(t, in)
 	}
 	if after := e.Counts(); after.Faults != counts.Faults || after.Chunks == counts.Chunks {
 		t.Errorf("%+v, and without faults %+v", counts, after)
@@ -98,7 +98,7 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 
 // faulty gives the GPU engine on devices of which calls fail. The test ends with an error if
 // somebody was told of more or fewer faults than the engine counts.
-func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) readers.Engine {
+func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) *Device {
 	t.Helper()
 	var cards []*kernels.Set
 	for _, fault := range faults {
@@ -121,7 +121,7 @@ func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) r
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := f.GPU(pool)
+	e := &Device{f.GPU(pool), f, faultyChunk}
 	t.Cleanup(func() {
 		_ = pool.Close() // as faulty as the devices
 		if n := e.Counts().Faults; n != told.Load() {

@@ -19,6 +19,7 @@ type Input struct {
 	Name    string // the catalog's name; its extension counts
 	Text    []byte
 	Options map[string]any
+	Layer   string // that is read; empty: the first one
 	Limits  readers.Limits
 	Parser  func(readers.Layout) readers.Parser // nil: the format's CPU engine
 
@@ -40,6 +41,7 @@ type input struct {
 	file   *source.File
 	src    *source.File // what is parsed: file, or its text as UTF-8
 	opts   readers.Options
+	layer  string
 	err    error // of recoding it
 }
 
@@ -49,7 +51,7 @@ func openInput(t testing.TB, f readers.Format, in Input) input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := input{format: f, file: openText(t, in), opts: opts}
+	r := input{format: f, file: openText(t, in), opts: opts, layer: in.Layer}
 	r.src, r.err = readers.Registry{f}.Unpack(t.Context(), f, r.file, source.UnpackOptions{})
 	return r
 }
@@ -66,6 +68,13 @@ func (r input) close(t testing.TB) {
 	}
 }
 
+// layout is what a parser of the input is made of.
+func (r input) layout(ctx context.Context) (readers.Layout, error) {
+	layout, err := r.format.Open(ctx, r.src, r.opts)
+	layout.Layer = r.layer
+	return layout, err
+}
+
 // read reads with a parser of the format, nil for its CPU engine.
 func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.Limits) (*readers.Table, error) {
 	if r.err != nil {
@@ -77,7 +86,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 		panic(fmt.Sprintf("%s is still being read after %v", r.src.Name, endless))
 	})
 	defer watch.Stop()
-	layout, err := r.format.Open(ctx, r.src, r.opts)
+	layout, err := r.layout(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +172,25 @@ func Place(err error) (*readers.ParseError, error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("%T is neither *readers.ParseError nor *readers.LimitError: %w", err, err)
+}
+
+// Fault fails the test unless an error is one of the byte at an offset of a text, with a part of its
+// message. Mark gives text and offset.
+func Fault(t testing.TB, text string, err error, offset int64, want string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("%s\ngot no error, want %q at byte %d", text, want, offset)
+	}
+	at, wrong := Place(err)
+	if wrong != nil {
+		t.Fatal(wrong)
+	}
+	if at == nil { // a limit: its place is in its text
+		t.Fatalf("%s\ngot %v, want a *readers.ParseError at byte %d", text, err, offset)
+	}
+	if at.Offset != offset || !strings.Contains(err.Error(), want) {
+		t.Fatalf("%s\ngot error: %v\nwant %q at byte %d: %s¦%s", text, err, want, offset, text[:offset], text[offset:])
+	}
 }
 
 // golden is a file of testdata.

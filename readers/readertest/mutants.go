@@ -3,17 +3,15 @@ package readertest
 import (
 	"slices"
 	"testing"
-
-	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Mutants reads a file with one mistake, again and again: each byte of text[from:to] is left out or
-// stands twice, or a byte of an alphabet stands before it or in its place. A GPU engine has to give
-// the outcome of the CPU engine. It has to read an eighth of as many chunks as there are files, at
-// least, or it was hardly asked; those with the mistake it may refuse.
+// Mutants reads a file with one mistake, again and again: a byte of text[from:to] is left out or is
+// there twice, or a byte of an alphabet precedes it or replaces it. The device gives the outcome of
+// the CPU engine. It accepts one chunk for eight files, or it was hardly used; the chunk with the
+// mistake it may refuse.
 //
 // Under -short each 61st is read.
-func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet string, e readers.Engine) {
+func (d *Device) Mutants(t *testing.T, in Input, from, to int, alphabet string) {
 	t.Helper()
 	step := 1
 	if testing.Short() {
@@ -25,7 +23,7 @@ func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet st
 			return
 		}
 		in.Text = slices.Concat(parts...)
-		Same(t, f, in, []int{0}, OnDevice(e))
+		d.Same(t, in)
 	}
 	for i := from; i < to; i++ {
 		before, at, behind := whole[:i], whole[i:i+1], whole[i+1:]
@@ -37,9 +35,9 @@ func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet st
 			read(before, c, behind)
 		}
 	}
-	c := e.Counts()
-	t.Logf("%d files; %d chunks accepted, %d refused, the last because of %q", n/step, c.Chunks, c.Refused, c.Reason)
-	if c.Chunks < int64(n/step/8) {
-		t.Errorf("%d chunks accepted of %d files: want an eighth", c.Chunks, n/step)
+	counts := d.Counts()
+	t.Logf("%d files; %s", n/step, countsText(counts))
+	if counts.Chunks < int64(n/step/8) {
+		t.Errorf("%d chunks accepted of %d files: want an eighth", counts.Chunks, n/step)
 	}
 }

@@ -1,13 +1,9 @@
 package shapefile_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +13,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// deviceChunks are so small that most files are several chunks, down to a record.
-var deviceChunks = []int64{60, 300, 1000, 4000}
+// devices are engines with chunks so small that most files are several chunks, down to a record.
+func devices(t *testing.T) readertest.Devices {
+	return readertest.NewDevices(t, shapefile.Format(), 60, 300, 1000, 4000)
+}
 
 // withIndex gives an input the .shx that its records say, as far as they follow each other.
 func withIndex(in readertest.Input) readertest.Input {
@@ -36,31 +34,6 @@ func withIndex(in readertest.Input) readertest.Input {
 	}
 	in.Siblings = siblings
 	return in
-}
-
-// goldenInput is a file of testdata with its siblings and options.
-func goldenInput(t *testing.T, name string) readertest.Input {
-	t.Helper()
-	in := readertest.Input{Name: filepath.Base(name), Siblings: map[string][]byte{}}
-	read := func(ext string) []byte {
-		text, err := os.ReadFile(strings.TrimSuffix(name, ".shp") + ext)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		return text
-	}
-	in.Text = read(".shp")
-	for _, ext := range shapefile.Format().Siblings {
-		if text := read(ext); text != nil {
-			in.Siblings[ext] = text
-		}
-	}
-	if text := read(".options"); text != nil {
-		if err := json.Unmarshal(text, &in.Options); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return withIndex(in)
 }
 
 // repeated is a shapefile with its records n times, if they follow each other.
@@ -100,30 +73,21 @@ func repeated(in readertest.Input, times int) readertest.Input {
 	return withIndex(in)
 }
 
-// TestDeviceGolden reads the files of testdata in chunks of every size, and again with their
-// records several times.
+// TestDeviceGolden reads the files of testdata as they are, and with their records several times.
 func TestDeviceGolden(t *testing.T) {
-	list := readertest.Devices(t, shapefile.Format(), deviceChunks)
-	names, err := filepath.Glob(filepath.Join("testdata", "*.shp"))
-	if err != nil || len(names) < 15 {
-		t.Fatalf("%d files in testdata, error %v", len(names), err)
-	}
-	for _, name := range names {
-		in := goldenInput(t, name)
-		for _, d := range list {
-			readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
-			again := repeated(in, 1+6000/(1+len(in.Text)))
-			again.Limits.BatchRows = 8
-			readertest.Same(t, shapefile.Format(), again, []int{0}, readertest.OnDevice(d))
-		}
-	}
-	readertest.Accepted(t, list, deviceChunks, 150, 0.5)
+	list := devices(t)
+	list.Golden(t, func(in readertest.Input) []readertest.Input {
+		in = withIndex(in)
+		longer := repeated(in, 1+6000/(1+len(in.Text)))
+		longer.Limits.BatchRows = 8
+		return []readertest.Input{in, longer}
+	})
+	list.Accepted(t, 150, 0.5)
 }
 
 // TestDeviceSplits has chunks begin and end at every byte of a small file, which is cut off at
 // some.
 func TestDeviceSplits(t *testing.T) {
-	k := readertest.Kernels(t)
 	contents := [][]byte{
 		parts(polygon, []xy{square(0, 0, 9), hole(1, 1, 1)}), nothing,
 		parts(polygon, []xy{square(0, 0, 1), square(5, 5, 1)}), parts(polygon, nil),
@@ -132,96 +96,61 @@ func TestDeviceSplits(t *testing.T) {
 	numbers := []string{"   1", "*  2", "  -3", "   4", "   5"}
 	whole := many(len(contents), func(i int) ([]byte, string) { return contents[i], numbers[i] })
 	whole.Options = map[string]any{"on_error": "skip"}
-	for chunk := int64(1); chunk <= int64(len(whole.Text)/2); chunk += 1 + chunk/20 {
-		t.Run(fmt.Sprint(chunk), func(t *testing.T) { // a device's memory is free again afterwards
-			d := readertest.DeviceOn(t, shapefile.Format(),
-				slots.Config{Plan: slots.Plan{ChunkBytes: chunk, Slots: 2, Work: 2}}, k)
-			for cut := range 2 {
-				in := withIndex(whole)
-				in.Text = in.Text[:len(in.Text)-cut]
-				readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
-			}
-			if n := d.Counts(); n.Chunks+n.Refused == 0 {
-				t.Error("no chunk was for the device")
-			}
-		})
-	}
+	readertest.DeviceSplits(t, shapefile.Format(), whole, 8, 1)
 }
 
-// TestDeviceSweep holds what devices make of random shapefiles against what the CPU engine makes of
-// them: tables, counts and errors, to the letter. Some have attributes that devices leave alone,
-// some are broken, and some have a .shx that says something else.
+// TestDeviceSweep reads random shapefiles. Some have attributes that devices do not read, some are
+// invalid, and some have a .shx that does not fit.
 func TestDeviceSweep(t *testing.T) {
-	list := readertest.Devices(t, shapefile.Format(), deviceChunks)
-	documents := int64(0)
-	readertest.Sweep(t, 2000, func(seed uint64) bool {
-		documents++
-		r := rand.New(rand.NewPCG(seed, 27))
-		in := sweepInput(r)
-		if r.IntN(8) > 0 {
-			in = withIndex(in)
-		}
-		if r.IntN(8) > 0 {
-			in.Options["memo"] = "ignore"
-		}
-		if r.IntN(8) == 0 {
-			in.Options["include_deleted"] = "true"
-		}
-		if n := len(in.Text); n > 100 && r.IntN(4) == 0 { // behind the back of the .shx
-			in.Text = slices.Clone(in.Text)
-			in.Text[100+r.IntN(n-100)] = byte(r.IntN(4) * r.IntN(64))
-		}
-		if r.IntN(2) == 0 {
-			in.Limits.BatchRows = 1 + r.IntN(30)
-		}
-		d := readertest.OnDevice(list[r.IntN(len(list))])
-		readertest.Same(t, shapefile.Format(), in, []int{0}, d)
-		readertest.Projected(t, shapefile.Format(), in, readertest.Some(seed), d)
-		_, err := readertest.Parse(t, shapefile.Format(), in)
-		return err == nil
-	})
-	readertest.Accepted(t, list, deviceChunks, documents, 0.5)
+	readertest.Sweep{Format: shapefile.Format(), Documents: 2000, Document: sweepOnDevice}.Device(t, devices(t), 1, 0.5)
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with devices
-// as the server has them and with the CPU engine. The devices may leave none of their chunks:
-// generated files have nothing odd. Without files it reads some of its own in chunks of 1 MiB, with
-// as much memory as these take.
-func TestDeviceLarge(t *testing.T) {
-	files, config := map[string]readertest.Input{}, slots.Config{}
-	for _, path := range filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES")) {
-		in := goldenInput(t, path)
-		files[in.Name] = in
+// sweepOnDevice is the shapefile of a seed.
+func sweepOnDevice(seed uint64) readertest.Input {
+	r := rand.New(rand.NewPCG(seed, 27))
+	in := sweepInput(r)
+	if r.IntN(8) > 0 {
+		in = withIndex(in)
 	}
-	if len(files) == 0 {
-		config.Memory = 16 << 20
-		files["points.shp"] = many(50000, func(i int) ([]byte, string) {
+	if r.IntN(8) > 0 {
+		in.Options["memo"] = "ignore"
+	}
+	if r.IntN(8) == 0 {
+		in.Options["include_deleted"] = "true"
+	}
+	if n := len(in.Text); n > 100 && r.IntN(4) == 0 { // the .shx does not know of it
+		in.Text = slices.Clone(in.Text)
+		in.Text[100+r.IntN(n-100)] = byte(r.IntN(4) * r.IntN(64))
+	}
+	if r.IntN(2) == 0 {
+		in.Limits.BatchRows = 1 + r.IntN(30)
+	}
+	return in
+}
+
+func TestDeviceLarge(t *testing.T) {
+	readertest.DeviceLarge(t, shapefile.Format(), func() (files []readertest.Input) {
+		add := func(name string, n int, record func(i int) ([]byte, string)) {
+			in := many(n, record)
+			in.Name = name
+			files = append(files, in)
+		}
+		add("points.shp", 50000, func(i int) ([]byte, string) {
 			return at(point, float64(i), 1), fmt.Sprintf("%4d", i%1000)
 		})
-		if !testing.Short() {
-			files["alone.shp"] = many(60000, func(i int) ([]byte, string) {
-				return at(pointZ, float64(i), 1, 2, 3), ""
-			})
-			files["lines.shp"] = many(30000, func(i int) ([]byte, string) {
-				return parts(polyLineM, []xy{square(float64(i), 1, 2), {1, 2}}, ordinates(1, 2, 3, 4, 5, float64(i))),
-					""
-			})
-			files["islands.shp"] = many(12000, func(i int) ([]byte, string) {
-				return parts(polygon, []xy{hole(1, 1, 2), square(0, 0, 9), square(float64(20+i), 1, 2)}[:1+i%3]),
-					fmt.Sprintf("%4d", i%1000)
-			})
+		if testing.Short() {
+			return files
 		}
-	}
-	k := readertest.Kernels(t)
-	for name, in := range files {
-		t.Run(name, func(t *testing.T) {
-			d := readertest.DeviceOn(t, shapefile.Format(), config, k)
-			readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks == 0 || n.Refused > 0 {
-				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(in.Text), n.Chunks, n.Refused, n.Reason)
-			}
+		add("alone.shp", 60000, func(i int) ([]byte, string) { return at(pointZ, float64(i), 1, 2, 3), "" })
+		add("lines.shp", 30000, func(i int) ([]byte, string) {
+			return parts(polyLineM, []xy{square(float64(i), 1, 2), {1, 2}}, ordinates(1, 2, 3, 4, 5, float64(i))), ""
 		})
-	}
+		add("islands.shp", 12000, func(i int) ([]byte, string) {
+			return parts(polygon, []xy{hole(1, 1, 2), square(0, 0, 9), square(float64(20+i), 1, 2)}[:1+i%3]),
+				fmt.Sprintf("%4d", i%1000)
+		})
+		return files
+	})
 }
 
 // many is a shapefile of n records, with attributes if they have some. The content of its first one
@@ -311,18 +240,11 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"a number out of sequence", stale, "of another number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, shapefile.Format(), 6<<10)
-			for _, mode := range []string{"fail", "skip", "null", "repair"} {
-				c.in.Options = map[string]any{"on_error": mode}
-				readertest.Same(t, shapefile.Format(), c.in, []int{0}, readertest.OnDevice(d))
-			}
+			d := readertest.NewDevice(t, shapefile.Format(), 6<<10)
 			readertest.Projected(t, shapefile.Format(), c.in, func([]string) []string {
 				return []string{"N"}
-			}, readertest.OnDevice(d))
-			n := d.Counts()
-			if n.Chunks == 0 || (n.Refused > 0) != (c.why != "") || !strings.Contains(n.Reason, c.why) {
-				t.Errorf("%d chunks accepted, %d refused: %q, want %q", n.Chunks, n.Refused, n.Reason, c.why)
-			}
+			}, d.Variant())
+			d.Refuses(t, c.why, readertest.Modes(c.in)...)
 		})
 	}
 }
@@ -350,11 +272,8 @@ func TestDeviceIsNotAsked(t *testing.T) {
 		{"no record", withIndex(readertest.Input{Name: "a.shp", Text: shp(point)})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, shapefile.Format(), 4<<10)
-			readertest.Same(t, shapefile.Format(), c.in, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks != 0 || n.Refused != 0 {
-				t.Errorf("%d chunks accepted, %d refused: %q", n.Chunks, n.Refused, n.Reason)
-			}
+			d := readertest.NewDevice(t, shapefile.Format(), 4<<10)
+			d.Ignores(t, c.in)
 		})
 	}
 }
@@ -380,11 +299,8 @@ func TestDeviceGivesUp(t *testing.T) {
 		return parts(polygon, []xy{square(0, 0, 3)}), " 123"
 	})
 	in.Options = map[string]any{"on_error": "skip"}
-	d := readertest.Device(t, shapefile.Format(), 6<<10)
-	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
-	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "takes too long") {
-		t.Errorf("%+v", n)
-	}
+	d := readertest.NewDevice(t, shapefile.Format(), 6<<10)
+	d.Refuses(t, "takes too long", in)
 }
 
 // TestDeviceUneven has shapes whose attributes are far more than those of the file on average:
@@ -402,14 +318,11 @@ func TestDeviceUneven(t *testing.T) {
 		return nothing, ""
 	})
 	in.Siblings[".dbf"] = dbf([]field{{"C", 'C', 240, 0}}, slices.Repeat([]string{strings.Repeat(" ", 241)}, rows)...)
-	d := readertest.DeviceOn(t, shapefile.Format(), slots.Config{Plan: slots.Plan{
+	d := readertest.NewDeviceOn(t, shapefile.Format(), slots.Config{Plan: slots.Plan{
 		ChunkBytes: 1 << 18,
 		Slots:      2, Work: 2,
 	}}, readertest.Kernels(t))
-	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
-	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "far more beside them") {
-		t.Errorf("%+v", n)
-	}
+	d.Refuses(t, "far more beside them", in)
 }
 
 // TestDeviceFaults has calls of the device fail.
@@ -445,7 +358,6 @@ func TestDeviceMutants(t *testing.T) {
 		parts(polygon, []xy{square(0, 0, 1)}),
 	}
 	in := many(12, func(i int) ([]byte, string) { return contents[i%3], fmt.Sprintf(" %3d", i) })
-	d := readertest.Device(t, shapefile.Format(), 500)
-	readertest.Mutants(t, shapefile.Format(), in, 100+len(in.Text)/3, 100+2*len(in.Text)/3,
-		"\x00\x01\x03\x05\x7f\x80\xff", d)
+	d := readertest.NewDevice(t, shapefile.Format(), 500)
+	d.Mutants(t, in, 100+len(in.Text)/3, 100+2*len(in.Text)/3, "\x00\x01\x03\x05\x7f\x80\xff")
 }

@@ -4,131 +4,20 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestSweep reads random shapefiles of every type, most of them with mistakes, in windows, parts
-// and batches of random sizes, and their chunks again: tables, counts and errors must be the same.
+// TestSweep reads random shapefiles of every type, most of them with mistakes.
 func TestSweep(t *testing.T) {
-	readertest.Sweep(t, 500, func(seed uint64) bool { return sweepOne(t, rand.New(rand.NewPCG(seed, 8))) })
-}
-
-// sweepOne reads a document in every way, and reports whether it is a table.
-func sweepOne(t *testing.T, r *rand.Rand) bool {
-	t.Helper()
-	in := sweepInput(r)
-	sizes := []int{1 + r.IntN(60), 1 + r.IntN(600), 1 + r.IntN(64<<10)}
-	table, err := readertest.Check(t, shapefile.Format(), in)
-	readertest.Same(t, shapefile.Format(), in, sizes, windows, parallel)
-	small := in
-	small.Limits.BatchRows = 1 + r.IntN(100)
-	if r.IntN(2) == 0 {
-		small.Limits.BatchRows = 1 + r.IntN(4)
-	}
-	if err == nil {
-		again, err := readertest.Check(t, shapefile.Format(), small)
-		if err != nil || readertest.Rows(again) != readertest.Rows(table) {
-			t.Errorf("%q\nbatches of %d rows, error %v", in.Text, small.Limits.BatchRows, err)
-		}
-		checkSpans(t, small)
-	}
-	readertest.Same(t, shapefile.Format(), small, sizes, windows, parallel)
-	return err == nil
-}
-
-// checkSpans reads each chunk again by its span: the columns must be those of the first time.
-func checkSpans(t *testing.T, in readertest.Input) {
-	t.Helper()
-	src, layout := openBeside(t, in)
-	defer func() { _ = src.Close() }()
-	parser := shapefile.Parallel(layout, 50)
-	read := func(span readers.Span) (chunks []readers.Chunk) {
-		_, err := parser.Parse(t.Context(), src, readers.Request{Span: span, Limits: in.Limits},
-			func(c readers.Chunk) error {
-				chunks = append(chunks, c)
-				return nil
-			})
-		if err != nil {
-			t.Errorf("%+v: %v", span, err)
-		}
-		return chunks
-	}
-	for _, c := range read(readers.Span{To: -1}) {
-		if c.Columns.Rows == 0 {
-			continue
-		}
-		again := read(c.Span)
-		if len(again) != 1 || again[0].Columns.Rows != c.Columns.Rows {
-			t.Errorf("%q\n%+v again, got %d chunks", in.Text, c.Span, len(again))
-			return
-		}
-		if got, want := columnsText(again[0].Columns, c.Columns), columnsText(c.Columns,
-			again[0].Columns); got != want {
-			t.Errorf("%q\n%+v again, got\n%s\nwant:\n%s", in.Text, c.Span, got, want)
-			return
-		}
-	}
-}
-
-// columnsText is everything of columns that counts, with types that hold those of others too: a
-// chunk may be as wide as the part that its rows were of.
-func columnsText(columns, others *geoarrow.Columns) string {
-	var b strings.Builder
-	for i := range columns.Attributes {
-		facts := columns.Attributes[i].Facts.Join(others.Attributes[i].Facts)
-		c, ok := columns.Attributes[i].Widen(facts.Resolve(geoarrow.RoleAttribute), columns.Rows)
-		if !ok {
-			return c.Name + " is needed as text"
-		}
-		fmt.Fprintf(&b, "%q %v rounded %d replaced %d nulls %d valid %x offsets %d values %x\n", c.Name,
-			c.Type, c.Rounded, c.Replaced, c.Nulls, c.Valid, c.Offsets, c.Values)
-	}
-	table := readers.Table{
-		Rows: int64(columns.Rows), Starts: []int64{0, int64(columns.Rows)},
-		Batches: []*geoarrow.Columns{{Rows: columns.Rows, Geometry: columns.Geometry}},
-	}
-	return b.String() + strings.SplitAfterN(readertest.Columns(&table), ":", 3)[2] // without the type
-}
-
-// openBeside opens an input and its siblings.
-func openBeside(t *testing.T, in readertest.Input) (*source.File, readers.Layout) {
-	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{".shp": in.Text}
-	for ext, text := range in.Siblings {
-		files[ext] = text
-	}
-	for ext, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, "a"+ext), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	src, err := source.Open("a.shp", filepath.Join(dir, "a.shp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts, err := shapefile.Format().ParseOptions(in.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout, err := shapefile.Format().Open(t.Context(), src, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src, layout
+	readertest.Sweep{
+		Format: shapefile.Format(), Documents: 500, Variants: []readertest.Variant{windows, parallel},
+		Document: func(seed uint64) readertest.Input { return sweepInput(rand.New(rand.NewPCG(seed, 8))) },
+	}.CPU(t)
 }
 
 // sweepInput is a random shapefile with its siblings and options.

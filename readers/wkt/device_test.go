@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/readertest"
-	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
@@ -163,15 +161,12 @@ func TestDeviceAcceptsOrdinaryFiles(t *testing.T) {
 		}, "", "\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, wkt.Format(), 2<<10)
+			d := readertest.NewDevice(t, wkt.Format(), 2<<10)
 			text := c.plain.file(300, c.before, c.behind)
-			readertest.Same(t, wkt.Format(), readertest.Input{
+			d.Accepts(t, 3, readertest.Input{
 				Name: "a.wkt", Text: text,
 				Limits: readers.Limits{BatchRows: 100},
-			}, []int{0}, readertest.OnDevice(d))
-			if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
-				t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", len(text), n.Chunks, n.Refused, n.Reason)
-			}
+			})
 		})
 	}
 }
@@ -220,13 +215,13 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 				continue
 			}
 			t.Run(c.name+", "+mode, func(t *testing.T) {
-				d := readertest.Device(t, wkt.Format(), 1<<10)
+				d := readertest.NewDevice(t, wkt.Format(), 1<<10)
 				text := slices.Concat(usual.file(40, "", "\n"), []byte(c.row+"\n"), usual.file(40, "", "\n"))
 				in := readertest.Input{
 					Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: 70},
 					Options: map[string]any{"on_error": mode},
 				}
-				readertest.Same(t, wkt.Format(), in, []int{0}, readertest.OnDevice(d))
+				d.Same(t, in)
 				if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 {
 					t.Errorf("%d chunks accepted, %d refused: %s; want some of both", n.Chunks, n.Refused, n.Reason)
 				}
@@ -235,42 +230,25 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	}
 }
 
-// TestDeviceGolden reads the files of testdata in chunks so small that a device is asked: as they
-// are, and amid ordinary rows.
+// TestDeviceGolden reads the files of testdata as they are, and between ordinary rows.
 func TestDeviceGolden(t *testing.T) {
-	names, err := filepath.Glob(filepath.Join("testdata", "*wkt"))
-	if err != nil || len(names) < 12 {
-		t.Fatalf("%d files in testdata: %v", len(names), err)
-	}
+	list := readertest.NewDevices(t, wkt.Format(), 60, 500)
 	usual := plain{rand.New(rand.NewPCG(7, 3)), allKinds, []string{""}, true}
-	for _, chunk := range []int64{60, 500} {
-		d := readertest.Device(t, wkt.Format(), chunk)
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
+	list.Golden(t, func(in readertest.Input) (inputs []readertest.Input) {
+		amid := in
+		amid.Text = slices.Concat(usual.file(20, "", "\n"), slices.Repeat(append(in.Text, '\n'), 3),
+			usual.file(20, "", "\n"))
+		for _, in := range []readertest.Input{in, amid} {
+			in.Limits.BatchRows = 7
+			modes := readertest.Modes(in)
+			if i := len(in.Text) % len(modes); testing.Short() {
+				modes = modes[i : i+1]
 			}
-			amid := slices.Concat(usual.file(20, "", "\n"), slices.Repeat(append(text, '\n'), 3),
-				usual.file(20, "", "\n"))
-			for _, text := range [][]byte{text, amid} {
-				for i, mode := range []string{"fail", "skip", "null", "repair"} {
-					if testing.Short() && len(text)%4 != i { // one of the four
-						continue
-					}
-					in := readertest.Input{
-						Name: filepath.Base(name), Text: text, Limits: readers.Limits{BatchRows: 7},
-						Options: map[string]any{"on_error": mode},
-					}
-					readertest.Same(t, wkt.Format(), in, []int{0}, readertest.OnDevice(d))
-				}
-			}
+			inputs = append(inputs, modes...)
 		}
-		n := d.Counts()
-		t.Logf("chunks of %d bytes: %d accepted, %d refused, the last for %s", chunk, n.Chunks, n.Refused, n.Reason)
-		if n.Chunks < int64(len(names)) {
-			t.Errorf("chunks of %d bytes: %d accepted", chunk, n.Chunks)
-		}
-	}
+		return inputs
+	})
+	list.Accepted(t, 24, 0.1)
 }
 
 // TestDeviceFindsRows marks where the first and the last row seem to begin, with ¦ and |, behind
@@ -313,62 +291,42 @@ func TestDeviceFindsRows(t *testing.T) {
 func TestDeviceBounds(t *testing.T) {
 	text := []byte("\xEF\xBB\xBF\n POINT(1 2)\r\nSRID=7;LINESTRING(1 2,3 4)\n;NULL\nPOLYGON((0 0,\n1 0,1 1,0 " +
 		"0))\nMULTIPOINT EMPTY ; srid = 7 ; POINT(5 6)\rPOINT EMPTY\nPOINT(7.5 8.25)")
-	for chunk := int64(1); chunk < int64(len(text))/2; chunk++ {
-		if testing.Short() && chunk%5 > 0 {
-			continue
-		}
-		t.Run(fmt.Sprint(chunk), func(t *testing.T) {
-			d := readertest.Device(t, wkt.Format(), chunk)
-			for cut := range 4 {
-				readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text[:len(text)-2*cut]},
-					[]int{0}, readertest.OnDevice(d))
-			}
-		})
-	}
+	readertest.DeviceSplits(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text}, 5, 2, 4, 6)
 }
 
-// TestDeviceSweep compares random documents.
+// TestDeviceSweep reads random documents, most of which are ordinary.
 func TestDeviceSweep(t *testing.T) {
-	var devices []readers.Engine
-	for _, chunk := range []int64{30, 200, 1000} {
-		devices = append(devices, readertest.Device(t, wkt.Format(), chunk))
-	}
-	readertest.Sweep(t, 2000, func(seed uint64) bool {
-		r := rand.New(rand.NewPCG(seed, 11))
-		text := document(r)
-		if r.IntN(3) > 0 {
-			tags := [][]string{{""}, {"?"}, {"", "Z"}, {"", " M", "ZM"}}[r.IntN(4)]
-			kinds := [][]string{
-				allKinds, allKinds[:1],
-				{"POINT", "MULTIPOINT"},
-				{"POLYGON", "MULTIPOLYGON"},
-				{"LINESTRING", "MULTILINESTRING"},
-				{"POINT", "GEOMETRYCOLLECTION"},
-			}[r.IntN(6)]
-			text = plain{r, kinds, tags, true}.file(r.IntN(25), []string{"", "SRID=1;", "NULL;"}[r.IntN(3)],
-				[]string{"\n", ";", "\r\n"}[r.IntN(3)])
-			for range r.IntN(2) * r.IntN(2) {
-				text = mutated(r, text)
-			}
-		}
-		in := readertest.Input{Name: "a.wkt", Text: text, Limits: readers.Limits{BatchRows: []int{
-			0, 1,
-			3, 20,
-		}[r.IntN(4)]}}
-		if r.IntN(2) == 0 {
-			in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
-		}
-		_, err := readertest.Parse(t, wkt.Format(), in)
-		readertest.Same(t, wkt.Format(), in, []int{0}, readertest.OnDevice(devices[r.IntN(3)]))
-		return err == nil
-	})
-	for i, d := range devices {
-		n := d.Counts()
-		t.Logf("device %d: %d chunks accepted, %d refused, the last for %s", i, n.Chunks, n.Refused, n.Reason)
-		if n.Chunks == 0 || n.Refused == 0 {
-			t.Error("want some of both")
+	list := readertest.NewDevices(t, wkt.Format(), 30, 200, 1000)
+	readertest.Sweep{Format: wkt.Format(), Documents: 2000, Document: sweepOnDevice}.Device(t, list, 1, 0.1)
+}
+
+// sweepOnDevice is the document of a seed.
+func sweepOnDevice(seed uint64) readertest.Input {
+	r := rand.New(rand.NewPCG(seed, 11))
+	text := document(r)
+	if r.IntN(3) > 0 {
+		tags := [][]string{{""}, {"?"}, {"", "Z"}, {"", " M", "ZM"}}[r.IntN(4)]
+		kinds := [][]string{
+			allKinds, allKinds[:1],
+			{"POINT", "MULTIPOINT"},
+			{"POLYGON", "MULTIPOLYGON"},
+			{"LINESTRING", "MULTILINESTRING"},
+			{"POINT", "GEOMETRYCOLLECTION"},
+		}[r.IntN(6)]
+		text = plain{r, kinds, tags, true}.file(r.IntN(25), []string{"", "SRID=1;", "NULL;"}[r.IntN(3)],
+			[]string{"\n", ";", "\r\n"}[r.IntN(3)])
+		for range r.IntN(2) * r.IntN(2) {
+			text = mutated(r, text)
 		}
 	}
+	in := readertest.Input{
+		Name: "a.wkt", Text: text,
+		Limits: readers.Limits{BatchRows: []int{0, 1, 3, 20}[r.IntN(4)]},
+	}
+	if r.IntN(2) == 0 {
+		in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
+	}
+	return in
 }
 
 // TestDeviceHostile reads what is long, comes in great numbers or is not meant to be read.
@@ -401,9 +359,8 @@ func TestDeviceHostile(t *testing.T) {
 		{"an SRID", "SRID=" + strings.Repeat("0", long) + "7;POINT(1 2)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := readertest.Device(t, wkt.Format(), 64<<10)
-			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(c.text)},
-				[]int{0}, readertest.OnDevice(d))
+			d := readertest.NewDevice(t, wkt.Format(), 64<<10)
+			d.Same(t, readertest.Input{Name: "a.wkt", Text: []byte(c.text)})
 			n := d.Counts()
 			t.Logf("%d chunks accepted, %d refused, the last for %s", n.Chunks, n.Refused, n.Reason)
 		})
@@ -412,56 +369,24 @@ func TestDeviceHostile(t *testing.T) {
 
 // TestDeviceLongRows has rows that fill most of a chunk, of which the device refuses none.
 func TestDeviceLongRows(t *testing.T) {
-	d := readertest.Device(t, wkt.Format(), 256<<10)
+	d := readertest.NewDevice(t, wkt.Format(), 256<<10)
 	var b strings.Builder
 	for i := range 12 {
 		b.WriteString("MULTIPOINT(" + strings.Repeat(fmt.Sprintf("(%d.25 2.5),", i), 5000) + "(3 4))\n")
 		b.WriteString("MULTIPOLYGON(((" + strings.Repeat("1.25 2.5, ", 5000) + "3 4), EMPTY), EMPTY)\nPOINT EMPTY\n")
 	}
-	readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(b.String())}, []int{0},
-		readertest.OnDevice(d))
-	if n := d.Counts(); n.Chunks < 3 || n.Refused > 0 {
-		t.Errorf("%d bytes: %d chunks accepted, %d refused: %s", b.Len(), n.Chunks, n.Refused, n.Reason)
-	}
+	d.Accepts(t, 3, readertest.Input{Name: "a.wkt", Text: []byte(b.String())})
 }
 
-// TestDeviceLarge reads the files that VIBEFLIGHT_SWEEP_FILES names, between colons, with a device
-// as the server has it, which may leave none of their chunks. Without files it reads small ones of
-// its own.
 func TestDeviceLarge(t *testing.T) {
-	files := filepath.SplitList(os.Getenv("VIBEFLIGHT_SWEEP_FILES"))
-	config, texts := slots.Config{}, map[string][]byte{}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	readertest.DeviceLarge(t, wkt.Format(), func() []readertest.Input {
+		polygons := plain{rand.New(rand.NewPCG(7, 4)), []string{"POLYGON"}, []string{""}, false}
+		return []readertest.Input{
+			{Name: "polygons.wkt", Text: polygons.file(18_000, "", "\n")},
+			// rows as short as a device accepts
+			{Name: "points.wkt", Text: []byte(strings.Repeat("POINT(1.5 -2.25)\n", 180_000))},
 		}
-		texts[name] = text
-	}
-	if len(files) == 0 {
-		config.Memory = 16 << 20 // for chunks of 1 MiB
-		texts["polygons"] = plain{
-			rand.New(rand.NewPCG(7, 4)),
-			[]string{"POLYGON"},
-			[]string{""},
-			false,
-		}.file(18_000, "", "\n")
-		texts["points"] = []byte(strings.Repeat("POINT(1.5 -2.25)\n", 180_000)) // as short as a device takes them
-	}
-	d := readertest.DeviceOn(t, wkt.Format(), config, readertest.Kernels(t))
-	for name, text := range texts {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			before := d.Counts()
-			readertest.Same(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: text}, []int{0},
-				readertest.OnDevice(d))
-			after := d.Counts()
-			chunks, refused := after.Chunks-before.Chunks, after.Refused-before.Refused
-			t.Logf("%d bytes; %d chunks accepted, %d refused", len(text), chunks, refused)
-			if chunks == 0 || refused > 0 {
-				t.Errorf("%d chunks accepted, %d refused: %s", chunks, refused, after.Reason)
-			}
-		})
-	}
+	})
 }
 
 // TestDeviceFaults has calls of the device fail.
@@ -482,9 +407,9 @@ func TestDeviceMutants(t *testing.T) {
 			"4))\nMULTIPOINT((1 2), (3 4))\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := readertest.Device(t, wkt.Format(), int64(len(text)))
-			readertest.Mutants(t, wkt.Format(), readertest.Input{Name: "a.wkt", Text: []byte(strings.Repeat(text, 4))},
-				len(text), 2*len(text), "(),; \n1-eZ", d)
+			d := readertest.NewDevice(t, wkt.Format(), int64(len(text)))
+			in := readertest.Input{Name: "a.wkt", Text: []byte(strings.Repeat(text, 4))}
+			d.Mutants(t, in, len(text), 2*len(text), "(),; \n1-eZ")
 		})
 	}
 }

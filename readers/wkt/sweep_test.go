@@ -1,19 +1,14 @@
 package wkt_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
-
-// sweepSeed is that of the first document; the others follow.
-const sweepSeed = 20261122
 
 // document is rows of random geometries with anything that may stand between them, and now and then
 // of what may not.
@@ -77,55 +72,23 @@ func mutated(r *rand.Rand, text []byte) []byte {
 	return []byte(z + m + a)
 }
 
-// Random documents give one table, or one error, whatever the windows, parts, workers and batches,
-// and each chunk of them gives itself again.
+// TestSweep reads random documents, some of them with mistakes.
 func TestSweep(t *testing.T) {
-	documents := 1000
-	if testing.Short() {
-		documents = 300
-	}
-	for n := range documents {
-		seed := uint64(sweepSeed + n)
-		r := rand.New(rand.NewPCG(seed, 0))
-		in := readertest.Input{Name: "a.wkt", Text: document(r), Limits: readers.Limits{Workers: 1}}
-		if r.IntN(2) == 0 {
-			in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
-		}
-		in.Limits.BatchRows = []int{0, 1, 2, 1 + r.IntN(100)}[r.IntN(4)]
-		if r.IntN(4) == 0 {
-			in.Limits.BatchBytes = 1 + r.Int64N(200)
-		}
-		_, _ = readertest.Check(t, wkt.Format(), in)
-		readertest.Same(t, wkt.Format(), in, []int{1 + r.IntN(8), 1 + r.IntN(len(in.Text)+1), 1 << 16}, variants...)
-		sweepSpans(t, in)
-		if t.Failed() {
-			t.Fatalf("document %d: seed %d, options %v, limits %+v", n, seed, in.Options, in.Limits)
-		}
-	}
+	readertest.Sweep{
+		Format: wkt.Format(), Documents: 6000, Document: newSweepDocument, Variants: variants,
+	}.CPU(t)
 }
 
-// sweepSpans reads each chunk of a text again.
-func sweepSpans(t *testing.T, in readertest.Input) {
-	t.Helper()
-	src, p := open(t, string(in.Text), in.Options)
-	defer src.Close()
-	var chunks []readers.Chunk
-	_, err := p.Parse(t.Context(), src, readers.Request{Span: readers.Span{To: -1}, Limits: in.Limits},
-		func(c readers.Chunk) error {
-			chunks = append(chunks, c)
-			return nil
-		})
-	if bad := new(readers.ParseError); err != nil && !errors.As(err, &bad) {
-		t.Fatal(err)
+// newSweepDocument writes the document of a seed.
+func newSweepDocument(seed uint64) readertest.Input {
+	r := rand.New(rand.NewPCG(seed, 0))
+	in := readertest.Input{Name: "a.wkt", Text: document(r)}
+	if r.IntN(2) == 0 {
+		in.Options = map[string]any{"on_error": []string{"skip", "null", "repair"}[seed%3]}
 	}
-	for i, c := range chunks {
-		if c.Columns.Rows == 0 {
-			continue
-		}
-		again := parse(t, p, src, c.Span, in.Limits.Unbatched())
-		if len(again) != 1 || dump(again[0]) != dump(c) {
-			t.Errorf("%q\nchunk %d, %+v, read again is %d chunks, %s\nwant\n%s", in.Text, i, c.Span,
-				len(again), dump(again[0]), dump(c))
-		}
+	in.Limits.BatchRows = []int{0, 1, 2, 1 + r.IntN(100)}[r.IntN(4)]
+	if r.IntN(4) == 0 {
+		in.Limits.BatchBytes = 1 + r.Int64N(200)
 	}
+	return in
 }

@@ -36,7 +36,7 @@ type readCase struct {
 // check reads each case whole, in windows and parts of every size, and in small batches.
 func check(t *testing.T, how readCase, cases []textCase) {
 	t.Helper()
-	card := readertest.OnDevice(readertest.Device(t, wkt.Format(), 12))
+	device := readertest.NewDevice(t, wkt.Format(), 12).Variant()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			text, offset := readertest.Mark(c.input)
@@ -45,7 +45,7 @@ func check(t *testing.T, how readCase, cases []textCase) {
 			table, err := readertest.Check(t, wkt.Format(), in)
 			switch {
 			case offset >= 0:
-				checkFault(t, text, err, offset, c.want)
+				readertest.Fault(t, text, err, offset, c.want)
 			case err != nil:
 				t.Fatalf("%q\ngot error: %v\nwant:\n%s", text, err, c.want)
 			case strings.TrimSpace(readertest.Columns(table)) != c.want:
@@ -56,7 +56,7 @@ func check(t *testing.T, how readCase, cases []textCase) {
 				sizes = append(sizes, size)
 			}
 			readertest.Same(t, wkt.Format(), in, sizes, variants...)
-			readertest.Same(t, wkt.Format(), in, []int{0}, card)
+			readertest.Same(t, wkt.Format(), in, []int{0}, device)
 			for _, rows := range []int{1, 2} {
 				in.Limits.BatchRows = rows
 				again, err := readertest.Check(t, wkt.Format(), in)
@@ -67,20 +67,6 @@ func check(t *testing.T, how readCase, cases []textCase) {
 				readertest.Same(t, wkt.Format(), in, []int{1, 7, 20, 50}, variants...)
 			}
 		})
-	}
-}
-
-func checkFault(t *testing.T, text string, err error, offset int64, want string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("%q\ngot no error, want %q at byte %d", text, want, offset)
-	}
-	at, wrong := readertest.Place(err)
-	if wrong != nil {
-		t.Fatal(wrong)
-	}
-	if at == nil || at.Offset != offset || !strings.Contains(err.Error(), want) {
-		t.Fatalf("%q\ngot error: %v\nwant %q at byte %d", text, err, want, offset)
 	}
 }
 

@@ -72,28 +72,17 @@ int vf_free_host(uintptr_t ctx, void *memory) {
   return cuMemFreeHost(memory);
 }
 
-// A copy of pageable memory cannot be recorded: the graph would keep the address of memory that Go may reuse.
-static CUresult recording(CUstream stream) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  CUresult r = cuStreamIsCapturing(stream, &status);
-  return r ? r : status == CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-}
-
 int vf_to_device(uintptr_t ctx, uintptr_t stream, uint64_t dst, const void *src, uint64_t bytes, int wait) {
   ON(ctx, stream);
   CUstream s = (CUstream)stream;
-  CUresult r = wait ? recording(s) : CUDA_SUCCESS;
-  if (r) return r;
-  r = cuMemcpyHtoDAsync(dst, src, bytes, s);
+  CUresult r = cuMemcpyHtoDAsync(dst, src, bytes, s);
   return r || !wait ? r : cuStreamSynchronize(s);
 }
 
 int vf_to_host(uintptr_t ctx, uintptr_t stream, void *dst, uint64_t src, uint64_t bytes, int wait) {
   ON(ctx, stream);
   CUstream s = (CUstream)stream;
-  CUresult r = wait ? recording(s) : CUDA_SUCCESS;
-  if (r) return r;
-  r = cuMemcpyDtoHAsync(dst, src, bytes, s);
+  CUresult r = cuMemcpyDtoHAsync(dst, src, bytes, s);
   return r || !wait ? r : cuStreamSynchronize(s);
 }
 
@@ -176,37 +165,4 @@ int vf_launch(uintptr_t ctx, uintptr_t stream, uintptr_t function, unsigned grid
   // Both processors are little-endian: a narrower parameter is read from the low bytes of its slot.
   for (int i = 0; i < count; i++) at[i] = (void *)&arguments[i];
   return cuLaunchKernel((CUfunction)function, grid, 1, 1, block, 1, 1, shared_bytes, (CUstream)stream, at, NULL);
-}
-
-int vf_capture(uintptr_t ctx, uintptr_t stream) {
-  ON(ctx, stream);
-  // Relaxed, since the other modes end a capture only on the thread that began it, and a goroutine may go on on another one.
-  return cuStreamBeginCapture((CUstream)stream, CU_STREAM_CAPTURE_MODE_RELAXED);
-}
-
-int vf_end_capture(uintptr_t ctx, uintptr_t stream, uintptr_t *graph) {
-  ON(ctx, stream);
-  CUgraph recorded = NULL;
-  CUresult r = cuStreamEndCapture((CUstream)stream, &recorded);
-  if (r) return r;
-  CUgraphExec replayable = NULL;
-  r = cuGraphInstantiate(&replayable, recorded, 0);
-  CUresult destroyed = cuGraphDestroy(recorded);
-  *graph = (uintptr_t)replayable;
-  if (r) return r;
-  if (destroyed) {
-    cuGraphExecDestroy(replayable);
-    *graph = 0;
-  }
-  return destroyed;
-}
-
-int vf_replay(uintptr_t ctx, uintptr_t stream, uintptr_t graph) {
-  ON(ctx, stream);
-  return cuGraphLaunch((CUgraphExec)graph, (CUstream)stream);
-}
-
-int vf_close_graph(uintptr_t ctx, uintptr_t graph) {
-  IN(ctx);
-  return cuGraphExecDestroy((CUgraphExec)graph);
 }

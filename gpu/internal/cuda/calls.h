@@ -39,7 +39,3 @@ enum { VF_MAX_ARGUMENTS = 64 };
 int vf_launch(uintptr_t ctx, uintptr_t stream, uintptr_t function, unsigned grid, unsigned block, unsigned shared_bytes,
               const uint64_t *arguments, int count);
 
-int vf_capture(uintptr_t ctx, uintptr_t stream);
-int vf_end_capture(uintptr_t ctx, uintptr_t stream, uintptr_t *graph);
-int vf_replay(uintptr_t ctx, uintptr_t stream, uintptr_t graph);
-int vf_close_graph(uintptr_t ctx, uintptr_t graph);

@@ -86,7 +86,7 @@ func (d *device) pageable(p unsafe.Pointer, bytes int64) C.int {
 	return 1
 }
 
-// ToDevice queues a copy. From pageable memory it waits for it, and cannot be recorded.
+// ToDevice queues a copy. From pageable memory it waits for it.
 func (d *device) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, bytes int64) error {
 	if bytes <= 0 {
 		return sized(bytes)
@@ -95,7 +95,7 @@ func (d *device) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, b
 	return failed(code, "cuMemcpyHtoDAsync", inBytes(bytes))
 }
 
-// ToHost queues a copy. Into pageable memory it waits for it, and cannot be recorded.
+// ToHost queues a copy. Into pageable memory it waits for it.
 func (d *device) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, bytes int64) error {
 	if bytes <= 0 {
 		return sized(bytes)

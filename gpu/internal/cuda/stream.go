@@ -11,7 +11,6 @@ package cuda
 #cgo nocallback vf_await
 #cgo noescape vf_elapsed
 #cgo nocallback vf_elapsed
-#cgo nocallback vf_replay
 */
 import "C"
 
@@ -85,26 +84,4 @@ func (d *device) Elapsed(from, to driver.Event) (time.Duration, error) {
 	var ms C.float
 	code := C.vf_elapsed(d.ctx(), C.uintptr_t(from), C.uintptr_t(to), &ms)
 	return time.Duration(float64(ms) * float64(time.Millisecond)), failed(code, "cuEventElapsedTime", nil)
-}
-
-// Capture records what s is given from now on. It may be ended on another thread.
-func (d *device) Capture(s driver.Stream) error {
-	return failed(C.vf_capture(d.ctx(), C.uintptr_t(s)), "cuStreamBeginCapture", nil)
-}
-
-// EndCapture gives what was recorded, ready to be replayed.
-func (d *device) EndCapture(s driver.Stream) (driver.Graph, error) {
-	var g C.uintptr_t
-	code := C.vf_end_capture(d.ctx(), C.uintptr_t(s), &g)
-	return driver.Graph(g), failed(code, "cuStreamEndCapture", nil)
-}
-
-// Replay queues the whole graph. One that still runs is waited for first, on the device.
-func (d *device) Replay(s driver.Stream, g driver.Graph) error {
-	return failed(C.vf_replay(d.ctx(), C.uintptr_t(s), C.uintptr_t(g)), "cuGraphLaunch", nil)
-}
-
-// CloseGraph lets the graph go; a replay that was queued is still done.
-func (d *device) CloseGraph(g driver.Graph) error {
-	return failed(C.vf_close_graph(d.ctx(), C.uintptr_t(g)), "cuGraphExecDestroy", nil)
 }

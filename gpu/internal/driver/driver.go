@@ -39,8 +39,6 @@ type (
 	Module uintptr
 	// Function is one kernel of a Module.
 	Function uintptr
-	// Graph is recorded work.
-	Graph uintptr
 )
 
 // Info says what a device is. It does not change while the device is open.
@@ -123,13 +121,6 @@ type Driver interface {
 	// Launch queues f. Each argument is an integer or an address in an 8-byte slot, of which a
 	// narrower parameter takes the low bytes.
 	Launch(s Stream, f Function, d Dim, args []uint64) error
-
-	// Capture starts to record the work given to s instead of doing it, EndCapture stops and gives
-	// it as a graph to be replayed.
-	Capture(s Stream) error
-	EndCapture(s Stream) (Graph, error)
-	Replay(s Stream, g Graph) error
-	CloseGraph(g Graph) error
 }
 
 // Source is one translation unit of CUDA C++.

@@ -37,7 +37,6 @@ type device struct {
 	last    uintptr // handle
 	streams map[driver.Stream]*stream
 	events  map[driver.Event]*event
-	graphs  map[driver.Graph]*graph
 	modules map[driver.Module]*module
 	kernels map[driver.Function]*kernel
 	runners []*runner // that no launch uses
@@ -67,7 +66,6 @@ func Open(o Options) (driver.Driver, error) {
 		host:    &memory{what: "page-locked memory", limit: o.MemoryBytes},
 		streams: map[driver.Stream]*stream{},
 		events:  map[driver.Event]*event{},
-		graphs:  map[driver.Graph]*graph{},
 		modules: map[driver.Module]*module{},
 		kernels: map[driver.Function]*kernel{},
 	}, nil
@@ -102,7 +100,6 @@ func (d *device) Close() error {
 	}
 	count(len(d.streams), "streams")
 	count(len(d.events), "events")
-	count(len(d.graphs), "graphs")
 	count(len(d.modules), "modules")
 	for _, m := range d.modules {
 		m.unload()
@@ -112,7 +109,6 @@ func (d *device) Close() error {
 	}
 	clear(d.streams)
 	clear(d.events)
-	clear(d.graphs)
 	clear(d.modules)
 	clear(d.kernels)
 	d.runners = nil
@@ -132,7 +128,7 @@ func (d *device) Close() error {
 
 func (d *device) Alloc(s driver.Stream, bytes int64) (driver.Ptr, error) {
 	var p driver.Ptr
-	err := d.outside(s, "allocate device memory", func(*stream) error {
+	err := d.do(s, "allocate device memory", func() error {
 		m, err := d.memory.alloc(bytes)
 		if err == nil {
 			p = driver.Ptr(m.start)
@@ -143,7 +139,7 @@ func (d *device) Alloc(s driver.Stream, bytes int64) (driver.Ptr, error) {
 }
 
 func (d *device) Free(s driver.Stream, p driver.Ptr) error {
-	return d.outside(s, "free device memory", func(*stream) error { return d.memory.free(uintptr(p)) })
+	return d.do(s, "free device memory", func() error { return d.memory.free(uintptr(p)) })
 }
 
 func (d *device) Trim() error { return d.memory.trim() }
@@ -164,9 +160,9 @@ func (d *device) AllocHost(bytes int64) (unsafe.Pointer, error) {
 func (d *device) FreeHost(p unsafe.Pointer) error { return d.host.free(uintptr(p)) }
 
 func (d *device) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, bytes int64) error {
-	return d.do(s, "copy to device", func(check bool) error {
+	return d.do(s, "copy to device", func() error {
 		to, err := d.memory.at(uintptr(dst), bytes)
-		if err != nil || check {
+		if err != nil {
 			return wrap("copy to device", err)
 		}
 		copy(to, unsafe.Slice((*byte)(src), bytes))
@@ -175,9 +171,9 @@ func (d *device) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, b
 }
 
 func (d *device) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, bytes int64) error {
-	return d.do(s, "copy to host", func(check bool) error {
+	return d.do(s, "copy to host", func() error {
 		from, err := d.memory.at(uintptr(src), bytes)
-		if err != nil || check {
+		if err != nil {
 			return wrap("copy to host", err)
 		}
 		copy(unsafe.Slice((*byte)(dst), bytes), from)
@@ -186,13 +182,13 @@ func (d *device) ToHost(s driver.Stream, dst unsafe.Pointer, src driver.Ptr, byt
 }
 
 func (d *device) Copy(s driver.Stream, dst, src driver.Ptr, bytes int64) error {
-	return d.do(s, "copy", func(check bool) error {
+	return d.do(s, "copy", func() error {
 		to, err := d.memory.at(uintptr(dst), bytes)
 		if err != nil {
 			return wrap("copy", err)
 		}
 		from, err := d.memory.at(uintptr(src), bytes)
-		if err != nil || check {
+		if err != nil {
 			return wrap("copy", err)
 		}
 		copy(to, from)
@@ -201,9 +197,9 @@ func (d *device) Copy(s driver.Stream, dst, src driver.Ptr, bytes int64) error {
 }
 
 func (d *device) Fill(s driver.Stream, dst driver.Ptr, value byte, bytes int64) error {
-	return d.do(s, "fill", func(check bool) error {
+	return d.do(s, "fill", func() error {
 		to, err := d.memory.at(uintptr(dst), bytes)
-		if err != nil || check {
+		if err != nil {
 			return wrap("fill", err)
 		}
 		fill(to, value)

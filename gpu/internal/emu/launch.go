@@ -14,7 +14,6 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -138,13 +137,12 @@ func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 }
 
 func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
-	args = slices.Clone(args)
-	return d.do(s, "launch", func(check bool) error {
+	return d.do(s, "launch", func() error {
 		k, err := lookUp(d, d.kernels, f, "function")
 		if err != nil {
 			return err
 		}
-		if err := d.checkLaunch(k, dim, len(args)); err != nil || check {
+		if err := d.checkLaunch(k, dim, len(args)); err != nil {
 			return err
 		}
 		return d.launch(k, dim, args)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
@@ -18,17 +17,13 @@ func TestHandles(t *testing.T) {
 	b.must(err)
 	e, err := b.NewEvent()
 	b.must(err)
-	b.must(b.Capture(s))
-	g, err := b.EndCapture(s)
-	b.must(err)
 	m, err := b.Load(compiled(t, "warp.cu", false))
 	b.must(err)
 	f, err := b.Function(m, "votes")
 	b.must(err)
 	for _, first := range []bool{true, false} {
 		for call, err := range map[string]error{
-			"CloseStream": b.CloseStream(s), "CloseEvent": b.CloseEvent(e), "CloseGraph": b.CloseGraph(g),
-			"Unload": b.Unload(m),
+			"CloseStream": b.CloseStream(s), "CloseEvent": b.CloseEvent(e), "Unload": b.Unload(m),
 		} {
 			if (err == nil) != first {
 				t.Errorf("%s, the first time: %v: %v", call, first, err)
@@ -37,11 +32,9 @@ func TestHandles(t *testing.T) {
 	}
 	for call, err := range map[string]error{
 		"Synchronize": b.Synchronize(s),
-		"Capture":     b.Capture(s),
 		"Record":      b.Record(e, b.stream),
 		"Wait":        b.Wait(b.stream, e),
 		"Await":       b.Await(e),
-		"Replay":      b.Replay(b.stream, g),
 		"Launch":      b.Launch(b.stream, f, driver.Dim{Grid: 1, Block: 1}, nil),
 		"zero stream": b.Launch(0, f, driver.Dim{Grid: 1, Block: 1}, nil),
 	} {
@@ -53,63 +46,6 @@ func TestHandles(t *testing.T) {
 	if err == nil {
 		t.Error("Function of a module that was unloaded gives no error")
 	}
-}
-
-func TestCapture(t *testing.T) {
-	b := newBench(t, "wrong.cu", variant{})
-	p, host := b.alloc(16), []byte{1, 2, 3, 4}
-	e, err := b.NewEvent()
-	b.must(err)
-	if _, err := b.EndCapture(b.stream); err == nil {
-		t.Error("EndCapture without Capture gives no error")
-	}
-	b.must(b.Capture(b.stream))
-	b.must(b.ToDevice(b.stream, p, unsafe.Pointer(&host[0]), 4))
-	b.must(b.Copy(b.stream, p+4, p, 4))
-	b.must(b.Fill(b.stream, p+8, 7, 4))
-	b.must(b.Record(e, b.stream))
-	for call, err := range map[string]error{
-		"Capture":     b.Capture(b.stream),
-		"Synchronize": b.Synchronize(b.stream),
-		"Free":        b.Free(b.stream, p),
-		"Fill beyond": b.Fill(b.stream, p, 0, 17),
-	} {
-		if err == nil {
-			t.Errorf("%s while capturing gives no error", call)
-		}
-	}
-	g, err := b.EndCapture(b.stream)
-	b.must(err)
-	equal(b, "before", download[byte](b, uint64(p), 16), make([]byte, 16))
-	for _, first := range []byte{1, 9} { // host memory is read when the graph is replayed
-		host[0] = first
-		b.must(b.Replay(b.stream, g))
-		equal(b, "after", download[byte](b, uint64(p), 16), []byte{
-			first, 2, 3, 4, first, 2, 3, 4, 7, 7,
-			7, 7, 0, 0, 0, 0,
-		})
-	}
-	if _, err := b.Elapsed(e, e); err != nil {
-		t.Errorf("the event of the graph was not recorded: %v", err)
-	}
-	b.must(b.CloseGraph(g))
-	b.must(b.CloseEvent(e))
-}
-
-// What was freed after it was captured is found when the graph is replayed.
-func TestReplayOfFreedMemory(t *testing.T) {
-	b := newBench(t, "wrong.cu", variant{})
-	p, err := b.Alloc(b.stream, 16)
-	b.must(err)
-	b.must(b.Capture(b.stream))
-	b.must(b.Fill(b.stream, p, 7, 4))
-	g, err := b.EndCapture(b.stream)
-	b.must(err)
-	b.must(b.Free(b.stream, p))
-	if err := b.Replay(b.stream, g); err == nil || !strings.Contains(err.Error(), "step 0") {
-		t.Errorf("got %v", err)
-	}
-	b.must(b.CloseGraph(g))
 }
 
 func TestElapsedOfEventsThatWereNotRecorded(t *testing.T) {
@@ -132,7 +68,7 @@ func TestStreamUsedTwiceAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.(*device).do(s, "outer", func(bool) error { return d.Synchronize(s) })
+	err = d.(*device).do(s, "outer", func() error { return d.Synchronize(s) })
 	if err == nil || !strings.Contains(err.Error(), "at the same time") {
 		t.Errorf("got %v", err)
 	}
@@ -151,14 +87,12 @@ func TestCloseNamesWhatIsOpen(t *testing.T) {
 	_, err3 := d.Alloc(s, 1<<20)
 	_, err4 := d.Load(compiled(t, "warp.cu", false))
 	_, err5 := d.AllocHost(5)
-	err6 := d.Capture(s)
-	_, err7 := d.EndCapture(s)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		t.Fatal(err)
 	}
 	err = d.Close()
 	for _, part := range []string{
-		"1 streams", "1 events", "1 graphs", "1 modules",
+		"1 streams", "1 events", "1 modules",
 		"1 allocations of device memory, 1 MiB", "1 allocations of page-locked memory, 5 bytes",
 	} {
 		if err == nil || !strings.Contains(err.Error(), part) {

@@ -325,8 +325,8 @@ func TestSamples(t *testing.T) {
 				t.Fatal("no such format")
 			}
 			e := &Engines{cfg: Config{CacheDir: t.TempDir()}}
-			engine := readertest.DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: 8 << 10, Slots: 2, Work: 2}},
-				k)
+			engine := readertest.NewDeviceOn(t, f,
+				slots.Config{Plan: slots.Plan{ChunkBytes: 8 << 10, Slots: 2, Work: 2}}, k)
 			m, err := e.measureFormat(t.Context(), f, engine, sampleOf(name), 24<<10, 48<<10)
 			if n := engine.Counts(); err != nil || n.Chunks == 0 || n.Refused > 0 {
 				t.Fatalf("%v; %d chunks accepted, %d refused: %s", err, n.Chunks, n.Refused, n.Reason)

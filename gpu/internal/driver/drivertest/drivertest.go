@@ -49,8 +49,6 @@ func Run(t *testing.T, open func(t *testing.T) driver.Driver, compiler driver.Co
 		{"stream/concurrent", testConcurrentStreams},
 		{"event/orders-streams", testEventOrder},
 		{"event/elapsed", testElapsed},
-		{"graph/replay", testReplay},
-		{"graph/arguments-are-kept", testReplayArguments},
 	}
 	image := compileKernels(t, open, compiler)
 	for _, tt := range tests {
