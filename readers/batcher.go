@@ -124,14 +124,14 @@ func (b *Batcher) Add(p Part) error {
 	if p.Beside != nil {
 		b.beside += p.Beside[len(p.Beside)-1]
 	}
-	return b.deliver(b.mostWaiting())
+	return b.deliver(b.maxWaiting())
 }
 
 // Columns are those of the parts that were added. The goroutine that adds parts may read them.
 func (b *Batcher) Columns() *ColumnSet { return b.columns }
 
-// mostWaiting is how many chunks may be on their way: few large ones.
-func (b *Batcher) mostWaiting() int {
+// maxWaiting is how many chunks may be on their way: few large ones.
+func (b *Batcher) maxWaiting() int {
 	var size int64
 	for i := len(b.waiting) - 1; i >= 0; i-- {
 		if size += b.waiting[i].size(); size > b.limits.Memory/8 {
@@ -156,7 +156,7 @@ func (b *Batcher) place(p *Part, i int) int64 {
 
 // begin opens a chunk with row i of a part.
 func (b *Batcher) begin(p Part, i int) error {
-	if err := b.deliver(b.mostWaiting() - 1); err != nil {
+	if err := b.deliver(b.maxWaiting() - 1); err != nil {
 		return err
 	}
 	b.open = &batch{

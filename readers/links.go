@@ -15,15 +15,15 @@ type Links struct {
 // maxLinks is how many links are kept with where they lead; the others are only counted.
 const maxLinks = 10
 
-// mostLinkBytes is how much is kept of where a link leads.
-const mostLinkBytes = 1 << 10
+// maxLinkBytes is how much is kept of where a link leads.
+const maxLinkBytes = 1 << 10
 
 // Add counts a link that comes after those counted so far. An empty href leads nowhere.
 func (l *Links) Add(unit, href string) {
 	l.Unit = unit
 	l.Count++
 	if href != "" && len(l.First) < maxLinks {
-		l.First = append(l.First, strings.ToValidUTF8(href[:min(len(href), mostLinkBytes)], ""))
+		l.First = append(l.First, strings.ToValidUTF8(href[:min(len(href), maxLinkBytes)], ""))
 	}
 }
 

@@ -73,9 +73,9 @@ func (p *Parts) ahead() int64 {
 	return max(workers, min(aheadEach*workers, aheadBytes/max(1, p.Size)))
 }
 
-// mostMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs
+// maxMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs
 // twice the work.
-const mostMisses = 8
+const maxMisses = 8
 
 // Read hands the parts to take, in order, and gives where the rows end and the number of the row
 // that would follow. An error of take ends it.
@@ -243,7 +243,7 @@ func (r *partsRun) commitNext() {
 	failed := true // or it panics
 	defer func() {
 		r.mu.Lock()
-		r.committing, r.blind, r.over = false, r.misses >= mostMisses, failed || r.ended
+		r.committing, r.blind, r.over = false, r.misses >= maxMisses, failed || r.ended
 		if r.committed++; r.committed == r.first && r.held {
 			time.AfterFunc(firstLease, r.letOn)
 		}

@@ -527,8 +527,8 @@ func TestPartsGiveUp(t *testing.T) {
 		right           int // every n-th guess; 0: none
 		atLeast, atMost int
 	}{
-		{"none is right", 0, mostMisses, mostMisses + 3*aheadEach + 3},
-		{"some are right", mostMisses, 200, 200},
+		{"none is right", 0, maxMisses, maxMisses + 3*aheadEach + 3},
+		{"some are right", maxMisses, 200, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

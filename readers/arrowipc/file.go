@@ -20,8 +20,8 @@ type file struct {
 	to     int64 // where the stream ends at the latest
 }
 
-// leastRows may be in a batch whatever its size: those of a column of nulls take no byte.
-const leastRows = 4 << 20
+// minRows may be in a batch whatever its size: those of a column of nulls take no byte.
+const minRows = 4 << 20
 
 // open reads the schema. at is where an error is.
 func (f *file) open(src *source.File) (at int64, err error) {
@@ -132,7 +132,7 @@ func batchOf(r *ipc.Reader, m message, room *records.Allocator) (records.Batch, 
 	}
 	rec := r.Record()
 	n := rec.NumRows()
-	if n < 0 || n > max(leastRows, 8*(room.Used()+m.body)) {
+	if n < 0 || n > max(minRows, 8*(room.Used()+m.body)) {
 		return records.Batch{}, fmt.Errorf("%d rows in a batch of %d bytes", n, m.body)
 	}
 	b := records.Batch{Rows: int(n), From: m.at, To: m.end(), Arrays: make([]arrow.ArrayData, rec.NumCols())}

@@ -16,9 +16,9 @@ type node struct {
 
 // Bounds of a text that somebody else wrote.
 const (
-	mostWKTBytes = 1 << 20
-	mostWKTDepth = 32
-	mostWKTNodes = 20000
+	maxWKTBytes = 1 << 20
+	maxWKTDepth = 32
+	maxWKTNodes = 20000
 )
 
 var errWKT = errors.New("no well-known text")
@@ -33,7 +33,7 @@ type wktReader struct {
 // parseWKT reads a text of one node; the nodes that ESRI has after it, joined by commas, are
 // others.
 func parseWKT(text string) ([]node, error) {
-	if len(text) > mostWKTBytes {
+	if len(text) > maxWKTBytes {
 		return nil, errWKT
 	}
 	r := &wktReader{text: text}
@@ -98,7 +98,7 @@ func (r *wktReader) quoted() (string, error) {
 
 func (r *wktReader) node(depth int) (node, error) {
 	n := node{keyword: strings.ToUpper(r.word())}
-	if r.nodes++; n.keyword == "" || depth > mostWKTDepth || r.nodes > mostWKTNodes {
+	if r.nodes++; n.keyword == "" || depth > maxWKTDepth || r.nodes > maxWKTNodes {
 		return node{}, errWKT
 	}
 	if n.round = r.take('('); !n.round && !r.take('[') {

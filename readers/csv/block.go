@@ -18,8 +18,8 @@ import (
 // fields and its quotes when the block is found, then its encoding, then its geometry. A record
 // that is not in a block is read by itself, and says what is wrong with it.
 
-// mostMisses bounds how many records are read by themselves before a block is tried again.
-const mostMisses = 64
+// maxMisses bounds how many records are read by themselves before a block is tried again.
+const maxMisses = 64
 
 // block reads the records at p that make a block, and gives the index behind them: p where there
 // are none.
@@ -36,7 +36,7 @@ func (s *scanner) block(p int) int {
 		n = s.geometries(p, n)
 	}
 	if n == 0 {
-		s.misses = min(2*s.misses+1, mostMisses)
+		s.misses = min(2*s.misses+1, maxMisses)
 		s.single = s.misses
 		return p
 	}

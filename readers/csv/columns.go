@@ -34,15 +34,15 @@ func (t *text) begin(ctx context.Context, src *source.File) (p int, err error) {
 	return p, nil
 }
 
-// mostColumns bounds what a file may ask for: a column takes far more memory than its comma.
-const mostColumns = 1 << 16
+// maxColumns bounds what a file may ask for: a column takes far more memory than its comma.
+const maxColumns = 1 << 16
 
 // record reads the record at p, of any number of fields, and hands each to field with its number.
 // Those from extra on are passed without a look at them, unless extra is 0. It gives the index of
 // the next record and the number of fields that it looked at, or -1 with Err set or a fault.
 func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 	for at := p; ; {
-		if n == mostColumns {
+		if n == maxColumns {
 			t.fault = fault{pos: at, want: "more than 65,536 fields", bare: true, file: true}
 			return -1, n
 		}
@@ -194,8 +194,8 @@ func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 	return nil
 }
 
-// mostScored bounds the text that the choice of a delimiter looks at.
-const mostScored = 1 << 20
+// maxScored bounds the text that the choice of a delimiter looks at.
+const maxScored = 1 << 20
 
 // score is how well the delimiter fits the first two records. Those that are malformed or very long
 // count as far as they were read.
@@ -204,7 +204,7 @@ func (t *text) score(ctx context.Context, src *source.File) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.Most = mostScored
+	t.Most = maxScored
 	first := 0
 	for i := range 2 {
 		if p == t.N {

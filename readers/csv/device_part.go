@@ -56,9 +56,9 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	part.End, part.Text = w.At+int64(w.Text.Len()) == c.probe.End, append(slices.Clone(forced), r.mixed...)
 }
 
-// mostLikely is how many records a line is held against: one inside of a text may look like one,
+// maxCandidateRecords is how many records a line is held against: one inside of a text may look like one,
 // hardly like several.
-const mostLikely = 8
+const maxCandidateRecords = 8
 
 // begins is where the first line behind a line end of text begins that looks like a record, or -1.
 func (c *deviceChunks) begins(text []byte) int {
@@ -89,7 +89,7 @@ func (c *deviceChunks) passLineEnds(text []byte, p int) int {
 // likely reports whether records seem to begin at p: the first one is there whole, and it and those
 // behind have as many fields as the header.
 func (c *deviceChunks) likely(text []byte, p int) bool {
-	for i := range mostLikely {
+	for i := range maxCandidateRecords {
 		fields, end := c.count(text, p)
 		if end < 0 {
 			return false

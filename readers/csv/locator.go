@@ -25,9 +25,9 @@ type formChange struct {
 	before valueForm
 }
 
-// mostLooked is how far from the first record the values of a candidate may be that is not one of
+// maxExamined is how far from the first record the values of a candidate may be that is not one of
 // the plain names, and the separator that tells how fractions are written.
-const mostLooked = 1 << 20
+const maxExamined = 1 << 20
 
 // valueForm is what the first value of a column that is not null is.
 type valueForm struct {
@@ -65,7 +65,7 @@ func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geome
 		if p = l.next(p); p < 0 && l.Err != nil {
 			return nil, noGeometry, l.Err
 		}
-		far := p >= 0 && l.Base+int64(p)-l.first > mostLooked
+		far := p >= 0 && l.Base+int64(p)-l.first > maxExamined
 		if c, form, done := l.decide(p < 0, far); done {
 			return c, form, nil
 		}

@@ -153,7 +153,7 @@ func axisNameOf(column int, list []string, isAxis func(string) bool) (axisName, 
 func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 	all := make([][]string, len(d.names))
 	for i, name := range d.names {
-		if len(name) <= mostNameBytes {
+		if len(name) <= maxNameBytes {
 			all[i] = words(name)
 		}
 	}
@@ -201,8 +201,8 @@ func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 	return append(slices.Concat(list, ranks[0], ranks[1], ranks[2]), xyCandidates(all)...)
 }
 
-// mostNameBytes is how long a name may be that says what is in its column.
-const mostNameBytes = 64
+// maxNameBytes is how long a name may be that says what is in its column.
+const maxNameBytes = 64
 
 func isXWord(w string) bool {
 	for _, p := range axisWords {

@@ -275,14 +275,14 @@ type textColumn struct {
 	replaced int64
 }
 
-// mostKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run
+// maxKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run
 // of long memos needs far more than most.
-const mostKept = 16 << 20
+const maxKept = 16 << 20
 
 func (t *textColumn) reset(rows int) {
 	t.ends = sized(t.ends, rows+1)
 	t.ends[0] = 0
-	if cap(t.values) > mostKept {
+	if cap(t.values) > maxKept {
 		t.values = nil
 	}
 	t.values, t.replaced = t.values[:0], 0

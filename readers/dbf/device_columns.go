@@ -27,13 +27,13 @@ func newDeviceColumn(f *Field, c *geoarrow.Column) *deviceColumn {
 		return bit
 	}
 	return &deviceColumn{Column: c, field: kfixed.FixedColumn{
-		Type: f.onCard(), Offset: f.Offset,
+		Type: f.deviceType(), Offset: f.Offset,
 		Width: f.Length, Null: flag(f.nullBit), Size: flag(f.sizeBit),
 	}}
 }
 
-// onCard is how a device reads the field.
-func (f *Field) onCard() kfixed.FixedType {
+// onDevice is how a device reads the field.
+func (f *Field) deviceType() kfixed.FixedType {
 	switch f.kind {
 	case kindInteger:
 		if f.Length < narrowDigits {

@@ -100,7 +100,7 @@ var reasons = []struct {
 	{kfixed.FixedFraction, "a number with a point or an exponent in a field of whole numbers"},
 	{kfixed.FixedOverflow, "a whole number beyond int64"},
 	{kfixed.FixedUndecided, "a number of many digits, very near to the middle of two"},
-	{kfixed.FixedHigh, "text with a byte that is no character, or of a code page that cards do not know"},
+	{kfixed.FixedHigh, "text with a byte that is no character, or of a code page that GPUs do not know"},
 }
 
 // accept refuses what is odd.

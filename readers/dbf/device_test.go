@@ -178,7 +178,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"Latin-1", record("", "", "", "", "", "M\xfcnchen"), "88591", ""},
 		{"UTF-8 that says it is Latin-1", record("", "", "", "", "", "é"), "88591", ""},
 		{"a byte that is no character", record("", "", "", "", "", "\x81"), "1252", "is no character"},
-		{"GBK", record("", "", "", "", "", "\xd6\xd0"), "GBK", "that cards do not know"},
+		{"GBK", record("", "", "", "", "", "\xd6\xd0"), "GBK", "that GPUs do not know"},
 		{"UTF-8 that is none", record("", "", "", "", "", "M\xfcnchen"), "UTF-8", "not UTF-8"},
 		{"half a character at the end of a text", record("", "", "", "", "", "123456789\xc3"), "UTF-8", "not UTF-8"},
 		{"the other half behind it", record() + "\xa9" + record()[1:], "UTF-8", "a deletion flag"},

@@ -47,7 +47,7 @@ func (d *deviceRecords) texts(list []*deviceColumn) {
 		valid:   device.Alloc[uint64](d.Work, most*words), narrow: device.Alloc[int32](d.Work, most*(n+1)),
 	}
 	if d.h.page.upper != nil {
-		page := d.h.page.onCard()
+		page := d.h.page.onDevice()
 		if room.page = device.Alloc[uint32](d.Work, len(page)); !d.Stopped() {
 			d.Try(gpu.Upload(d.S, room.page, page[:]))
 		}
@@ -110,8 +110,8 @@ func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[in
 	d.Try(strings.Free(d.S))
 }
 
-// onCard is the page as package kernels has it.
-func (p *codePage) onCard() ktext.CodePage {
+// onDevice is the page as package kernels has it.
+func (p *codePage) onDevice() ktext.CodePage {
 	var out ktext.CodePage
 	for i, c := range p.upper {
 		if string(c.text[:c.n]) == replacement {

@@ -60,7 +60,7 @@ const (
 // byte at end. It takes what most fields hold: digits after blanks, and a minus between them.
 // Anything else is foundOther.
 func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fieldContent) {
-	const mostTop = 922 // and sixteen digits are below 2^63
+	const maxTop = 922 // and sixteen digits are below 2^63
 	w := load(unsafe.Add(end, -8))
 	if width <= 8 {
 		w = lastBytes(w, width)
@@ -85,7 +85,7 @@ func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fie
 			continue
 		}
 		more, minus, ok := word(w)
-		if !ok || !full || scale > 1e16 || scale == 1e16 && more >= mostTop {
+		if !ok || !full || scale > 1e16 || scale == 1e16 && more >= maxTop {
 			return 0, false, foundOther
 		}
 		v += more * scale
@@ -251,7 +251,7 @@ func parseNumeral(text []byte) (n numeral, ok bool) {
 
 // classify is the kind of a number, and its value if that is an integer of at most 38 digits.
 func (n *numeral) classify() (geoarrow.FactKinds, decimal128.Num) {
-	const mostDigits = 38 // of a decimal128
+	const maxDigits = 38 // of a decimal128
 	if !n.integer {
 		return geoarrow.FactFloat, decimal128.Num{}
 	}
@@ -265,7 +265,7 @@ func (n *numeral) classify() (geoarrow.FactKinds, decimal128.Num) {
 		}
 		return geoarrow.FactInt64, decimal128.FromI64(v)
 	}
-	if len(n.digits) > mostDigits {
+	if len(n.digits) > maxDigits {
 		return geoarrow.FactHuge, decimal128.Num{}
 	}
 	v, ok := new(big.Int).SetString(string(n.digits), 10)

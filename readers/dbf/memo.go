@@ -267,7 +267,7 @@ func (m *memoFile) terminated(at int64) ([]byte, error) {
 func (m *memoFile) bytes(at, n int64) ([]byte, error) {
 	if at < m.at || at+n > m.at+int64(len(m.near)) {
 		want := min(max(n, nearBytes), m.src.Size-at)
-		if int64(cap(m.buf)) < want || int64(cap(m.buf)) > max(mostKept, want) {
+		if int64(cap(m.buf)) < want || int64(cap(m.buf)) > max(maxKept, want) {
 			m.buf = make([]byte, want)
 		}
 		m.near, m.at = m.buf[:want], at

@@ -135,8 +135,8 @@ func (d *decoder) parts(t *table, k geoarrow.Kind, depth int) *fault {
 		return f
 	}
 	// A part is a table, whose least size is that of its offset and of the one to its vtable.
-	const leastPart = 8
-	if f := d.take(at, leastPart/4*len(v)); f != nil {
+	const minPart = 8
+	if f := d.take(at, minPart/4*len(v)); f != nil {
 		return f
 	}
 	of := geoarrow.Polygon

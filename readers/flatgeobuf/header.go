@@ -19,11 +19,11 @@ const (
 	magicBytes  = len(magic) + 1
 	headerStart = magicBytes + 4 // behind the header's length
 
-	// mostHeaderBytes bounds the header, which is read at once: 65,536 columns with their names
+	// maxHeaderBytes bounds the header, which is read at once: 65,536 columns with their names
 	// take some 8 MB.
-	mostHeaderBytes = 16 << 20
-	// mostColumns is how many columns properties can name.
-	mostColumns = 1 << 16
+	maxHeaderBytes = 16 << 20
+	// maxColumns is how many columns properties can name.
+	maxColumns = 1 << 16
 )
 
 // Fields of the header's table, and of those that it holds.
@@ -94,9 +94,9 @@ func headerLength(src *source.File) (int64, error) {
 	case length > left:
 		return 0, errorAt(src, int64(magicBytes), -1,
 			fmt.Errorf("the file ends inside of the header: it has %d bytes, of which %d are there", length, left))
-	case length > mostHeaderBytes:
+	case length > maxHeaderBytes:
 		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the header has %d bytes, expected %d at most",
-			length, mostHeaderBytes))
+			length, maxHeaderBytes))
 	}
 	return length, nil
 }
@@ -129,8 +129,8 @@ func (h *header) parse(buf []byte) *fault {
 	if err != nil {
 		return err
 	}
-	const leastFeature = 4 // its length
-	if count > 1<<62/leastFeature {
+	const minFeature = 4 // its length
+	if count > 1<<62/minFeature {
 		at, _ := t.place(headerFeaturesCount, 8)
 		return faultf(at, "the header says that there are %d features, which no file holds", count)
 	}
@@ -152,8 +152,8 @@ func (h *header) parseColumns(t *table) *fault {
 		return err
 	}
 	n := len(v) / 4
-	if n > mostColumns {
-		return faultf(at, "%d columns, expected %d at most", n, mostColumns)
+	if n > maxColumns {
+		return faultf(at, "%d columns, expected %d at most", n, maxColumns)
 	}
 	h.columns = make([]column, n)
 	taken := map[string]bool{}

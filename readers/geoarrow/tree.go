@@ -50,7 +50,7 @@ func (r *wkbReader) eachTree(h wkbHead, depth int, f func(Tree)) error {
 	if depth >= maxWKBDepth {
 		return r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	n, err := r.count(h, leastMemberBytes)
+	n, err := r.count(h, minMemberBytes)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (d *WKBDecoder) members(r *wkbReader, h wkbHead, depth int) error {
 	if depth >= maxWKBDepth {
 		return r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	n, err := r.count(h, leastMemberBytes)
+	n, err := r.count(h, minMemberBytes)
 	if err != nil {
 		return err
 	}

@@ -97,9 +97,9 @@ func (r *wkbReader) member(of wkbHead) (wkbHead, error) {
 	return h, nil
 }
 
-// leastMemberBytes is the length of the shortest member of a geometry: a Point is never shorter
+// minMemberBytes is the length of the shortest member of a geometry: a Point is never shorter
 // than an empty LineString.
-const leastMemberBytes = wkbHeaderBytes + wkbCountBytes
+const minMemberBytes = wkbHeaderBytes + wkbCountBytes
 
 // eachRun calls f with every run of positions in the geometry, with bytes of a whole number of
 // positions.
@@ -144,7 +144,7 @@ func (r *wkbReader) eachMember(h wkbHead, depth int, f func(h wkbHead, positions
 	if depth >= maxWKBDepth {
 		return r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	n, err := r.count(h, leastMemberBytes)
+	n, err := r.count(h, minMemberBytes)
 	if err != nil {
 		return err
 	}

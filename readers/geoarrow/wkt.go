@@ -157,7 +157,7 @@ func (r *wkbReader) appendText(dst []byte, h wkbHead, depth int) ([]byte, error)
 	if depth >= maxWKBDepth {
 		return dst, r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	return r.appendCounted(dst, h, leastMemberBytes, func(dst []byte) ([]byte, error) {
+	return r.appendCounted(dst, h, minMemberBytes, func(dst []byte) ([]byte, error) {
 		m, err := r.member(h)
 		switch {
 		case err != nil:

@@ -127,9 +127,9 @@ func (u *deviceDictionary) Free(s *gpu.Stream) error {
 // What one chunk may teach. Who chooses names so that they share buckets in every round is not
 // waited for.
 const (
-	mostNewNames = 256 // in addition to those of earlier chunks
-	newNames     = 256 // per round and level: a power of two
-	mostRounds   = 8
+	maxNewNames = 256 // in addition to those of earlier chunks
+	newNames    = 256 // per round and level: a power of two
+	maxRounds   = 8
 )
 
 // level is one whose members have a meaning.
@@ -179,8 +179,8 @@ func (d *deviceRows) features() *placedMembers {
 		}
 		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.Stopped() && levels[2].odd.Unknown >= 0 &&
 			d.dict.widen()) {
-			d.Accept(len(d.dict.names)-first <= mostNewNames, "many new names")
-			d.Accept(round < mostRounds, "new names that hide")
+			d.Accept(len(d.dict.names)-first <= maxNewNames, "many new names")
+			d.Accept(round < maxRounds, "new names that hide")
 			continue
 		}
 		if d.Stopped() {
@@ -193,16 +193,16 @@ func (d *deviceRows) features() *placedMembers {
 	}
 }
 
-// mostSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns
+// maxSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns
 // that few rows have is mostly empty.
-func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
+func (d *deviceRows) maxSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
 // placeLevels puts members in columns: those of features, of geometries and of properties. What it
 // says of them is there behind the next await.
 func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
-	d.Accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
+	d.Accept(all <= d.maxSlots()/max(1, rows), "more columns than rows have text for")
 	columns := d.names.column
 	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kjson.FieldReport](d.Work, all),
 		device.Alloc[kjson.PlaceReport](d.Work, len(levels))

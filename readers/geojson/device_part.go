@@ -110,8 +110,8 @@ type memberNames struct {
 	numbers map[geoarrow.ColumnID]arrow.Type
 }
 
-// mostForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
-const mostForeign = 256
+// maxForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
+const maxForeign = 256
 
 // dictionary has the names so far.
 func (s *memberNames) dictionary() *dictionary {
@@ -146,7 +146,7 @@ func (s *memberNames) learnForeign(count map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range count {
-		if len(s.foreign) < mostForeign && !slices.Contains(s.foreign, name) {
+		if len(s.foreign) < maxForeign && !slices.Contains(s.foreign, name) {
 			s.foreign = append(s.foreign, name)
 		}
 	}

@@ -35,10 +35,10 @@ func TestDeviceSweep(t *testing.T) {
 		wait   sync.WaitGroup
 		began  = time.Now()
 	)
-	const mostFailures = 5
+	const maxFailures = 5
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
-			for failed.Load() < mostFailures {
+			for failed.Load() < maxFailures {
 				i := int(next.Add(1)) - 1
 				if i >= documents {
 					return
@@ -82,10 +82,10 @@ func newSweep(t *testing.T, chunks []int64) *sweep {
 }
 
 // fault fails the test with what went wrong on a device, once.
-func (s *sweep) fault(card string, err error) {
+func (s *sweep) fault(device string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text := card + ": " + err.Error(); !s.faults[text] {
+	if text := device + ": " + err.Error(); !s.faults[text] {
 		s.faults[text] = true
 		s.t.Error(text)
 	}

@@ -55,7 +55,7 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections
 	if d.Stopped() {
 		return to
 	}
-	size := sh.mostWKB()
+	size := sh.maxWKB()
 	if !roomy {
 		size = to.size[0]
 	}
@@ -67,9 +67,9 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections
 	return to
 }
 
-// mostWKB is how many bytes the geometries have as WKB at most, without collections: nine for each
+// maxWKB is how many bytes the geometries have as WKB at most, without collections: nine for each
 // header, and an ordinate's eight.
-func (sh *deviceShapes) mostWKB() int64 {
+func (sh *deviceShapes) maxWKB() int64 {
 	headers, position := sh.rows+sh.at.Parts.Len()+sh.at.Rings.Len(), 2*8
 	if sh.z.Len() > 0 {
 		position += 8

@@ -157,7 +157,7 @@ func (s *scanner) known(g *gaps, p, from int) *gap {
 
 // learn keeps a gap for the next features.
 func (s *scanner) learn(g *gaps, member byte, from, at int, hasType bool) {
-	if g != nil && at-from <= mostPredicted {
+	if g != nil && at-from <= maxPredicted {
 		g[0], g[1] = gap{text: string(s.Text(from, at)), member: member, hasType: hasType}, g[0]
 	}
 }

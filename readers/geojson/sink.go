@@ -95,12 +95,12 @@ type prediction struct {
 	n      int
 }
 
-// mostPredicted bounds the bytes that a prediction keeps.
-const mostPredicted = 256
+// maxPredicted bounds the bytes that a prediction keeps.
+const maxPredicted = 256
 
 func (q *prediction) learn(next *column, between []byte) {
 	*q = prediction{}
-	if len(between) > mostPredicted {
+	if len(between) > maxPredicted {
 		return
 	}
 	var b [16]byte

@@ -82,14 +82,14 @@ func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
 	return end
 }
 
-// mostPlain is how many digits a number has at most that is in the range of float64 whatever they
+// maxPlain is how many digits a number has at most that is in the range of float64 whatever they
 // are.
-const mostPlain = 308
+const maxPlain = 308
 
 // passNumber checks a number. What has no exponent and few digits need not be converted for that.
 func (s *scanner) passNumber(p int) int {
 	end := number.Skip(s.Q, p)
-	if end >= 0 && end < s.N && end-p <= mostPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 &&
+	if end >= 0 && end < s.N && end-p <= maxPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 &&
 		bytes.IndexByte(s.Text(p, end), 'E') < 0 {
 		return end
 	}

@@ -17,9 +17,9 @@ const (
 	stepAngle   = stepDegrees * math.Pi / 180
 )
 
-// mostComputed bounds how many positions of a feature are computed: a few bytes of an arc become up
+// maxComputed bounds how many positions of a feature are computed: a few bytes of an arc become up
 // to 90 positions.
-const mostComputed = 1 << 20
+const maxComputed = 1 << 20
 
 // isArc reports the name of a segment that is made of arcs of circles.
 func isArc(local []byte) bool {
@@ -189,8 +189,8 @@ func (s *scanner) closeCircle(a, b, c position) bool {
 // evenly from one end to the other.
 func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	n := int(math.Abs(to-from)/stepAngle + 0.5)
-	if s.row.computed += n; s.row.computed > mostComputed {
-		return s.wrongArc("arcs of more than " + strconv.Itoa(mostComputed) + " computed positions in a feature")
+	if s.row.computed += n; s.row.computed > maxComputed {
+		return s.wrongArc("arcs of more than " + strconv.Itoa(maxComputed) + " computed positions in a feature")
 	}
 	for i := 1; i < n; i++ {
 		part := float64(i) / float64(n)

@@ -44,8 +44,8 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 	at, radius := s.placer(c, center, e)
 	s.ends = curveEnds{radius * nearShare, radius * nearShare}
 	steps := max(1, int(math.Abs(e.to-e.from)/stepAngle+0.5))
-	if s.row.computed += steps; s.row.computed > mostComputed {
-		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", mostComputed))
+	if s.row.computed += steps; s.row.computed > maxComputed {
+		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", maxComputed))
 	}
 	start := position{z: center.z}
 	for i := range steps + 1 {

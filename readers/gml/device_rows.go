@@ -69,7 +69,7 @@ func (d *deviceRows) find(words *vocabulary) {
 	d.Later(func() error { return x.Free(d.S) })
 	d.tags = x
 	d.Accept(x.Fault < 0 && x.Tags > 0, oddTags)
-	d.Accept(x.Tags <= d.Text.Len()/leastTag, "tags of hardly any text")
+	d.Accept(x.Tags <= d.Text.Len()/minTag, "tags of hardly any text")
 	if d.Stopped() {
 		return
 	}
@@ -88,48 +88,48 @@ func (d *deviceRows) find(words *vocabulary) {
 	d.Later(func() error { return rows.Free(d.S) })
 	d.rows = rows
 	d.Accept(rows.Rows > 0, oddTags)
-	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/leastValue,
+	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/minValue,
 		"more columns than features have text for")
 }
 
-// leastTag and leastValue are how many bytes of text stand for a tag, and for a column of a
+// minTag and minValue are how many bytes of text stand for a tag, and for a column of a
 // feature: a device has so much room for them.
 const (
-	leastTag   = 3
-	leastValue = 4
+	minTag   = 3
+	minValue = 4
 )
 
-// dictionaryKept is the dictionary of the file whose chunk was read last on a slot.
-type dictionaryKept struct {
-	of     *vocabulary
-	onCard *kxml.XMLDictionary
+// fileDictionary is the dictionary of the file whose chunk was read last on a slot.
+type fileDictionary struct {
+	of         *vocabulary
+	dictionary *kxml.XMLDictionary
 }
 
 // Free gives the memory back.
-func (k *dictionaryKept) Free(s *gpu.Stream) error {
-	if k.onCard == nil {
+func (k *fileDictionary) Free(s *gpu.Stream) error {
+	if k.dictionary == nil {
 		return nil
 	}
-	return k.onCard.Free(s)
+	return k.dictionary.Free(s)
 }
 
 // dictionary is that of the file on the device.
 func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
-	k := device.Keep[dictionaryKept](d.Work)
+	k := device.Keep[fileDictionary](d.Work)
 	if k.of == words {
-		return k.onCard
+		return k.dictionary
 	}
 	arena := d.S.Use(nil)
 	defer d.S.Use(arena)
 	err := k.Free(d.S)
-	*k = dictionaryKept{}
+	*k = fileDictionary{}
 	if err == nil {
-		k.onCard, err = kxml.AllocXMLDictionary(d.S, words.tags)
+		k.dictionary, err = kxml.AllocXMLDictionary(d.S, words.tags)
 	}
 	if d.Try(err); err == nil {
 		k.of = words
 	}
-	return k.onCard
+	return k.dictionary
 }
 
 // check looks at what was found of tags and features, and gives what their geometries are in.

@@ -224,7 +224,7 @@ func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool
 		case "srsDimension", "dimension":
 			note.size = 0
 			for _, c := range value {
-				note.size = min(10*note.size+int(c-'0'), mostSize+1)
+				note.size = min(10*note.size+int(c-'0'), maxSize+1)
 				ok = ok && c-'0' <= 9
 			}
 			ok = ok && note.size >= 2 && note.size <= 3

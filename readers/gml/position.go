@@ -12,8 +12,8 @@ import (
 
 const positionRule = "OGC 07-036 section 10.1.4"
 
-// mostSize bounds srsDimension: ordinates of a position.
-const mostSize = 16
+// maxSize bounds srsDimension: ordinates of a position.
+const maxSize = 16
 
 // point reads what a Point holds, up to its end: one position, or none, which is an empty point.
 func (s *scanner) point(c frame) bool {
@@ -337,9 +337,9 @@ func (s *scanner) sized(c *frame) bool {
 			continue
 		}
 		n, err := strconv.Atoi(string(trim(s.X.AttrValue(i))))
-		if err != nil || n < 2 || n > mostSize {
+		if err != nil || n < 2 || n > maxSize {
 			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, positionRule,
-				fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
+				fmt.Sprintf("a number of ordinates from 2 to %d", maxSize))
 		}
 		c.size = n
 	}

@@ -54,8 +54,8 @@ func (c *schema) find(layer string, path []byte) *leafElement {
 	return c.layers[layer].names[string(path)]
 }
 
-// mostNested bounds how deep elements of feature types are looked at: types may hold themselves.
-const mostNested = 8
+// maxNested bounds how deep elements of feature types are looked at: types may hold themselves.
+const maxNested = 8
 
 // types are the definitions of an .xsd by local name.
 type types struct {
@@ -103,7 +103,7 @@ func (t *types) contentOf(element *node) *node {
 // collect adds the leaf elements of a complex type, which stand in the elements of way, to a
 // feature type: those of the type that it extends first.
 func (t *types) collect(f *featureType, content *node, way string, many bool, depth int) {
-	if depth > mostNested {
+	if depth > maxNested {
 		return
 	}
 	for _, n := range content.children {
@@ -164,7 +164,7 @@ func (t *types) simpleOf(n *node, name string, depth int) *promise {
 	}
 	if name == "" {
 		restriction := n.child("restriction")
-		if restriction == nil || depth > mostNested {
+		if restriction == nil || depth > maxNested {
 			if n.child("union") != nil || n.child("list") != nil {
 				return promises["string"]
 			}
@@ -177,7 +177,7 @@ func (t *types) simpleOf(n *node, name string, depth int) *promise {
 			return p
 		}
 	}
-	if named := t.simple[local(name)]; named != nil && depth <= mostNested {
+	if named := t.simple[local(name)]; named != nil && depth <= maxNested {
 		return t.simpleOf(named, "", depth+1)
 	}
 	return promises[gmlTypes[local(name)]]

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	mostSchemaBytes = 16 << 20
-	mostSchemaDepth = 256
+	maxSchemaBytes = 16 << 20
+	maxSchemaDepth = 256
 )
 
 // node is an element of an .xsd.
@@ -61,8 +61,8 @@ func readSchema(src *source.File) (*schema, error) {
 			Rule: rule, Err: what,
 		}
 	}
-	if xsd.Size > mostSchemaBytes {
-		return nil, wrong(mostSchemaBytes, "", fmt.Errorf("a schema of more than %d bytes", mostSchemaBytes))
+	if xsd.Size > maxSchemaBytes {
+		return nil, wrong(maxSchemaBytes, "", fmt.Errorf("a schema of more than %d bytes", maxSchemaBytes))
 	}
 	text, encoding, err := schemaText(xsd)
 	if bad := new(source.RecodeError); errors.As(err, &bad) {
@@ -70,7 +70,7 @@ func readSchema(src *source.File) (*schema, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	x := xmltext.Scanner{MaxDepth: mostSchemaDepth}
+	x := xmltext.Scanner{MaxDepth: maxSchemaDepth}
 	n := len(text)
 	text = append(text, make([]byte, number.Padding)...)
 	x.Window(unsafe.Pointer(unsafe.SliceData(text)), n, 0, true)

@@ -52,8 +52,8 @@ type systems struct {
 	last  *system
 }
 
-// mostSystems bounds how many names are kept: a hostile file has one for each geometry.
-const mostSystems = 256
+// maxSystems bounds how many names are kept: a hostile file has one for each geometry.
+const maxSystems = 256
 
 // of gives what a name means.
 func (n *systems) of(name []byte) *system {
@@ -64,7 +64,7 @@ func (n *systems) of(name []byte) *system {
 	found := n.known[text]
 	if found == nil {
 		found = n.newSystem(text)
-		if n.known == nil || len(n.known) >= mostSystems {
+		if n.known == nil || len(n.known) >= maxSystems {
 			n.known = map[string]*system{}
 		}
 		n.known[text] = found

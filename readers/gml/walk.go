@@ -120,7 +120,7 @@ func (s *scanner) none(at int64, root string) bool {
 // report is the error of an ExceptionReport, whose start tag was read: it quotes what the server
 // says.
 func (s *scanner) report() bool {
-	const mostQuoted = 300
+	const maxQuoted = 300
 	m := s.X.TagMark()
 	var said []string
 	ok := s.Unit(func() bool {
@@ -147,8 +147,8 @@ func (s *scanner) report() bool {
 		return false
 	}
 	text := strings.Join(said, "; ")
-	if len(text) > mostQuoted {
-		text = strings.ToValidUTF8(text[:mostQuoted], "") + " …"
+	if len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + " …"
 	}
 	return s.wrongFile(m.Index(&s.X), "", "", "the server sent an exception in place of features: "+text)
 }
@@ -281,8 +281,8 @@ type step struct {
 // begins a new one.
 const longestWay = 512
 
-// mostSteps bounds how many are kept: a hostile file has one for each element.
-const mostSteps = 1 << 14
+// maxSteps bounds how many are kept: a hostile file has one for each element.
+const maxSteps = 1 << 14
 
 // steps are those of a file.
 type steps struct {
@@ -300,7 +300,7 @@ func (t *steps) inside(in *step, name []byte) *step {
 	}
 	child := in.children[string(name)]
 	if child == nil {
-		if t.count++; t.count > mostSteps {
+		if t.count++; t.count > maxSteps {
 			*t = steps{count: 1}
 		}
 		child = &step{name: string(name)}

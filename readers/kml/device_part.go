@@ -41,7 +41,7 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	forced := c.Sinks.Forced()
 	r := deviceRows{
-		Work: w, texts: c.tags, card: device.Keep[deviceNames](w), longest: c.head.limits.MaxFeatureBytes,
+		Work: w, texts: c.tags, names: device.Keep[deviceNames](w), longest: c.head.limits.MaxFeatureBytes,
 		asked: c.parser.layout.Columns, forced: forced,
 	}
 	r.read(part)

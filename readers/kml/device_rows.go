@@ -26,7 +26,7 @@ import (
 type deviceRows struct {
 	*device.Work
 	texts   *tagTexts
-	card    *deviceNames
+	names   *deviceNames
 	longest int64               // that the text of a Placemark may be
 	asked   readers.Projection  // columns whose values are to be had
 	forced  []geoarrow.ColumnID // columns that are to be text
@@ -46,7 +46,7 @@ var reasons = []struct {
 	why string
 }{
 	{kkml.KMLNesting, "tags that do not match, or a Placemark that does not end"},
-	{kkml.KMLElements, "an element that cards do not read"},
+	{kkml.KMLElements, "an element that GPUs do not read"},
 	{kkml.KMLText, "elements in a value, or a value that is not as most are"},
 	{kkml.KMLTwice, "extended data of one name twice in a Placemark"},
 	{kkml.KMLCoordinate, "coordinates that are missing, or not as most are"},
@@ -54,10 +54,10 @@ var reasons = []struct {
 	{kkml.KMLBetween, "something else between Placemarks"},
 }
 
-// A device has memory for n rows: one for each leastRow bytes of text, and a few in any case.
+// A device has memory for n rows: one for each minRow bytes of text, and a few in any case.
 const (
-	leastRow = 32
-	fewRows  = 1 << 12
+	minRow  = 32
+	fewRows = 1 << 12
 )
 
 // read reads the rows into a part. What cells and coordinates are found by is gone before
@@ -154,7 +154,7 @@ func (d *deviceRows) tags(r, keys *device.Scratch) {
 		if d.Accept(listed[0].Fault < 0, oddText); d.Stopped() || missed[0] == math.MaxUint32 {
 			return
 		}
-		d.Accept(round < mostRounds, manyTags)
+		d.Accept(round < maxRounds, manyTags)
 		d.learn(from, to, round)
 	}
 }
@@ -164,9 +164,9 @@ const oddText = "a comment, a character reference, or text that is not as XML ha
 
 // What one chunk may teach in a round, and how often.
 const (
-	newTags    = 256 // a power of two
-	mostRounds = 8
-	manyTags   = "very many different tags, or one that is malformed"
+	newTags   = 256 // a power of two
+	maxRounds = 8
+	manyTags  = "very many different tags, or one that is malformed"
 )
 
 // match looks the tags up. missed gets the first that is not known, behind the next await.
@@ -176,7 +176,7 @@ func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 	if d.Stopped() {
 		return nil
 	}
-	err := d.card.upload(d.S, d.texts, d.known)
+	err := d.names.upload(d.S, d.texts, d.known)
 	if errors.Is(err, kjson.ErrFieldNames) {
 		d.Accept(false, manyTags)
 		return nil
@@ -184,8 +184,8 @@ func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 	if d.Try(err); err != nil {
 		return nil
 	}
-	d.source.Table = d.card.table
-	d.Try(kjson.MatchAllKeys(d.K, d.S, d.Text, from, to, d.card.fields, d.source.Fields, first))
+	d.source.Table = d.names.table
+	d.Try(kjson.MatchAllKeys(d.K, d.S, d.Text, from, to, d.names.fields, d.source.Fields, first))
 	return device.Result(d.Work, first)
 }
 
@@ -227,7 +227,7 @@ func (d *deviceRows) count(r, keys *device.Scratch) (foreign []uint32, pieces in
 	r.Until(func() error { return rows.Free(d.S) })
 	d.rows, d.source.Rows, d.source.Numbers = rows.Len(), rows, d.known.numeric()
 	d.Accept(d.rows > 0, "no Placemark")
-	d.Accept(d.rows <= max(fewRows, d.Text.Len()/leastRow), "Placemarks of hardly any text")
+	d.Accept(d.rows <= max(fewRows, d.Text.Len()/minRow), "Placemarks of hardly any text")
 	d.counts = kkml.KMLCounts{
 		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)),
 		First:   device.RoomFor[uint32](keys, kkml.MostKMLColumns),

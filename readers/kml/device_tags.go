@@ -58,8 +58,8 @@ func (t *tagTexts) snapshot() knownTags {
 	return t.known
 }
 
-// mostTags is how many different tags a file may have.
-const mostTags = 4096
+// maxTags is how many different tags a file may have.
+const maxTags = 4096
 
 // idBegins is what stands before the value of an id that a device leaves open.
 const idBegins = ` id="`
@@ -80,7 +80,7 @@ func (t *tagTexts) learn(texts [][]byte) bool {
 			continue
 		}
 		tag, ok := t.mean(text)
-		if !ok || len(t.known.texts) == mostTags {
+		if !ok || len(t.known.texts) == maxTags {
 			return false
 		}
 		t.numbers[string(text)] = len(t.known.texts)

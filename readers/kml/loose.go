@@ -17,8 +17,8 @@ import (
 //	1,2,0,9 3,4,0,9  two of three: the fourth numbers are dropped
 //	1,2,undefined    no third number
 
-// mostLooseBytes is how long a text may be that is read so: it takes memory several times as long.
-const mostLooseBytes = 16 << 20
+// maxLooseBytes is how long a text may be that is read so: it takes memory several times as long.
+const maxLooseBytes = 16 << 20
 
 // ordinate is a number of a run of such numbers between commas.
 type ordinate struct {
@@ -49,7 +49,7 @@ func (s *scanner) looseCoordinates(tag xmltext.Mark, geom geoarrow.Mark, most in
 		return false
 	}
 	var t looseTuples
-	if markup || len(text) > mostLooseBytes || !s.looseRuns(&t, text, most) || len(t.sizes) == 0 {
+	if markup || len(text) > maxLooseBytes || !s.looseRuns(&t, text, most) || len(t.sizes) == 0 {
 		s.X.Fault, s.Field = fault, field
 		return false
 	}

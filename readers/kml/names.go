@@ -9,18 +9,18 @@ type vocabulary map[string]string
 func words(names ...string) vocabulary {
 	v := vocabulary{}
 	for _, name := range names {
-		var b [mostName]byte
+		var b [maxName]byte
 		v[string(lower(&b, []byte(name)))] = name
 	}
 	return v
 }
 
-// mostName is how long a name that counts may be.
-const mostName = 24
+// maxName is how long a name that counts may be.
+const maxName = 24
 
 // lower is a name with ASCII letters in lower case; nil: it is longer than any that counts.
-func lower(b *[mostName]byte, name []byte) []byte {
-	if len(name) > mostName {
+func lower(b *[maxName]byte, name []byte) []byte {
+	if len(name) > maxName {
 		return nil
 	}
 	for i, c := range name {
@@ -94,7 +94,7 @@ var strays = func() vocabulary {
 // strayRule is the rule of an element that is not read although its name says a geometry; "" for
 // any other.
 func strayRule(name []byte) string {
-	var b [mostName]byte
+	var b [maxName]byte
 	switch right, known := strays[string(lower(&b, name))]; {
 	case !known:
 		return ""
@@ -122,7 +122,7 @@ func (s *scanner) local(names vocabulary) []byte {
 // spelled is the name of the vocabulary that has the letters of name, some of them in another case;
 // "" if none has, and for that name itself.
 func (v vocabulary) spelled(name []byte) string {
-	var b [mostName]byte
+	var b [maxName]byte
 	if right := v[string(lower(&b, name))]; right != string(name) {
 		return right
 	}

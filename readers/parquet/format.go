@@ -35,7 +35,7 @@ func Format() readers.Format {
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*footer)
-			p := project{f, f.plan.Needs(l.Columns), mostGroupRows}
+			p := project{f, f.plan.Needs(l.Columns), maxGroupRows}
 			return records.Parser{
 				Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(),
 				Loads: p.loads,

@@ -36,7 +36,7 @@ type group struct {
 // A row group that is not larger is one piece of work. A larger one is read a batch at a time: what
 // its values take where few of them are repeated by their numbers, it does not say.
 const (
-	mostGroupRows  = 1 << 20
+	maxGroupRows   = 1 << 20
 	groupShare     = 16        // of the memory
 	streamedBuffer = 256 << 10 // bytes of a column that are read at a time then
 )

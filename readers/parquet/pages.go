@@ -23,7 +23,7 @@ const (
 
 const (
 	firstHeaderBytes = 512      // of a page, that are looked at; most have a tenth
-	mostHeaderBytes  = 16 << 20 // as Arrow's own code has it
+	maxHeaderBytes   = 16 << 20 // as Arrow's own code has it
 	oldChunkBytes    = 100      // that a column may be longer than its writer said (PARQUET-816)
 )
 
@@ -78,14 +78,14 @@ func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 // end at end or before.
 func readPage(src *source.File, at, end int64) (p page, size int64, err error) {
 	for n := int64(firstHeaderBytes); ; n *= 2 {
-		head := make([]byte, min(n, mostHeaderBytes, end-at))
+		head := make([]byte, min(n, maxHeaderBytes, end-at))
 		if err := read(src, head, at); err != nil {
 			return page{}, 0, err
 		}
 		w := thrift{b: head}
 		p, err = w.page()
 		switch {
-		case errors.Is(err, errEnds) && n < min(mostHeaderBytes, end-at):
+		case errors.Is(err, errEnds) && n < min(maxHeaderBytes, end-at):
 			continue
 		case errors.Is(err, errEnds):
 			err = errors.New("no end of its header")

@@ -9,8 +9,8 @@ import (
 
 // Limits of a footer.
 const (
-	mostDepth  = 64 // groups inside of groups
-	mostStruct = 32 // structs of Thrift inside of structs: the format has 9
+	maxDepth  = 64 // groups inside of groups
+	maxStruct = 32 // structs of Thrift inside of structs: the format has 9
 )
 
 // Types of the compact protocol of Thrift (doc/specs/thrift-compact-protocol.md).
@@ -69,8 +69,8 @@ func (t *tree) add(children int64) error {
 	for n := len(t.left); n > 0 && t.left[n-1] == 0; n-- {
 		t.left = t.left[:n-1]
 	}
-	if len(t.left) > mostDepth {
-		return fmt.Errorf("groups are nested deeper than %d", mostDepth)
+	if len(t.left) > maxDepth {
+		return fmt.Errorf("groups are nested deeper than %d", maxDepth)
 	}
 	return nil
 }
@@ -132,8 +132,8 @@ func (w *thrift) bytes(n uint64) error {
 
 // fields calls f with the fields of a struct, whose values it reads.
 func (w *thrift) fields(depth int, f func(id int, kind byte) error) error {
-	if depth > mostStruct {
-		return fmt.Errorf("structs are nested deeper than %d", mostStruct)
+	if depth > maxStruct {
+		return fmt.Errorf("structs are nested deeper than %d", maxStruct)
 	}
 	for id := 0; ; {
 		head, err := w.byte()
@@ -207,8 +207,8 @@ func (w *thrift) skip(kind byte, depth int) error {
 // skipElement skips an element of a list: there a boolean is a byte.
 func (w *thrift) skipElement(kind byte, depth int) error {
 	switch {
-	case depth > mostStruct:
-		return fmt.Errorf("lists are nested deeper than %d", mostStruct)
+	case depth > maxStruct:
+		return fmt.Errorf("lists are nested deeper than %d", maxStruct)
 	case kind == thriftTrue || kind == thriftFalse:
 		return w.bytes(1)
 	}

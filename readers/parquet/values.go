@@ -23,11 +23,11 @@ import (
 const (
 	// of indices into a dictionary, however short that is: some writers take a whole number of
 	// bytes
-	anyIndexBits  = 16
-	mostBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
-	mostIndexBits = 32
-	bitPacked     = 4  // for levels alone
-	valueBytes    = 24 // of a value of a dictionary in memory, at most
+	anyIndexBits = 16
+	maxBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
+	maxIndexBits = 32
+	bitPacked    = 4  // for levels alone
+	valueBytes   = 24 // of a value of a dictionary in memory, at most
 )
 
 // values looks at the values of the data pages of a column before Arrow's own code does.
@@ -161,7 +161,7 @@ func (v *values) indices(r *bufio.Reader, _ int64) error {
 	switch {
 	case err != nil || width <= anyIndexBits:
 		return err
-	case width > mostIndexBits || 1<<(width-1) > 2*v.dictionary:
+	case width > maxIndexBits || 1<<(width-1) > 2*v.dictionary:
 		return fmt.Errorf("indices of %d bits into a dictionary of %d values", width, v.dictionary)
 	case valueBytes<<width > v.most:
 		return &records.RoomError{Asked: valueBytes << width, Most: v.most}
@@ -187,7 +187,7 @@ func (v *values) deltaHead(r *bufio.Reader, values int64) (d delta, err error) {
 		}
 	}
 	switch {
-	case d.block > mostBlock || d.small == 0 || d.small > d.block:
+	case d.block > maxBlock || d.small == 0 || d.small > d.block:
 		err = fmt.Errorf("differences in blocks of %d, of %d each", d.block, d.small)
 	case d.values > uint64(values):
 		err = fmt.Errorf("differences of %d values where the page has %d", d.values, values)

@@ -31,12 +31,12 @@ func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
 
 // DeviceOn gives the GPU engine of a format on devices, until the test ends. Where cfg tells nobody
 // of faults, they are errors of the test.
-func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, cards ...*kernels.Set) readers.Engine {
+func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, devices ...*kernels.Set) readers.Engine {
 	t.Helper()
 	if cfg.Fault == nil {
-		cfg.Fault = func(card string, err error) { t.Errorf("%s: %v", card, err) }
+		cfg.Fault = func(device string, err error) { t.Errorf("%s: %v", device, err) }
 	}
-	pool, err := slots.Open(cards, cfg)
+	pool, err := slots.Open(devices, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

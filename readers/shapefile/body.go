@@ -30,8 +30,8 @@ type body struct {
 	xy, z, m     []byte // z and m are empty where dim lacks them
 }
 
-// mostHead is how many bytes of a content say how long it is.
-const mostHead = 44
+// maxHead is how many bytes of a content say how long it is.
+const maxHead = 44
 
 // sizes says how many bytes the content of a shape has without and with measures, the same where
 // the type has none. ok is false where the content ends before it says so.
@@ -52,7 +52,7 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 		return 0, 0, false
 	}
 	points := int64(binary.LittleEndian.Uint32(c[head-4:]))
-	if head == mostHead {
+	if head == maxHead {
 		parts = int64(binary.LittleEndian.Uint32(c[36:]))
 	}
 	need = int64(head) + parts*t.perPart() + points*16
@@ -65,9 +65,9 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 // head is how many bytes stand before the arrays of a shape that is no point.
 func (t shapeType) head() int {
 	if t.family() == multiPoint {
-		return mostHead - 4
+		return maxHead - 4
 	}
-	return mostHead
+	return maxHead
 }
 
 // perPart is how many bytes of the arrays each part takes.
@@ -86,13 +86,13 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 		return b, 0, fmt.Errorf("a %s has %d bytes, expected %d at least", t, len(c), t.head())
 	}
 	points, parts := int64(binary.LittleEndian.Uint32(c[t.head()-4:])), int64(0)
-	if t.head() == mostHead {
+	if t.head() == maxHead {
 		parts = int64(binary.LittleEndian.Uint32(c[36:]))
 	}
 	n := int64(len(c))
 	if n < need {
 		what := t.String()
-		if t.head() == mostHead {
+		if t.head() == maxHead {
 			what = fmt.Sprintf("%s of %d parts", t, parts)
 		}
 		return b, 36, fmt.Errorf("a %s with %d points has %d bytes, expected %s", what, points, n,

@@ -164,7 +164,7 @@ func (r *partReader) decide(at, row, content int64) (int64, error) {
 			return content, err
 		}
 	}
-	head, err := r.window.bytes(at+recordHead, int(min(left, mostHead)))
+	head, err := r.window.bytes(at+recordHead, int(min(left, maxHead)))
 	if err != nil || len(head) < 4 {
 		return content, err
 	}

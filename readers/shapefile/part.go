@@ -38,8 +38,8 @@ func (j *job) pooledReader() *partReader {
 	return r
 }
 
-// mostGuessed is how long a record may be that is read before it is known to be one.
-const mostGuessed = 16 << 20
+// maxGuessed is how long a record may be that is read before it is known to be one.
+const maxGuessed = 16 << 20
 
 // Guess reads the records between two offsets, from what looks like the first one on. What it takes
 // for the number of that is State.
@@ -56,7 +56,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	if err != nil {
 		return readers.Part{Failed: true}
 	}
-	r.most, r.guessing = min(r.limits.MaxFeatureBytes, mostGuessed), true
+	r.most, r.guessing = min(r.limits.MaxFeatureBytes, maxGuessed), true
 	part, err := r.Read(at, stop, row)
 	r.most, r.guessing = r.limits.MaxFeatureBytes, false
 	if err != nil {

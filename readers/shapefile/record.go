@@ -146,16 +146,16 @@ func (r *partReader) find(from, stop int64) (int64, error) {
 	return -1, nil
 }
 
-// mostSurplus is how many bytes may stand behind a shape for a record to look like one. One that
+// maxSurplus is how many bytes may stand behind a shape for a record to look like one. One that
 // has more is read all the same.
-const mostSurplus = 64
+const maxSurplus = 64
 
 // plausible reports whether what stands at an offset looks like a record that holds a shape.
 func (r *partReader) plausible(at int64) (bool, error) {
 	if r.src.Size-at < nullRecord {
 		return false, nil
 	}
-	b, err := r.window.bytes(at, int(min(recordHead+mostHead, r.src.Size-at)))
+	b, err := r.window.bytes(at, int(min(recordHead+maxHead, r.src.Size-at)))
 	if err != nil {
 		return false, err
 	}
@@ -164,7 +164,7 @@ func (r *partReader) plausible(at int64) (bool, error) {
 		return false, nil
 	}
 	need, measured, ok := r.kind.sizes(b[recordHead:])
-	return ok && (n == need || n >= measured && n <= measured+mostSurplus), nil
+	return ok && (n == need || n >= measured && n <= measured+maxSurplus), nil
 }
 
 // nullsBefore goes from the record at an offset back over records that hold no shape, as far as the

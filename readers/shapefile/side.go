@@ -19,7 +19,7 @@ func turn(a, b, p spot) (sign int, exact bool) {
 	// everywhere.
 	left, right := float64((a.x-p.x)*(b.y-p.y)), float64((a.y-p.y)*(b.x-p.x))
 	area, size := left-right, math.Abs(left)+math.Abs(right)
-	if size > leastSize && size <= math.MaxFloat64 && math.Abs(area) > turnBound*size {
+	if size > minSize && size <= math.MaxFloat64 && math.Abs(area) > turnBound*size {
 		if area > 0 {
 			return 1, false
 		}
@@ -35,7 +35,7 @@ func turn(a, b, p spot) (sign int, exact bool) {
 
 const (
 	turnBound = (3 + 16*0x1p-53) * 0x1p-53
-	leastSize = 0x1p-960 // below it products lose bits
+	minSize   = 0x1p-960 // below it products lose bits
 )
 
 // exactProduct is (a-b)·(c-d). A difference of doubles has at most 2,099 bits.

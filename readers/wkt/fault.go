@@ -65,7 +65,7 @@ func (s *scanner) error() error {
 		return e
 	}
 	// The window may end inside of what is quoted.
-	b := make([]byte, min(mostFound+1, s.End-e.Offset))
+	b := make([]byte, min(maxFound+1, s.End-e.Offset))
 	if n, err := s.Src.ReadAt(b, e.Offset); n < len(b) {
 		return fmt.Errorf("%s: reading what stands at byte %d: %w", s.Src.Name, e.Offset, err)
 	}
@@ -73,8 +73,8 @@ func (s *scanner) error() error {
 	return e
 }
 
-// mostFound bounds the text that an error quotes.
-const mostFound = 40
+// maxFound bounds the text that an error quotes.
+const maxFound = 40
 
 // found says what stands at the beginning of b for an error: a word, a character or a byte. whole
 // is what ends with b.
@@ -87,8 +87,8 @@ func found(b []byte, whole string) string {
 		n++
 	}
 	switch r, size := utf8.DecodeRune(b); {
-	case n > mostFound:
-		return strconv.Quote(string(b[:mostFound])) + " and more"
+	case n > maxFound:
+		return strconv.Quote(string(b[:maxFound])) + " and more"
 	case n > 0:
 		return strconv.Quote(string(b[:n]))
 	case b[0] == '\n' || b[0] == '\r':

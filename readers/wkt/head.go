@@ -9,7 +9,7 @@ import (
 // head is what stands before the bracket of a geometry: its name and the tag of its dimension, with
 // all blanks.
 type head struct {
-	text [mostHead]byte
+	text [maxHead]byte
 	n    int // bytes of text, 0 if there is none
 	tag
 }
@@ -21,9 +21,9 @@ type tag struct {
 	tagged bool // dim is written
 }
 
-// mostHead is how long a head is compared with the one before it: long enough for
+// maxHead is how long a head is compared with the one before it: long enough for
 // "GEOMETRYCOLLECTION ZM ".
-const mostHead = 24
+const maxHead = 24
 
 // head reads the head of a geometry at p, up to its bracket or EMPTY. Most heads are that of the
 // geometry before.
@@ -32,7 +32,7 @@ func (t *text) head(p int) (h tag, end int) {
 		return t.last.tag, p + n
 	}
 	h, end = t.anyHead(p)
-	if n := end - p; end >= 0 && n <= mostHead && t.at(end) == '(' && t.loose == nil {
+	if n := end - p; end >= 0 && n <= maxHead && t.at(end) == '(' && t.loose == nil {
 		t.last.tag, t.last.n = h, copy(t.last.text[:], t.slice(p, end))
 	}
 	return h, end

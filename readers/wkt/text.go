@@ -73,12 +73,12 @@ func (t *text) srid(p int) (srid int32, end int) {
 	p = start
 	var n int64
 	for ; t.at(p)-'0' < 10; p++ {
-		n = min(10*n+int64(t.at(p)-'0'), mostSRID+1)
+		n = min(10*n+int64(t.at(p)-'0'), maxSRID+1)
 	}
 	switch {
 	case p == start:
 		return 0, t.fail(p, "the number of a coordinate system behind SRID=")
-	case n > mostSRID:
+	case n > maxSRID:
 		return 0, t.wrong(start, p, "an SRID beyond 2147483647")
 	}
 	if p = t.space(p); t.at(p) != ';' {
@@ -87,8 +87,8 @@ func (t *text) srid(p int) (srid int32, end int) {
 	return int32(n), t.space(p + 1)
 }
 
-// mostSRID is the largest int32, which PostGIS has for them.
-const mostSRID = 1<<31 - 1
+// maxSRID is the largest int32, which PostGIS has for them.
+const maxSRID = 1<<31 - 1
 
 // is reports whether a word is one that is given in capitals.
 func is(word []byte, capitals string) bool {

@@ -59,13 +59,13 @@ type reader struct {
 	chunks Chunks
 }
 
-// mostRefused is after how many refused chunks in a row nobody asks a device any more: such a file
+// maxRefused is after how many refused chunks in a row nobody asks a device any more: such a file
 // costs twice the work.
-const mostRefused = 8
+const maxRefused = 8
 
 // Guess has a device read the rows that begin between two offsets.
 func (r *reader) Guess(from, stop int64) readers.Part {
-	if r.refused.Load() < mostRefused {
+	if r.refused.Load() < maxRefused {
 		found := r.line.Begin("look for rows", from)
 		start, end, why := r.chunks.Bounds(from, stop)
 		found()
@@ -74,7 +74,7 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 		}
 		var part readers.Part
 		if why == "" {
-			part, why = r.onCard(start, end)
+			part, why = r.onDevice(start, end)
 		}
 		if why == "" {
 			r.refused.Store(0)
@@ -89,8 +89,8 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 	return part
 }
 
-// onCard reads a chunk on a device, or says why it does not.
-func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
+// onDevice reads a chunk on a device, or says why it does not.
+func (r *reader) onDevice(start, end int64) (part readers.Part, why string) {
 	lent := r.line.Begin("wait for a slot", start)
 	l, ok := r.engine.pool.Take(r.File, start)
 	lent()

@@ -189,7 +189,7 @@ func TestGuessThatIsRefused(t *testing.T) {
 	}{
 		{"while it is read", odd, "an odd line", ""},
 		{"when it is there", late, "a line that is odd after all", ""},
-		{"because of the card", broken, "broken", "broken"},
+		{"because of the device", broken, "broken", "broken"},
 		{"because it is long", strings.Repeat("x", 2<<20), "a chunk that ends in a long row", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,11 +16,11 @@ type Probe struct {
 	text []byte // memory of read
 }
 
-// A probe reads a little at first, and not more than mostBytes: who finds no row in that much
+// A probe reads a little at first, and not more than maxBytes: who finds no row in that much
 // leaves the chunk to the CPU engine.
 const (
 	firstBytes = 16 << 10
-	mostBytes  = 1 << 20
+	maxBytes   = 1 << 20
 )
 
 // Chunk finds the span from the first row that seems to begin at or behind from, to the first one
@@ -68,7 +68,7 @@ func (p *Probe) next(at int64) (int64, error) {
 		if err != nil {
 			return -1, err
 		}
-		if i := p.First(text); i >= 0 || size >= mostBytes || int64(len(text)) < size {
+		if i := p.First(text); i >= 0 || size >= maxBytes || int64(len(text)) < size {
 			return offset(at, i), nil
 		}
 	}
@@ -83,7 +83,7 @@ func (p *Probe) last(behind int64) (int64, error) {
 		if err != nil {
 			return -1, err
 		}
-		if i := p.Last(text); i >= 0 || size >= mostBytes || at == behind {
+		if i := p.Last(text); i >= 0 || size >= maxBytes || at == behind {
 			return offset(at, i), nil
 		}
 	}

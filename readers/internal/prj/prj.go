@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// mostBytes is how long a .prj may be.
-const mostBytes = 1 << 20
+// maxBytes is how long a .prj may be.
+const maxBytes = 1 << 20
 
 // TooLargeError says that a .prj is too long to be one.
 type TooLargeError struct {
@@ -30,10 +30,10 @@ func Read(src *source.File) (geoarrow.CRS, error) {
 	if prj == nil || err != nil {
 		return geoarrow.CRS{}, err
 	}
-	if prj.Size > mostBytes {
+	if prj.Size > maxBytes {
 		return geoarrow.CRS{}, &TooLargeError{Name: prj.Name, Bytes: prj.Size}
 	}
-	text, err := prj.Head(mostBytes)
+	text, err := prj.Head(maxBytes)
 	if err != nil {
 		return geoarrow.CRS{}, fmt.Errorf("%s: %w", prj.Name, err)
 	}

@@ -111,12 +111,12 @@ func nested(depth int, types ...arrow.DataType) error {
 	return nil
 }
 
-// mostRows bounds the numbers of rows: with it nothing overflows.
-const mostRows = 1 << 40
+// maxRows bounds the numbers of rows: with it nothing overflows.
+const maxRows = 1 << 40
 
 // check asks for a run of rows: lengths of children and dictionaries are what a file says they are.
 func (r rows) check() error {
-	if r.from < 0 || r.to < r.from || r.to > mostRows || r.data.Offset() < 0 || r.data.Offset() > mostRows {
+	if r.from < 0 || r.to < r.from || r.to > maxRows || r.data.Offset() < 0 || r.data.Offset() > maxRows {
 		return fmt.Errorf("rows %d to %d of an array", r.from, r.to)
 	}
 	return nil
@@ -181,14 +181,14 @@ type typedData struct {
 
 func (d typedData) DataType() arrow.DataType { return d.as }
 
-// mostAtOnce is how many rows may be read at once of which none takes a byte in the file: a damaged
+// maxBatchRows is how many rows may be read at once of which none takes a byte in the file: a damaged
 // number is not believed.
-const mostAtOnce = 4 << 20
+const maxBatchRows = 4 << 20
 
 // nulls gives values of the type null.
 func (r rows) nulls() (geoarrow.Column, error) {
 	n := r.len()
-	if n > mostAtOnce {
+	if n > maxBatchRows {
 		return geoarrow.Column{}, fmt.Errorf("%d nulls at once", n)
 	}
 	c := geoarrow.Column{Type: arrow.BinaryTypes.String, Nulls: n, Offsets: make([]int32, n+1)}
@@ -301,7 +301,7 @@ func (r rows) runs() (geoarrow.Column, error) {
 	if err != nil {
 		return geoarrow.Column{}, err
 	}
-	if r.len() > mostAtOnce {
+	if r.len() > maxBatchRows {
 		return geoarrow.Column{}, fmt.Errorf("runs of %d rows at once", r.len())
 	}
 	numbers := make([]int, r.len())

@@ -71,8 +71,8 @@ func int96(b []byte) (ns int64, ok bool) {
 	if day < 0 { // so that the first day that is not complete has times, too
 		day, clock = day+1, clock-dayNs
 	}
-	const mostDays = math.MaxInt64 / dayNs
-	if day < -mostDays || day > mostDays {
+	const maxDays = math.MaxInt64 / dayNs
+	if day < -maxDays || day > maxDays {
 		return 0, false
 	}
 	start := day * dayNs

@@ -16,9 +16,9 @@ const (
 	slotFields, slotSchemaMetadata             = 1, 2
 	slotName, slotChildren, slotCustomMetadata = 0, 5, 6
 	slotKey, slotValue                         = 0, 1
-	mostDepth                                  = 64
+	maxDepth                                   = 64
 	// bytes of all names and metadata: those of a table that stands in several places count there
-	mostTexts = 256 << 20
+	maxTexts = 256 << 20
 )
 
 // Message gives the kind of a message, the number that format/Message.fbs has for it, and how long
@@ -131,7 +131,7 @@ func CheckSchema(message []byte) error {
 	if !ok {
 		return errors.New("a message without a schema")
 	}
-	w := schemaWalk{fields: len(message)/16 + 1, texts: mostTexts}
+	w := schemaWalk{fields: len(message)/16 + 1, texts: maxTexts}
 	if err := w.pairs(schema.tables(slotSchemaMetadata)); err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ type schemaWalk struct {
 
 func (w *schemaWalk) walk(fields []table, depth int) error {
 	for _, f := range fields {
-		if depth > mostDepth {
-			return fmt.Errorf("types are nested deeper than %d", mostDepth)
+		if depth > maxDepth {
+			return fmt.Errorf("types are nested deeper than %d", maxDepth)
 		}
 		if w.fields--; w.fields < 0 {
 			return errors.New("more fields than the message has room for")
@@ -167,7 +167,7 @@ func (w *schemaWalk) pairs(pairs []table) error {
 	for _, p := range pairs {
 		w.texts -= p.text(slotKey) + p.text(slotValue) + 1
 		if w.texts < 0 {
-			return fmt.Errorf("names and metadata of more than %d bytes", mostTexts)
+			return fmt.Errorf("names and metadata of more than %d bytes", maxTexts)
 		}
 	}
 	return nil

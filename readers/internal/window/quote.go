@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// mostFound bounds the text that an error quotes.
-const mostFound = 40
+// maxFound bounds the text that an error quotes.
+const maxFound = 40
 
 // Found says what stands at offset off of the file, for an error. It reads the file again, because
 // the window may end inside of it.
 func (w *Window) Found(off int64) (string, error) {
-	b := make([]byte, min(mostFound, w.End-off))
+	b := make([]byte, min(maxFound, w.End-off))
 	if n, err := w.Src.ReadAt(b, off); n < len(b) {
 		return "", fmt.Errorf("%s: reading what stands at byte %d: %w", w.Src.Name, off, err)
 	}
@@ -21,7 +21,7 @@ func (w *Window) Found(off int64) (string, error) {
 
 // Quote says what a text begins with, for an error.
 func Quote(b []byte) string {
-	b = b[:min(mostFound, len(b))]
+	b = b[:min(maxFound, len(b))]
 	if len(b) == 0 {
 		return "the end of the file"
 	}

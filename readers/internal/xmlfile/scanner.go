@@ -155,16 +155,16 @@ func (s *Scanner) Exceeds(m xmltext.Mark, read bool, do func() bool) bool {
 	if s.Failed != nil || int64(end-at) <= s.Most {
 		return false
 	}
-	if !read && !s.X.Cut() && !s.X.Fault.Long && s.withinMost(at, m, do) {
+	if !read && !s.X.Cut() && !s.X.Fault.Long && s.withinMax(at, m, do) {
 		return false
 	}
 	s.Failed = s.TooLong(at)
 	return true
 }
 
-// withinMost reports whether a fault of the element at m, whose index is at, shows within the bytes
+// withinMax reports whether a fault of the element at m, whose index is at, shows within the bytes
 // that it may have: do meets it again in a window of no more.
-func (s *Scanner) withinMost(at int, m xmltext.Mark, do func() bool) bool {
+func (s *Scanner) withinMax(at int, m xmltext.Mark, do func() bool) bool {
 	fault, field, ofFile, n, eof := s.X.Fault, s.Field, s.OfFile, s.N, s.EOF
 	s.N, s.EOF = at+int(s.Most), false
 	behind := s.Text(s.N, s.N+xmltext.Padding)

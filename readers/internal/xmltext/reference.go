@@ -33,9 +33,9 @@ func (x *Scanner) predefined(p int) (char byte, size int) {
 	return char, size
 }
 
-// mostReference bounds what is looked at of a reference: a name, or digits with any number of zeros
+// maxReference bounds what is looked at of a reference: a name, or digits with any number of zeros
 // before them.
-const mostReference = 64
+const maxReference = 64
 
 // reference reads the reference at p, and gives the index behind it.
 func (x *Scanner) reference(p int) int {
@@ -47,7 +47,7 @@ func (x *Scanner) reference(p int) int {
 		return end
 	}
 	end := p + 1
-	for class[x.at(end)]&nameByte != 0 && end-p < mostReference {
+	for class[x.at(end)]&nameByte != 0 && end-p < maxReference {
 		end++
 	}
 	switch {

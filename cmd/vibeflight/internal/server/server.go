@@ -202,7 +202,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
-	log.Info().Str("engine", engineSet.Choice()).Strs("cards", engineSet.Devices()).Msg("the engine is chosen")
+	log.Info().Str("engine", engineSet.Choice()).Strs("devices", engineSet.Devices()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),

@@ -11,7 +11,7 @@ import (
 // attributes they are.
 type DeviceAttributes struct{ d deviceRecords }
 
-// QueueAttributes queues the work on whole records of a table that is OnCards. What a device does
+// QueueAttributes queues the work on whole records of a table that is OnDevice. What a device does
 // not accept it says to w.
 func QueueAttributes(w *device.Work, h *Header, records gpu.Buffer[byte]) *DeviceAttributes {
 	a := &DeviceAttributes{deviceRecords{Work: w, h: h, text: records}}
