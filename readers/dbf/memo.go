@@ -98,8 +98,8 @@ func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err erro
 		}
 	}
 	sum := int64(0)
-	if n := len(r.beside); n > 0 {
-		sum = r.beside[n-1]
+	if n := len(r.siblingBytes); n > 0 {
+		sum = r.siblingBytes[n-1]
 	}
 	for i, place := range r.block.live {
 		if sum >= r.most || limit.err != nil {
@@ -113,7 +113,7 @@ func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err erro
 			return 0, limit, err
 		}
 		sum += bytes
-		r.beside = append(r.beside, sum)
+		r.siblingBytes = append(r.siblingBytes, sum)
 	}
 	return 0, limit, nil
 }

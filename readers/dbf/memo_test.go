@@ -372,10 +372,10 @@ func TestSharedMemosEnd(t *testing.T) {
 	}
 	for at := int64(0); at < 990; {
 		run, err := r.ReadSome(t.Context(), at, 1000)
-		if err != nil || run.To != at+14 || run.Columns.Rows != 14 || len(run.Beside) != 14 ||
-			run.Beside[13] != 14*30_000 {
+		if err != nil || run.To != at+14 || run.Columns.Rows != 14 || len(run.SiblingBytes) != 14 ||
+			run.SiblingBytes[13] != 14*30_000 {
 			t.Fatalf("from record %d: to %d, %d rows, beside %v, %v: want 14 rows", at, run.To,
-				run.Columns.Rows, run.Beside, err)
+				run.Columns.Rows, run.SiblingBytes, err)
 		}
 		at = run.To
 	}

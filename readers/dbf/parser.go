@@ -153,7 +153,7 @@ func (r partReader) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{
 		Start: r.header.offset(first), Next: r.header.offset(end), To: r.header.offset(end),
 		End:     end == r.header.Records,
-		Columns: run.Columns, Starts: run.Starts, Beside: run.Beside, Rows: end - first,
+		Columns: run.Columns, Starts: run.Starts, SiblingBytes: run.SiblingBytes, Rows: end - first,
 		Summary: readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations},
 		Release: func() { r.pool.give(reader) },
 	}, nil

@@ -27,7 +27,7 @@ type Reader struct {
 
 	starts     []int64
 	left       []int64
-	beside     []int64            // bytes of memos of the rows so far, behind each of them
+	siblingBytes     []int64            // bytes of memos of the rows so far, behind each of them
 	deviations readers.Deviations // of the run at hand; rows count from its first record
 	flags      []int32            // places in the block of rows whose deletion flag is none
 
@@ -50,7 +50,7 @@ type Run struct {
 	To         int64              // the record behind the last one that was read
 	// bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo
 	// field
-	Beside []int64
+	SiblingBytes []int64
 }
 
 // NewReader gives a Reader of the table that the header is of. src is the table's file, or the one
@@ -118,7 +118,7 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 		Starts:  r.starts, Left: r.left, Deviations: r.deviations, Bytes: (to - from) * int64(r.h.RecordLength), To: to,
 	}
 	if len(r.memos) > 0 {
-		run.Beside = r.beside
+		run.SiblingBytes = r.siblingBytes
 	}
 	for i := range r.columns {
 		run.Columns.Attributes[i] = r.columns[i].finish(len(r.starts))
@@ -132,7 +132,7 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 
 // pass reads a run, and gives where it ended, and the malformed records if on_error is skip.
 func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int64, err error) {
-	r.starts, r.left, r.beside = r.starts[:0], r.left[:0], r.beside[:0]
+	r.starts, r.left, r.siblingBytes = r.starts[:0], r.left[:0], r.siblingBytes[:0]
 	r.deviations.Reset()
 	for i := range r.columns {
 		r.columns[i].reset(int(to - from))

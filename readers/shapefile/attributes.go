@@ -98,11 +98,11 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 		return nil, &endedEarly{run.To}
 	}
 	var before int64
-	if n := len(s.beside); n > 0 {
-		before = s.beside[n-1]
+	if n := len(s.siblingBytes); n > 0 {
+		before = s.siblingBytes[n-1]
 	}
-	for _, bytes := range run.Beside {
-		s.beside = append(s.beside, before+bytes)
+	for _, bytes := range run.SiblingBytes {
+		s.siblingBytes = append(s.siblingBytes, before+bytes)
 	}
 	s.without = append(s.without, run.Left...)
 	s.noteAttributes(&run.Deviations, from)
@@ -150,7 +150,7 @@ func ofRecord(err error) bool {
 // attributesAround reads the attributes of the records [from, to) that have proper shapes: what the
 // others have must not decide about types.
 func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Columns, error) {
-	s.without, s.beside, s.badRows, s.bad = s.without[:0], s.beside[:0], s.badRows[:0], int64(len(s.malformed))
+	s.without, s.siblingBytes, s.badRows, s.bad = s.without[:0], s.siblingBytes[:0], s.badRows[:0], int64(len(s.malformed))
 	var pieces []*geoarrow.Columns
 	read := func(from, to int64) error {
 		if from == to {

@@ -73,8 +73,8 @@ func (s *sink) nullAttributes(columns *geoarrow.Columns, row, end, all int64) (*
 			Offset: s.offsets[i-row], Row: i - row, Rule: ruleNoAttributes,
 			Done: "attributes are null",
 		})
-		if n := len(s.beside); n > 0 {
-			s.beside = append(s.beside, s.beside[n-1])
+		if n := len(s.siblingBytes); n > 0 {
+			s.siblingBytes = append(s.siblingBytes, s.siblingBytes[n-1])
 		}
 	}
 	return concat([]*geoarrow.Columns{columns, none})

@@ -177,8 +177,8 @@ func (j *job) parts() (p readers.Parts, e *device.Engine, chunks func() device.C
 
 // partBytes is how much of the records a worker reads in one go: as much as is a part together with
 // what belongs to it, of the attributes and of next to bytes more.
-func (j *job) partBytes(part, beside int64) int64 {
-	all := j.src.Size + beside
+func (j *job) partBytes(part, siblingBytes int64) int64 {
+	all := j.src.Size + siblingBytes
 	if j.table != nil {
 		all += j.table.Size
 	}

@@ -148,8 +148,8 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 			Deviations: merged(&s.ofShapes, &s.ofTable),
 		},
 	}
-	if len(s.beside) > 0 {
-		part.Beside = s.beside
+	if len(s.siblingBytes) > 0 {
+		part.SiblingBytes = s.siblingBytes
 	}
 	odd := &s.decoder.odd
 	part.Summary.UnclosedRings, part.Summary.ShortRings, part.Summary.ShortLines = odd.unclosedRings,
@@ -208,7 +208,7 @@ type sink struct {
 	starts            []int64       // of the rows, as in a Span
 	malformed         []recordFault // ascending
 	without           []int64       // records that are no rows, ascending
-	beside            []int64       // as in a Part
+	siblingBytes            []int64       // as in a Part
 	bad               int64         // how many of them are malformed
 	badRows           []int64       // the first ones of these
 	skipped           readers.SkippedRows
@@ -238,6 +238,6 @@ func (r *partReader) takeSink() (*sink, error) {
 
 // reset forgets the part.
 func (s *sink) reset() {
-	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0],
+	s.without, s.siblingBytes, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.siblingBytes[:0],
 		s.badRows[:0], 0, readers.SkippedRows{}, 0
 }
