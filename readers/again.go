@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Project is s of a parse that reads some columns.
+// Project returns s of a parse that reads some columns.
 func (s Shape) Project(columns Projection) Shape {
 	s.Facts = slices.Clone(s.Facts)
 	for i, id := range s.IDs {

@@ -125,7 +125,7 @@ func (a *assembly) endPiece() {
 	a.rows, a.span = geoarrow.Concatenation{}, Span{}
 }
 
-// finish gives the rows with types that hold all of them.
+// finish returns the rows with types that hold all of them.
 func (a *assembly) finish(row int64) (*geoarrow.Columns, error) {
 	a.endPiece()
 	if len(a.pieces) == 1 {

@@ -129,7 +129,7 @@ func (b *Batcher) Add(p Part) error {
 // Columns are those of the parts that were added. The goroutine that adds parts may read them.
 func (b *Batcher) Columns() *ColumnSet { return b.columns }
 
-// maxWaiting is how many chunks may be in flight: few, as they are large.
+// maxWaiting returns how many chunks may be in flight: few, as they are large.
 func (b *Batcher) maxWaiting() int {
 	var size int64
 	for i := len(b.waiting) - 1; i >= 0; i-- {

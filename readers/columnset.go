@@ -20,7 +20,7 @@ func NewColumnSet(limits Limits) *ColumnSet {
 	}
 }
 
-// Len is the number of columns.
+// Len returns the number of columns.
 func (s *ColumnSet) Len() int {
 	if s == nil {
 		return 0
@@ -77,7 +77,7 @@ func (s *ColumnSet) repeats(c *geoarrow.Columns) bool {
 	return true
 }
 
-// CheckColumns gives a *LimitError if a header names more columns than the limit.
+// CheckColumns returns a *LimitError if a header names more columns than the limit.
 func (l Limits) CheckColumns(name string, columns int) error {
 	if most := l.WithDefaults().MaxColumns; columns > most {
 		return TooManyColumns(most, fmt.Errorf("%s: header of %d columns", name, columns))

@@ -21,8 +21,8 @@ type ParseError struct {
 	Err    error  // what was expected and what was found; nil inside of a LimitError, which has it
 }
 
-// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error: null
-// reads the rest".
+// Error returns "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error:
+// null reads the rest".
 func (e *ParseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: byte %d", e.Name, e.Format, e.Offset)
@@ -61,7 +61,7 @@ type LimitError struct {
 	Err   error  // the position, often a *ParseError; may be nil
 }
 
-// Error is "what is beyond the limit 1024 of --max-depth".
+// Error returns "what is beyond the limit 1024 of --max-depth".
 func (e *LimitError) Error() string {
 	s := fmt.Sprintf("%s is beyond the limit %d of %s", e.What, e.Limit, e.Flag)
 	if e.Err != nil {

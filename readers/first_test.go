@@ -30,7 +30,7 @@ func (r notedGuesses) Guess(from, stop int64) Part {
 
 func (r notedGuesses) Read(int64, int64, int64) (Part, error) { panic("every guess is right") }
 
-// noted gives where the parts were looked for so far, in order.
+// noted returns where the parts were looked for so far, in order.
 func (r notedGuesses) noted() [][2]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -75,7 +75,7 @@ func (j *joiner) add(c Chunk) error {
 	return nil
 }
 
-// withoutGuessed is c without the columns whose values are all in its geometry.
+// withoutGuessed returns c without the columns whose values are all in its geometry.
 func withoutGuessed(c *geoarrow.Columns) *geoarrow.Columns {
 	out := *c
 	out.Attributes = slices.DeleteFunc(slices.Clone(c.Attributes), func(col geoarrow.Column) bool {
@@ -147,8 +147,8 @@ func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.Co
 	t.Batches, t.Starts, t.IDs = batches, append(t.Starts, t.Rows), order
 }
 
-// unify gives all chunks the same columns with the same types, several chunks at a time. Of several
-// errors it returns that of the first chunk.
+// unify gives all chunks the same columns with the same types, several chunks at a time. Of
+// several errors it returns that of the first chunk.
 func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	batches, errs := make([]*geoarrow.Columns, len(j.chunks)), make([]error, len(j.chunks))
 	workers, err := j.crowd(order)

@@ -16,7 +16,7 @@ type NoLayerError struct {
 	Layers []string // that the file has, in order of appearance
 }
 
-// Error is `trips.kml: there is no such layer: "Stop"; the file has "Stops", "Tracks"`.
+// Error returns `trips.kml: there is no such layer: "Stop"; the file has "Stops", "Tracks"`.
 func (e *NoLayerError) Error() string {
 	s := fmt.Sprintf("%s: %v: %q; the file has ", e.Name, ErrNoLayer, e.Layer)
 	if len(e.Layers) == 0 {

@@ -37,8 +37,8 @@ func (l *Links) Append(more *Links) {
 	l.First = append(l.First, more.First[:min(len(more.First), maxLinks-len(l.First))]...)
 }
 
-// String is "2 NetworkLinks, not followed: https://example.org/a.kml, https://example.org/b.kml",
-// or empty if there are none.
+// String returns "2 NetworkLinks, not followed: https://example.org/a.kml,
+// https://example.org/b.kml", or empty if there are none.
 func (l *Links) String() string {
 	if l.Count == 0 {
 		return ""

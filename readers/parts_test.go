@@ -69,7 +69,7 @@ type brokenError struct{ at int64 }
 
 func (e brokenError) Error() string { return fmt.Sprintf("broken at byte %d", e.at) }
 
-// part is the rows from row i on that begin before stop.
+// part returns the rows from row i on that begin before stop.
 func (p *paper) part(i int, stop int64) (Part, error) {
 	to := i
 	for ; to < len(p.rows) && p.rows[to] < stop && (p.most == 0 || to-i < p.most); to++ {
@@ -115,7 +115,7 @@ type countedPart struct {
 	taken    bool
 }
 
-// lend gives a part its Release.
+// lend returns a part its Release.
 func (c *partsTest) lend(what string, p Part) Part {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +170,7 @@ func (r paperReader) Guess(from, stop int64) Part {
 	return r.lend("guess", part)
 }
 
-// rowFrom is the offset of the first row at or behind from.
+// rowFrom returns the offset of the first row at or behind from.
 func (p *paper) rowFrom(from int64) int64 {
 	i, _ := slices.BinarySearch(p.rows, from)
 	if i == len(p.rows) {

@@ -55,8 +55,8 @@ type ShapeError struct {
 	What string // does not fit
 }
 
-// Error is "exchange: the rows from 65536 on do not fit the shape: column "height" takes float64,
-// where int32 is known".
+// Error returns "exchange: the rows from 65536 on do not fit the shape: column "height" takes
+// float64, where int32 is known".
 func (e *ShapeError) Error() string {
 	return fmt.Sprintf("%s: the rows from %d on do not fit the shape: %s", e.Name, e.Row, e.What)
 }

@@ -19,7 +19,7 @@ func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Co
 	return j.keep.Keep(out)
 }
 
-// widen gives a chunk all columns in order, with their final types. A chunk that has them already
+// widen returns a chunk all columns in order, with their final types. A chunk that has them already
 // is not changed or moved.
 func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
 	in := chunk.Columns
@@ -105,7 +105,7 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 	return err
 }
 
-// widenGeometry gives a chunk's geometries the kind and dimension of the table's.
+// widenGeometry returns a chunk's geometries the kind and dimension of the table's.
 func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error) {
 	if j.kind == geoarrow.NoKind {
 		wide, err := g.ToWKB()

@@ -29,7 +29,7 @@ func BenchmarkColumns(b *testing.B) {
 	}
 }
 
-// changing is a file whose first record has all columns, the second the even ones as text, the
+// changing returns a file whose first record has all columns, the second the even ones as text, the
 // third none.
 func (w wide) changing(columns int) (readers.Format, readertest.Input) {
 	in := readertest.Input{Name: w.name, Options: w.options, Limits: readers.Limits{BatchRows: 1, Workers: 1}}

@@ -8,7 +8,7 @@
 //
 // The first 4 bytes of a message may be missing, as writers before Arrow 0.15 left them out. Bodies
 // may be compressed with LZ4 or Zstandard. Which columns a table gets is for
-// readers/internal/records to say. Feather 1, tensors and files of other schemas behind the first
+// readers/internal/records to say. Feather 1, tensors and files of other schemas after the first
 // one are refused. docs/formats/arrow.md has the whole list.
 package arrowipc
 

@@ -202,7 +202,7 @@ func isAngle(key string) bool {
 	return false
 }
 
-// unitOf is the factor of a node's unit, its own or that of its first axis.
+// unitOf returns the factor of a node's unit, its own or that of its first axis.
 func unitOf(n *node, without float64) float64 {
 	keywords := []string{"UNIT", "ANGLEUNIT", "LENGTHUNIT", "SCALEUNIT"}
 	if u := n.child(keywords...); u != nil {
@@ -222,7 +222,7 @@ func firstIsNorth(n *node) bool {
 	return axis != nil && strings.EqualFold(axis.text(1), "north")
 }
 
-// canonicalMethod is the name of a projection without what its spellings differ by.
+// canonicalMethod returns the name of a projection without what its spellings differ by.
 func canonicalMethod(name string) string {
 	key := canonical(name)
 	for _, end := range []string{"1sp", "2sp"} {
@@ -237,7 +237,7 @@ func canonicalMethod(name string) string {
 	return key
 }
 
-// canonicalParameter is the name of a parameter. WKT 1 names one by several words.
+// canonicalParameter returns the name of a parameter. WKT 1 names one by several words.
 func canonicalParameter(name string) string {
 	switch key := canonical(name); key {
 	case "longitudeofcenter", "longitudeoforigin":

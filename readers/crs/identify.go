@@ -21,7 +21,7 @@ func Identify(text string) (ID, bool) {
 	return ID{}, false
 }
 
-// defined reads a definition; ok is false for a text that is none.
+// defined reads a definition; ok is false for a text that is not one.
 func defined(text string) (d *definition, ok bool) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {
@@ -69,10 +69,10 @@ func (d *definition) agrees(s *System) bool {
 	return s.isCalled(canonical(d.name)) || d.equals(s)
 }
 
-// best is the system among some that a definition defines: EPSG's before others, one in use before
-// a deprecated one, one of exactly this name before one of another spelling, one of the axes that
-// the text states. Of equal ones PROJ takes that of the shortest name, which is that of the usual
-// axes: "ETRS89 / UTM zone 32N" and "ETRS89 / UTM zone 32N (N-E)".
+// best returns the system among some that a definition defines: EPSG's before others, one in use
+// before a deprecated one, one of exactly this name before one of another spelling, one of the axes
+// that the text states. Of equal ones PROJ takes that of the shortest name, which is that of the
+// usual axes: "ETRS89 / UTM zone 32N" and "ETRS89 / UTM zone 32N (N-E)".
 func best(d *definition, candidates []int) (ID, bool) {
 	type ranked struct {
 		System
@@ -105,7 +105,7 @@ func best(d *definition, candidates []int) (ID, bool) {
 	return ID{}, false
 }
 
-// withEllipsoid is the systems of EPSG that a definition without a name can be.
+// withEllipsoid returns the systems of EPSG that a definition without a name can be.
 func withEllipsoid(d *definition) []int {
 	var found []int
 	for i := range registry().count() {
@@ -195,7 +195,7 @@ var namesOfDatums = sync.OnceValue(func() *keys {
 	return &k
 })
 
-// datumsOf is the numbers of the datums that have a name in canonical form.
+// datumsOf returns the numbers of the datums that have a name in canonical form.
 func datumsOf(key string) []int {
 	var found []int
 	for i := range namesOfDatums().numbers(key) {

@@ -73,7 +73,7 @@ func LooksOfficial(text string) bool {
 	return ok && !strings.HasPrefix(page, "gml/")
 }
 
-// urn is a lower-case urn of OGC after "urn:ogc:def:".
+// urn returns a lower-case urn of OGC after "urn:ogc:def:".
 func urn(lower string) (rest string, ok bool) {
 	for _, prefix := range []string{"urn:ogc:def:", "urn:x-ogc:def:", "urn:opengis:def:"} {
 		if rest, ok = strings.CutPrefix(lower, prefix); ok {
@@ -87,7 +87,7 @@ func urn(lower string) (rest string, ok bool) {
 	return "", false
 }
 
-// opengisPage is a lower-case URL of opengis.net after the host.
+// opengisPage returns a lower-case URL of opengis.net after the host.
 func opengisPage(lower string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(lower, "http://")
 	if !ok {
@@ -221,8 +221,8 @@ func official(id ID, ok bool) (Name, bool) {
 	return n, ok
 }
 
-// compound is a horizontal system with a vertical one: the registered system of both, if there is
-// one.
+// compound returns a horizontal system with a vertical one: the registered system of both, if there
+// is one.
 func compound(members []ID, isOfficial bool) (Name, bool) {
 	if len(members) != maxMembers {
 		return Name{}, false

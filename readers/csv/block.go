@@ -21,7 +21,7 @@ import (
 // maxMisses bounds how many records are read by themselves before a block is tried again.
 const maxMisses = 64
 
-// block reads the records at p that make a block, and gives the index behind them: p where there
+// block reads the records at p that make a block, and gives the index after them: p where there
 // are none.
 func (s *scanner) block(p int) int {
 	if s.single > 0 {
@@ -59,7 +59,7 @@ func (s *scanner) block(p int) int {
 	return p + int(x.Starts[int(x.Records[n-1])+len(s.fields)])
 }
 
-// find finds the records of the block at p that may be read into the chunk at hand, and gives how
+// find finds the records of the block at p that may be read into the current chunk, and gives how
 // many they are.
 func (s *scanner) find(p int) int {
 	at := s.Base + int64(p)
@@ -83,7 +83,7 @@ func (s *scanner) find(p int) int {
 	return n
 }
 
-// span is where field i of record r begins and ends, quotes included, in the block at p.
+// span returns where field i of record r begins and ends, quotes included, in the block at p.
 func (s *scanner) span(p, r, i int) (from, end int) {
 	x := s.index
 	k := int(x.Records[r]) + i
@@ -125,7 +125,7 @@ func (s *scanner) quotes(from, end int) bool {
 // group is how many values of a column are read before they are counted: a bit each of a word.
 const group = 64
 
-// points is geometries of two columns.
+// points returns geometries of two columns.
 func (s *scanner) points(p, n int) int {
 	var column [2]int
 	for i, u := range s.fields {
@@ -163,7 +163,7 @@ func (s *scanner) points(p, n int) int {
 	return n
 }
 
-// ordinates reads field i of n records from r on, up to the first that is none, and gives how
+// ordinates reads field i of n records from r on, up to the first that is not one, and gives how
 // many they are, with a bit for each that is not null.
 func (s *scanner) ordinates(v *[group]float64, i, p, r, want int) (n int, valid uint64) {
 	for n < want {
@@ -232,8 +232,8 @@ func (s *scanner) integers(c *rows.Column, i, p, r, most int) int {
 	return n
 }
 
-// kindsRange is a range of integers all of which are of kinds that a column has already. Where it
-// has wide ones only, that of the positive ones.
+// kindsRange returns a range of integers all of which are of kinds that a column has already. Where
+// it has wide ones only, that of the positive ones.
 func kindsRange(k geoarrow.FactKinds) (low, high int64) {
 	switch k & (geoarrow.FactInt32 | geoarrow.FactInt64) {
 	case geoarrow.FactInt32:
@@ -251,7 +251,7 @@ func kindsRange(k geoarrow.FactKinds) (low, high int64) {
 	return low, high
 }
 
-// floats is integers for a column of floats.
+// floats returns integers for a column of floats.
 func (s *scanner) floats(c *rows.Column, i, p, r, most int) int {
 	before := len(c.Floats)
 	c.Floats = slices.Grow(c.Floats, most)[:before+most]

@@ -57,7 +57,7 @@ func newDecoder(c *charset) decoder {
 	return decoder{charset: c, decode: c.encoding.NewDecoder()}
 }
 
-// utf8 gives a text, which has bytes that are no ASCII, as UTF-8: itself if that is the encoding,
+// utf8 returns a text, which has bytes that are no ASCII, as UTF-8: itself if that is the encoding,
 // else what is valid until the next call. If it is malformed, bad is the index of the first byte
 // that is, else -1.
 func (d *decoder) utf8(text []byte) (out []byte, bad int) {
@@ -95,7 +95,7 @@ func (d *decoder) firstMalformed(text []byte) int {
 	return len(text) - 1
 }
 
-// character is how many bytes the first character takes, 0 if it is none.
+// character returns how many bytes the first character takes, 0 if it is not one.
 func (d *decoder) character(text []byte) int {
 	const longest = 4
 	var room [longest * utf8.UTFMax]byte
@@ -109,7 +109,7 @@ func (d *decoder) character(text []byte) int {
 	return 0
 }
 
-// firstInvalid is the index of the first byte that is not UTF-8.
+// firstInvalid returns the index of the first byte that is not UTF-8.
 func firstInvalid(text []byte) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

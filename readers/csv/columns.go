@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// begin opens the file behind its byte order mark, at the first record.
+// begin opens the file after its byte order mark, at the first record.
 func (t *text) begin(ctx context.Context, src *source.File) (p int, err error) {
 	if !t.Open(ctx, src, 0, src.Size, src.Size, readers.DefaultMaxFeatureBytes, window.Bytes) {
 		return -1, t.Err
@@ -76,7 +76,7 @@ func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 	}
 }
 
-// failure is the error of a record that could not be read.
+// failure returns the error of a record that could not be read.
 func (t *text) failure(row int64) error {
 	if t.Err != nil {
 		return t.Err
@@ -170,8 +170,8 @@ func unique(header [][]byte) [][]byte {
 }
 
 // findDelimiter takes the candidate that cuts the first two records into most fields, of those that
-// cut both into as many; if there is none, the one that cuts the first record into most. No record
-// behind these counts, so that a file that grows stays what it is.
+// cut both into as many; if there is not one, the one that cuts the first record into most. No
+// record after these counts, so that a file that grows stays what it is.
 func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 	best, bestScore := byte(','), -1
 	for _, c := range []byte(candidates) {
@@ -197,8 +197,8 @@ func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 // maxScored bounds the text that the choice of a delimiter looks at.
 const maxScored = 1 << 20
 
-// score is how well the delimiter fits the first two records. Those that are malformed or very long
-// count as far as they were read.
+// score returns how well the delimiter fits the first two records. Those that are malformed or very
+// long count as far as they were read.
 func (t *text) score(ctx context.Context, src *source.File) (int, error) {
 	p, err := t.begin(ctx, src)
 	if err != nil {

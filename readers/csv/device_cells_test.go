@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// cellFile is records with a geometry, a number and a text.
+// cellFile returns records with a geometry, a number and a text.
 func cellFile(r *rand.Rand, records int, srid string, geometries ...string) []byte {
 	var b strings.Builder
 	b.WriteString("id,wkt,name\n")

@@ -195,7 +195,7 @@ func (d *deviceRows) dates(list []deviceColumn, r *device.Scratch) {
 
 const secondsPerDay = 24 * 60 * 60
 
-// fieldsOf are the numbers of columns among the fields of a record.
+// fieldsOf returns the numbers of columns among the fields of a record.
 func fieldsOf(list []deviceColumn) []int {
 	fields := make([]int, len(list))
 	for i, c := range list {

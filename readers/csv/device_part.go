@@ -60,7 +60,8 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 // hardly like several.
 const maxCandidateRecords = 8
 
-// begins is where the first line behind a line end of text begins that looks like a record, or -1.
+// begins returns where the first line after a line end of text begins that looks like a record, or
+// -1.
 func (c *deviceChunks) begins(text []byte) int {
 	p := 0
 	for range maxTries {
@@ -77,7 +78,7 @@ func (c *deviceChunks) begins(text []byte) int {
 	return -1
 }
 
-// passLineEnds gives the index of the first byte from p on that is no line end, or the end of the
+// passLineEnds returns the index of the first byte from p on that is no line end, or the end of the
 // text.
 func (c *deviceChunks) passLineEnds(text []byte, p int) int {
 	for p < len(text) && c.class[text[p]] == classLineEnd {
@@ -107,8 +108,8 @@ func (c *deviceChunks) likely(text []byte, p int) bool {
 	return true
 }
 
-// count gives the number of fields of the record at p, and the index of its line end or of the end
-// of the text. A quote where none may be gives -1.
+// count returns the number of fields of the record at p, and the index of its line end or of the
+// end of the text. A quote where none may be gives -1.
 func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	for {
 		fields++
@@ -130,7 +131,7 @@ func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	}
 }
 
-// behindQuotes gives the index behind the quote that closes the one at p, or the end of the text.
+// behindQuotes returns the index after the quote that closes the one at p, or the end of the text.
 func (c *deviceChunks) behindQuotes(text []byte, p int) int {
 	for p++; p < len(text); p++ {
 		switch {

@@ -48,7 +48,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	d.Accept(still[0] == 0, oddRecords)
 	columns := &geoarrow.Columns{Rows: d.table.Rows}
 	d.attributes(columns)
-	switch { // behind what the host waits for, since the columns are long
+	switch { // after what the host waits for, since the columns are long
 	case d.Stopped():
 	case d.dialect.geometry == points:
 		columns.Geometry = d.points()

@@ -128,7 +128,7 @@ func sameOnDevice(t *testing.T, in readertest.Input, d readers.Engine, seed int)
 	return 1
 }
 
-// sweepOnDevice is the file of a seed.
+// sweepOnDevice returns the file of a seed.
 func sweepOnDevice(seed uint64) readertest.Input {
 	if seed%2 == 0 {
 		d := newSweepDocument(seed)

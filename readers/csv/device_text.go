@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// deviceTexts is columns of text on their way, one behind the other.
+// deviceTexts is columns of text on their way, one after the other.
 type deviceTexts struct {
 	starts, ends, offsets gpu.Buffer[int64]
 	valid                 gpu.Buffer[uint64]
@@ -50,7 +50,7 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Scratch) {
 	})
 }
 
-// check has the texts of columns that nobody asked for looked at: nothing of them leaves the
+// check has the texts of columns that is not requested looked at: nothing of them leaves the
 // device.
 func (d *deviceRows) check(list []deviceColumn, r *device.Scratch) {
 	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)

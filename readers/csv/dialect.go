@@ -35,7 +35,7 @@ type dialect struct {
 	geometry geometryForm
 	crs      geoarrow.CRS // by option
 	prj      geoarrow.CRS // of the .prj
-	first    int64        // offset of the first record behind the header
+	first    int64        // offset of the first record after the header
 	final    bool         // nothing that may follow the end of the file changes what was found
 }
 
@@ -49,7 +49,7 @@ const (
 	classQuote // the highest one
 )
 
-// endsField is the classes of what may stand behind a field.
+// endsField is the classes of what may follow a field.
 const endsField = classDelimiter | classLineEnd
 
 // use is what a column is for, as a set.
@@ -74,7 +74,7 @@ const (
 	latLonCells // "(40.7, -73.9)"
 )
 
-// newDialect is what the options and the file's name say.
+// newDialect returns what the options and the file's name say.
 func newDialect(name string, opts readers.Options) (*dialect, error) {
 	d := &dialect{
 		comma: opts.Get(optDecimal) == ",", pad: opts.Get(optRagged) == "pad", text: opts.Get(optTypes) == "string",

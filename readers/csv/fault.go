@@ -17,7 +17,7 @@ type fault struct {
 	depth bool // not malformed but nested beyond MaxDepth
 	value bool // only a geometry is wrong: on_error: null passes it
 	text  bool // only a text is not in the encoding: on_error: null passes it
-	shape bool // a record that on_error: repair reads: ragged, or with text behind a quote
+	shape bool // a record that on_error: repair reads: ragged, or with text after a quote
 	file  bool // of the file: on_error: skip does not pass it
 	field int  // number of the column + 1; 0: none
 }

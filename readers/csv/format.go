@@ -10,8 +10,8 @@
 //	line end  = LF | CRLF | CR
 //
 // Where the standard is silent: lines of no bytes are no records; a quote inside of a field that
-// does not begin with one is a byte like any other, and blanks belong to the field, in front of a
-// quote too; behind a closing quote a delimiter or a line end must follow; line ends inside of
+// does not begin with one is a byte like any other, and blanks belong to the field, before a
+// quote too; after a closing quote a delimiter or a line end must follow; line ends inside of
 // quotes stay what they are; a record of more or fewer fields than the first one is an error (or
 // padded, by option); an empty field is null, a quoted one the empty text.
 //
@@ -31,7 +31,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Format is comma-separated values with their relatives.
+// Format returns comma-separated values with their relatives.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       "csv",

@@ -63,7 +63,7 @@ func (s *scanner) anyOrdinate(o *ordinate, i, p int) int {
 	return after
 }
 
-// geometryCell reads field i at p into the geometry at hand, which stays open.
+// geometryCell reads field i at p into the current geometry, which stays open.
 func (s *scanner) geometryCell(i, p int) int {
 	field, end := s.text.cell(p)
 	if end < 0 {
@@ -81,7 +81,7 @@ func (s *scanner) geometryCell(i, p int) int {
 	return end
 }
 
-// readGeometry reads a field into the geometry at hand, which stays open. It reports false with a
+// readGeometry reads a field into the current geometry, which stays open. It reports false with a
 // fault.
 func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0
@@ -172,7 +172,8 @@ func (s *scanner) readWKB(b []byte) (srid int32, err error) {
 	return int32(id), nil
 }
 
-// inFile is the index of the byte that has index at in the text of a cell, which has single quotes.
+// inFile returns the index of the byte that has index at in the text of a cell, which has single
+// quotes.
 func (s *scanner) inFile(c cell, at int) int {
 	if !c.doubled || s.charset != nil {
 		return min(c.from+at, c.to)

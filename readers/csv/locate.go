@@ -91,7 +91,7 @@ func (d *dialect) use(i int, u use) {
 	slices.Sort(d.shape)
 }
 
-// given is the candidate that the options name.
+// given returns the candidate that the options name.
 func (d *dialect) given(opts readers.Options) (list []candidate, ok bool, err error) {
 	lat, lon, cell := opts.Get(optLatitude), opts.Get(optLongitude), opts.Get(optGeometry)
 	named := cell != auto && cell != "none"
@@ -122,7 +122,7 @@ func (d *dialect) given(opts readers.Options) (list []candidate, ok bool, err er
 	return nil, false, nil
 }
 
-// formOf is what the options say of cells.
+// formOf returns what the options say of cells.
 func formOf(opts readers.Options) geometryForm {
 	switch opts.Get(optGeometryFormat) {
 	case "wkt":
@@ -133,7 +133,7 @@ func formOf(opts readers.Options) geometryForm {
 	return noGeometry
 }
 
-// column is the number of the column that an option names.
+// column returns the number of the column that an option names.
 func (d *dialect) column(option, name string) (int, error) {
 	for i, n := range d.names {
 		if string(n) == name {
@@ -144,9 +144,9 @@ func (d *dialect) column(option, name string) (int, error) {
 		name, bytes.Join(d.names, []byte(", ")))}
 }
 
-// candidates are the columns whose names say that they may be the geometry: cells in the order of
-// cellNames; then pairs without a prefix in the order of the names; then x and y; then pairs with a
-// prefix in the order of the columns.
+// candidates returns the columns whose names say that they may be the geometry: cells in the order
+// of cellNames; then pairs without a prefix in the order of the names; then x and y; then pairs
+// with a prefix in the order of the columns.
 func (d *dialect) candidates(form geometryForm) (list []candidate) {
 	lower := make([]string, len(d.names))
 	first := map[string]int{}

@@ -15,11 +15,11 @@ type locator struct {
 	text
 	list  []candidate
 	seen  []valueForm  // by column
-	fresh []formChange // of the record at hand
-	bad   bool         // the record at hand is not in the encoding
+	fresh []formChange // of the current record
+	bad   bool         // the current record is not in the encoding
 }
 
-// formChange is a column whose finding is of the record at hand, and what it was before.
+// formChange is a column whose finding is of the current record, and what it was before.
 type formChange struct {
 	column int
 	before valueForm
@@ -33,7 +33,7 @@ const maxExamined = 1 << 20
 type valueForm struct {
 	kind     valueKind
 	comma    bool // a number with a decimal comma
-	grouped  bool // whose comma may stand between thousands
+	grouped  bool // whose comma may be between thousands
 	whole    bool // a number without point and comma, as are all values so far
 	fraction bool
 	v        float64 // of a number
@@ -51,8 +51,8 @@ const (
 	isLatLon
 )
 
-// look gives the candidate that is the geometry, or nil. A malformed record ends the search, as it
-// ends the parse; where records are skipped it has no say.
+// look returns the candidate that is the geometry, or nil. A malformed record ends the search, as
+// it ends the parse; where records are skipped it has no say.
 func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geometryForm, error) {
 	if _, err := l.begin(ctx, src); err != nil {
 		return nil, noGeometry, err
@@ -96,7 +96,7 @@ func (l *locator) next(p int) int {
 	return -1
 }
 
-// forget takes back what the record at hand showed.
+// forget takes back what the current record showed.
 func (l *locator) forget() {
 	for _, s := range l.fresh {
 		l.seen[s.column] = s.before
@@ -168,7 +168,7 @@ func (l *locator) isLatLon(b []byte) bool {
 }
 
 // decide goes through the candidates up to one that has shown too little, unless nothing more comes
-// or the records are far behind the first one. Those before it are none, and not looked at again.
+// or the records are far after the first one. Those before it are none, and not looked at again.
 func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, done bool) {
 	for i := range l.list {
 		c := &l.list[i]
@@ -178,7 +178,7 @@ func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, d
 				l.list = l.list[i:]
 				return nil, noGeometry, false
 			}
-			l.final = false // a value may follow behind the end of the file
+			l.final = false // a value may follow after the end of the file
 		}
 		if form != noGeometry {
 			l.commaPoints = form == points && (l.seen[c.x].comma || l.seen[c.y].comma)

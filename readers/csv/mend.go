@@ -19,7 +19,7 @@ const (
 	ruleMSVC   = "msvc-nan"
 )
 
-// deviates notes that field i, of which the fault at hand says why it is no geometry, gives none.
+// deviates notes that field i, of which the current fault says why it is no geometry, gives none.
 // It reports false where that is an error.
 func (s *scanner) deviates(i int) bool {
 	switch {
@@ -36,7 +36,7 @@ func (s *scanner) deviates(i int) bool {
 	return true
 }
 
-// deviate notes a deviation of the record at hand; i is the number of a field, or -1.
+// deviate notes a deviation of the current record; i is the number of a field, or -1.
 func (s *scanner) deviate(pos, i int, rule, done string) {
 	d := readers.Deviation{Offset: s.Base + int64(pos), Row: s.row, Rule: rule, Done: done}
 	if i >= 0 {
@@ -85,7 +85,7 @@ func isMSVC(b []byte) bool {
 //	"a"b,1         ab         no quote follows in the field
 //	"a" ,1         a          blanks
 //
-// All is in the line of the quote. Where neither is so the fault at hand stays, as it does where
+// All is in the line of the quote. Where neither is so the current fault stays, as it does where
 // the record then has too many fields or too few.
 func (t *text) mendedCell(c cell, q int) (cell, int) {
 	quotes, plain := 0, -1
@@ -125,7 +125,7 @@ func (t *text) mendedCell(c cell, q int) (cell, int) {
 	return c, plain
 }
 
-// joined is the text of a field in quotes with what follows them, blanks at its end left out.
+// joined returns the text of a field in quotes with what follows them, blanks at its end left out.
 func (t *text) joined(b []byte) []byte {
 	q := bytes.IndexByte(b, t.quote)
 	for q+1 < len(b) && b[q+1] == t.quote { // doubled
@@ -143,7 +143,7 @@ func (t *text) joined(b []byte) []byte {
 	return t.padded(append(t.scratch, rest...))
 }
 
-// single is the text with doubled quotes made single, and others as they are.
+// single returns the text with doubled quotes made single, and others as they are.
 func (t *text) single(b []byte) []byte {
 	t.scratch = t.scratch[:0]
 	for i := 0; i < len(b); i++ {
@@ -155,7 +155,7 @@ func (t *text) single(b []byte) []byte {
 	return t.padded(t.scratch)
 }
 
-// padded keeps a text in scratch, with number.Padding bytes behind it.
+// padded keeps a text in scratch, with number.Padding bytes after it.
 func (t *text) padded(b []byte) []byte {
 	n := len(b)
 	t.scratch = append(b, make([]byte, number.Padding)...)

@@ -77,7 +77,7 @@ var cellWords = [...]string{
 // latLonWords are those of cellWords whose cells may hold a latitude and a longitude.
 var latLonWords = []string{"location", "georeference", "geocoded", "geopoint", "latlon", "latlng", "latlong"}
 
-// words are the words of a column's name in lower case, without what stands in brackets:
+// words returns the words of a column's name in lower case, without what is in brackets:
 //
 //	"Latitude (deg)"     latitude
 //	"decimalLatitude"    decimal latitude
@@ -118,7 +118,7 @@ func words(name []byte) []string {
 type axisName struct {
 	column int
 	word   string
-	rest   string // the other words but neutral ones, with a * where that word stands
+	rest   string // the other words but neutral ones, with a * where that word is
 	exact  bool   // the name says decimal degrees
 	whole  bool   // the name says degrees, which may go with minutes
 }
@@ -147,7 +147,7 @@ func axisNameOf(column int, list []string, isAxis func(string) bool) (axisName, 
 	return a, a.word != ""
 }
 
-// moreCandidates are the candidates that candidates does not know: cells by the words of their
+// moreCandidates returns the candidates that candidates does not know: cells by the words of their
 // names; then pairs, those of decimal degrees first, those with nothing but the word of an axis
 // next, each in the order of axisWords and of the columns.
 func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
@@ -229,7 +229,7 @@ func hasWord(names [][]string, want ...string) bool {
 	})
 }
 
-// cellCandidates are columns that have one of cellWords in their names.
+// cellCandidates returns columns that have one of cellWords in their names.
 func cellCandidates(names [][]string, form geometryForm) (list []candidate) {
 	for _, want := range cellWords {
 		for i, words := range names {
@@ -249,7 +249,7 @@ func cellCandidates(names [][]string, form geometryForm) (list []candidate) {
 	return list
 }
 
-// xyCandidates are pairs of xyNames.
+// xyCandidates returns pairs of xyNames.
 func xyCandidates(names [][]string) (list []candidate) {
 	at := map[string]int{}
 	for i := len(names) - 1; i >= 0; i-- {

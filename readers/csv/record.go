@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// parse reads the record at p into the row at hand, and gives the index of its line end.
+// parse reads the record at p into the current row, and gives the index of its line end.
 func (s *scanner) parse(p int) int {
 	s.reveal = false
 	mended := false
@@ -36,7 +36,7 @@ func (s *scanner) parse(p int) int {
 			mended = true
 		}
 		last := i+1 == len(s.fields)
-		more := s.At(end) == s.delimiter // which is no byte behind the end of the file
+		more := s.At(end) == s.delimiter // which is no byte after the end of the file
 		if more && !last {
 			p = end + 1
 			continue
@@ -186,7 +186,7 @@ func (s *scanner) passField(p int) int {
 	return end
 }
 
-// appendShort appends text, behind which 32 bytes can be read.
+// appendShort appends text, after which 32 bytes can be read.
 func appendShort(dst, text []byte) []byte {
 	n, k := len(dst), len(text)
 	if k > 32 || cap(dst)-n < 32 {

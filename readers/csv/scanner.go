@@ -24,24 +24,24 @@ type scanner struct {
 	chunk readers.Span
 	sum   readers.Summary
 
-	stop     int64 // no record that begins here or behind is read
+	stop     int64 // no record that begins here or after is read
 	stopped  bool  // because of that the last reading ended
-	next     int64 // offset behind the last chunk: of the next record, or the end of the file
+	next     int64 // offset after the last chunk: of the next record, or the end of the file
 	closed   bool  // more than the end of the file ends the last record
-	row      int64 // number of the record at hand
+	row      int64 // number of the current record
 	first    int64 // offset of the first one of the chunk, be it left out or not
 	firstRow int64 // and its number
 
-	index  *fields.Index // of the block at hand
+	index  *fields.Index // of the current block
 	single int           // how many records are read one by one before the next block
 	misses int           // blocks in a row that had no record
 
-	reached int  // how many fields of the record at hand were begun
-	reveal  bool // a value of the record at hand is no geometry, as was guessed
+	reached int  // how many fields of the current record were begun
+	reveal  bool // a value of the current record is no geometry, as was guessed
 
-	x, y  ordinate      // of the record at hand
+	x, y  ordinate      // of the current record
 	kind  geoarrow.Kind // of its geometry in a cell
-	own   int32         // SRID of the record at hand, 0 if it has none
+	own   int32         // SRID of the current record, 0 if it has none
 	ownAt int           // and the index of its cell
 	wkt   wkt.Cell
 	wkb   geoarrow.WKBDecoder
@@ -58,7 +58,7 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// failure is why the scanner stopped.
+// failure returns why the scanner stopped.
 func (s *scanner) failure() error {
 	if s.err != nil {
 		return s.err

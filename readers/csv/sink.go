@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the records of the chunk at hand. All columns are in every chunk.
+// sink holds the records of the current chunk. All columns are in every chunk.
 type sink struct {
 	rows.Sink
 	dialect *dialect
@@ -22,7 +22,7 @@ func newSink(d *dialect, columns readers.Projection) *sink {
 	k.Fields, k.Bare = true, d.geometry == noGeometry
 	k.Init(func() *rows.Column { return &rows.Column{} })
 	k.Reset()
-	if d.text { // behind the Reset that makes the columns: to ask for each of them whether it is in Text takes its time
+	if d.text { // after the Reset that makes the columns: to ask for each of them whether it is in Text takes its time
 		for i, name := range d.names {
 			if d.fields[i]&useGuess != 0 {
 				continue

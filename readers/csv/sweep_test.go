@@ -74,8 +74,8 @@ func onlyGuesses(t *readers.Table) bool {
 	return t.Summary.Deviations.Count == t.Summary.Deviations.Rules["guessed-geometry"]
 }
 
-// parseSweep is readertest.Parse with a look at what comes: a canonical table or an error of the
-// contract.
+// parseSweep is readertest.Parse with a look at what comes: a canonical table or an error of
+// the contract.
 func parseSweep(t testing.TB, f readers.Format, in readertest.Input) (*readers.Table, error) {
 	t.Helper()
 	table, err := readertest.Parse(t, f, in)

@@ -9,7 +9,7 @@ import (
 )
 
 // text is a file cut into fields. Its methods read one thing at an index of the window and give the
-// index behind it, or -1: then fault says why.
+// index after it, or -1: then fault says why.
 type text struct {
 	window.Window
 	*dialect
@@ -17,12 +17,12 @@ type text struct {
 	fault   fault
 	scratch []byte // a field whose quotes were undone
 	mend    bool   // stray quotes are read where that is obvious
-	mended  int    // the index behind the first one of the field at hand; 0: it has none
+	mended  int    // the index after the first one of the current field; 0: it has none
 	digits  []byte // a number as JSON has it
-	extra   int    // the number of fields of a record behind which others are no error; 0: none are
+	extra   int    // the number of fields of a record after which others are no error; 0: none are
 }
 
-// cell is a field as it stands in the window.
+// cell is a field as it is in the window.
 type cell struct {
 	from, to int  // of its text, without quotes
 	quoted   bool // it is in quotes
@@ -32,7 +32,7 @@ type cell struct {
 	behind   int  // where text stands that follows the closing quote; 0: none does
 }
 
-// cell reads the field at p. The byte behind it is a delimiter, a line end or the end of the file.
+// cell reads the field at p. The byte after it is a delimiter, a line end or the end of the file.
 func (t *text) cell(p int) (c cell, end int) {
 	if t.class[t.At(p)] == classQuote && p < t.N {
 		return t.quotedCell(p)
@@ -155,7 +155,7 @@ func (t *text) quotedCell(p int) (c cell, end int) {
 func (t *text) pass(p int) int {
 	for {
 		field, end := t.cell(p)
-		if end < 0 && field.quoted && !t.fault.cut && !t.fault.file { // text behind a closing quote
+		if end < 0 && field.quoted && !t.fault.cut && !t.fault.file { // text after a closing quote
 			if end, _ = t.fieldEnd(t.fault.pos); end == t.N && !t.EOF {
 				return t.cut()
 			}
@@ -170,11 +170,12 @@ func (t *text) pass(p int) int {
 	}
 }
 
-// raw is the text of a cell as it stands in the file. Behind it number.Padding bytes can be read.
+// raw returns the text of a cell as it is in the file. Behind it number.Padding bytes can be
+// read.
 func (t *text) raw(c cell) []byte { return t.Text(c.from, c.to+number.Padding)[:c.to-c.from] }
 
-// bytes is the text of a cell in UTF-8, its quotes undone: valid until the next call or until the
-// window moves. If it is malformed, it gives false with a fault.
+// bytes returns the text of a cell in UTF-8, its quotes undone: valid until the next call or until
+// the window moves. If it is malformed, it gives false with a fault.
 func (t *text) bytes(c cell) (b []byte, ok bool) {
 	b = t.raw(c)
 	if c.high {
@@ -199,7 +200,7 @@ func (t *text) bytes(c cell) (b []byte, ok bool) {
 	return b, true
 }
 
-// undouble gives the text with single quotes.
+// undouble returns the text with single quotes.
 func (t *text) undouble(b []byte) []byte {
 	t.scratch = t.scratch[:0]
 	for {

@@ -58,7 +58,7 @@ func (t *text) numberWith(b []byte, ordinate bool, point byte) (n number.Num, ok
 	return n, true
 }
 
-// special is the value of what is a number without digits.
+// special returns the value of what is a number without digits.
 func special(b []byte) (v float64, ok bool) {
 	switch {
 	case equalFold(b, "nan"):

@@ -92,8 +92,8 @@ const (
 	patience = 4
 )
 
-// guessBytes is the maximum length of a record of a guess. A longer one is parsed once it is known
-// to be a record.
+// guessBytes returns the maximum length of a record of a guess. A longer one is parsed once it is
+// known to be a record.
 func (r *worker) guessBytes() int64 {
 	return min(r.s.limits.MaxFeatureBytes, patience*r.s.limits.PartBytes+window.Bytes)
 }

@@ -14,7 +14,7 @@ import (
 //	live            ^                 ^ offsets in buf of those that are rows
 //
 // Words of eight bytes are loaded without a check where they end in a field or begin in one: what
-// lies before and behind keeps them inside.
+// is before and after keeps them inside.
 type block struct {
 	buf  []byte
 	most int // records
@@ -40,7 +40,7 @@ func (b *block) load(src *source.File, h *Header, first int64, n int) error {
 	return nil
 }
 
-// at is the address of a byte.
+// at returns the address of a byte.
 func (b *block) at(p int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.buf)), p)
 }

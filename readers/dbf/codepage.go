@@ -128,7 +128,7 @@ func pageByName(name string) (*codePage, bool) {
 	return nil, false
 }
 
-// unknownPage is a page that nobody knows: of ASCII alone.
+// unknownPage returns a page that nobody knows: of ASCII alone.
 func unknownPage() *codePage {
 	p := singleBytes("US-ASCII", slices.Repeat([]rune{utf8.RuneError}, 128))
 	p.unknown = true

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// store is how a column keeps the values of the run at hand.
+// store is how a column keeps the values of the current run.
 type store uint8
 
 const (
@@ -28,14 +28,14 @@ type column struct {
 	h     *Header
 	memo  *memoFile // of memo fields, unless they are ignored
 
-	unread bool // nobody asked for it
+	unread bool // it was not requested
 
 	store   store
 	facts   geoarrow.Facts
 	rounded int64 // integers that floats could not hold
 	rows    int   // of the run at most
 	nulls   []int32
-	bad     []int32 // places in the block at hand of records whose value is malformed
+	bad     []int32 // places in the current block of records whose value is malformed
 	mended  []int32 // likewise, of values that on_error: repair reads
 
 	bits     []byte
@@ -51,11 +51,11 @@ type column struct {
 
 // beyond is a record that is beyond a limit: skipping malformed records does not help against it.
 type beyond struct {
-	place int32 // in the block at hand
+	place int32 // in the current block
 	err   error // nil: there is none
 }
 
-// sized is a slice of n elements that hold anything.
+// sized returns a slice of n elements that hold anything.
 func sized[T any](v []T, n int) []T {
 	if n > cap(v) {
 		return make([]T, n)
@@ -170,7 +170,7 @@ func (c *column) eraseNulls(b *block) {
 	}
 }
 
-// finish gives the column of n rows. Its slices are the column's own.
+// finish returns the column of n rows. Its slices are the column's own.
 func (c *column) finish(rows int) geoarrow.Column {
 	if c.unread {
 		return geoarrow.Unread(c.field.id())
@@ -241,7 +241,7 @@ func (c *column) widen(to store, row int) {
 	c.become(to)
 	nulls := c.nulls
 	for i := range row {
-		if len(nulls) > 0 && int(nulls[0]) == i { // anything stands there
+		if len(nulls) > 0 && int(nulls[0]) == i { // anything is there
 			nulls = nulls[1:]
 			continue
 		}
@@ -288,7 +288,7 @@ func (t *textColumn) reset(rows int) {
 	t.values, t.replaced = t.values[:0], 0
 }
 
-// room makes room for n bytes and the seven behind that a copy by words may write, if offsets can
+// room makes room for n bytes and the seven after that a copy by words may write, if offsets can
 // count what they become.
 func (t *textColumn) room(n int) error {
 	const most = 3 // bytes of UTF-8 that a byte of any page becomes

@@ -26,7 +26,7 @@ const (
 	modeRepair = "repair"
 )
 
-// rule is the rule that a malformed value of the field breaks.
+// rule returns the rule that a malformed value of the field breaks.
 func (f *Field) rule() string {
 	switch f.kind {
 	case kindInteger, kindNumber:

@@ -114,7 +114,7 @@ func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceCo
 	}
 }
 
-// wordsOf is how many words the values of columns take.
+// wordsOf returns how many words the values of columns take.
 func wordsOf(list []*deviceColumn, rows int) int {
 	sum := 0
 	for _, c := range list {

@@ -25,7 +25,7 @@ func (h *Header) OnDevice() bool {
 		})
 }
 
-// span is where the records are.
+// span returns where the records are.
 func (h *Header) span() readers.Span {
 	return readers.Span{From: h.Start, To: h.offset(h.Records)}
 }

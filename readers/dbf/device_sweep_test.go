@@ -41,7 +41,7 @@ func TestDeviceGolden(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, 150, 0.5)
 }
 
-// goldenInput is a file of testdata with its siblings and options.
+// goldenInput returns a file of testdata with its siblings and options.
 func goldenInput(t *testing.T, name string) readertest.Input {
 	t.Helper()
 	in := readertest.Input{Name: filepath.Base(name), Siblings: map[string][]byte{}}
@@ -66,7 +66,7 @@ func goldenInput(t *testing.T, name string) readertest.Input {
 	return in
 }
 
-// repeated is a table with its records n times, if its header is one.
+// repeated returns a table with its records n times, if its header is one.
 func repeated(text []byte, times int) []byte {
 	if len(text) < 32 {
 		return text

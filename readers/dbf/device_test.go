@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// everyType is a table of Visual FoxPro with columns of all types that devices read, texts of some
-// words, and nulls of every kind.
+// everyType returns a table of Visual FoxPro with columns of all types that devices read, texts of
+// some words, and nulls of every kind.
 func everyType(r *rand.Rand, records int, words ...string) table {
 	tab := table{version: 0x30, fields: []field{
 		{"ID", 'N', 9, 0},
@@ -70,7 +70,7 @@ func everyType(r *rand.Rand, records int, words ...string) table {
 	return tab
 }
 
-// longer is a table of n records, which are those of another one again and again.
+// longer returns a table of n records, which are those of another one again and again.
 func longer(tab table, records int) []byte {
 	all := make([]string, records)
 	for i := range all {

@@ -110,7 +110,7 @@ func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[in
 	d.Try(strings.Free(d.S))
 }
 
-// onDevice is the page as package kernels has it.
+// onDevice returns the page as package kernels has it.
 func (p *codePage) onDevice() ktext.CodePage {
 	var out ktext.CodePage
 	for i, c := range p.upper {

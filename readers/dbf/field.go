@@ -48,7 +48,7 @@ func (k kind) isMemo() bool { return k == kindMemo || k == kindHexMemo }
 // isText reports whether values of the kind are given as text.
 func (k kind) isText() bool { return k == kindText || k == kindHex || k.isMemo() }
 
-// id is the name of the field's column.
+// id returns the name of the field's column.
 func (f *Field) id() geoarrow.ColumnID { return geoarrow.ColumnID{Name: f.Name} }
 
 // takesAll reports whether any bytes are a value of the field.
@@ -140,7 +140,7 @@ func (f *Field) facts() geoarrow.Facts {
 // Flags of a field of Visual FoxPro.
 const flagNullable = 0x02
 
-// takeBits gives a field its bits among the null flags, of which n are taken: texts of
+// takeBits returns a field its bits among the null flags, of which n are taken: texts of
 // variable length have one for that, then whatever may be null has one. It gives how many are taken
 // now.
 func (f *Field) takeBits(taken int, flags byte) int {

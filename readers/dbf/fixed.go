@@ -54,7 +54,7 @@ type month struct {
 	before int32  // days from 1970-01-01 to the day before its first
 }
 
-// date gives the days since 1970-01-01 of eight digits.
+// date returns the days since 1970-01-01 of eight digits.
 func (m *months) date(text uint64) (days int32, ok bool) {
 	d := text ^ zeroWord
 	if nondigits(d) != 0 {
@@ -72,7 +72,7 @@ func (m *months) date(text uint64) (days int32, ok bool) {
 	return at.before + int32(day), day-1 < at.days
 }
 
-// separated gives the days since 1970-01-01 of YYYY-MM-DD, with '-', '/' or '.' twice.
+// separated returns the days since 1970-01-01 of YYYY-MM-DD, with '-', '/' or '.' twice.
 func (m *months) separated(text []byte) (days int32, ok bool) {
 	const form = "YYYY-MM-DD"
 	if len(text) != len(form) || text[4] != text[7] || text[4] != '-' && text[4] != '/' && text[4] != '.' {
@@ -164,7 +164,7 @@ const (
 	dayMillis = 86_400_000
 )
 
-// timestamp gives the milliseconds since 1970-01-01 of a Julian day and the milliseconds of that
+// timestamp returns the milliseconds since 1970-01-01 of a Julian day and the milliseconds of that
 // day.
 func timestamp(value []byte) (ms int64, ok bool) {
 	day, clock := int64(int32(binary.LittleEndian.Uint32(value))), int64(int32(binary.LittleEndian.Uint32(value[4:])))

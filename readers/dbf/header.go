@@ -129,7 +129,7 @@ func (h *Header) read(src *source.File) ([]byte, error) {
 	return text, nil
 }
 
-// otherLayout is what to say where the header makes no sense and the version promises one of
+// otherLayout returns what to say where the header makes no sense and the version promises one of
 // another layout.
 func (h *Header) otherLayout() string {
 	switch h.Version {
@@ -180,7 +180,7 @@ func (h *Header) endsWhole(src *source.File, records int64) bool {
 	return err == nil && mark[0] == endMark
 }
 
-// Deviations are where the header was not taken at its word.
+// Deviations returns where the header was not taken at its word.
 func (h *Header) Deviations() *readers.Deviations { return &h.deviations }
 
 // deviate notes one.
@@ -188,12 +188,12 @@ func (h *Header) deviate(offset int64, rule, done string) {
 	h.deviations.Add(readers.Deviation{Offset: offset, Row: noRecord, Rule: rule, Done: done})
 }
 
-// Missing are the records that the header promises and the file does not have, under on_error:
+// Missing returns the records that the header promises and the file does not have, under on_error:
 // skip. The first offset is where they would begin.
 func (h *Header) Missing() readers.SkippedRows { return h.missing }
 
-// Project is the header for who asks for some columns. The fields of the others are checked, and
-// give columns without values.
+// Project returns the header for who asks for some columns. The fields of the others are checked,
+// and give columns without values.
 func (h *Header) Project(columns readers.Projection) *Header {
 	projected := *h
 	projected.columns = columns
@@ -203,7 +203,7 @@ func (h *Header) Project(columns readers.Projection) *Header {
 // reads reports whether a field is asked for.
 func (h *Header) reads(f *Field) bool { return h.columns.Has(f.id()) }
 
-// offset is where a record begins in the file.
+// offset returns where a record begins in the file.
 func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.RecordLength) }
 
 // fields reads the field descriptors.
@@ -268,8 +268,8 @@ func (h *Header) fields(src *source.File, text []byte) error {
 	return nil
 }
 
-// noField is the error of a table without fields. Next to a shapefile it says which records are
-// deleted, and nothing else; alone it is none.
+// noField returns the error of a table without fields. Next to a shapefile it says which records
+// are deleted, and nothing else; alone it is none.
 func (h *Header) noField(src *source.File) error {
 	return h.errorAt(src, headBytes, noRecord, "", "", fmt.Errorf("the header has no field%s", h.otherLayout()))
 }
@@ -316,7 +316,7 @@ func (h *Header) errorAt(src *source.File, offset, record int64, field, mode str
 	}
 }
 
-// cutShort is the error where a file ends before its size.
+// cutShort returns the error where a file ends before its size.
 func cutShort(src *source.File, at int64, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = source.ErrChanged

@@ -24,8 +24,8 @@ func nondigits(d uint64) uint64 {
 	return (d&^highBits + 0x7676767676767676 | d) & highBits
 }
 
-// eight is the number that eight digits spell, the first one lowest: after Johnny Lee and Daniel
-// Lemire, "Quickly parsing eight digits" (2018).
+// eight returns the number that eight digits spell, the first one lowest: after Johnny Lee and
+// Daniel Lemire, "Quickly parsing eight digits" (2018).
 //
 //	digits  1 2 3 4 5 6 7 8    pairs  12 . 34 . 56 . 78 .    value  12345678
 func eight(d uint64) uint64 {
@@ -33,8 +33,8 @@ func eight(d uint64) uint64 {
 	return (d&0x000000FF000000FF*(100+1000000<<32) + d>>16&0x000000FF000000FF*(1+10000<<32)) >> 32
 }
 
-// word is the number in a word of blanks, a minus or none, and digits. Of a word without digits it
-// is 0.
+// word returns the number in a word of blanks, a minus or none, and digits. Of a word without
+// digits it is 0.
 //
 //	word  "    -123"    skip  5 bytes: blanks and the minus    digits  00000123
 func word(w uint64) (v uint64, negative, ok bool) {
@@ -95,7 +95,7 @@ func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fie
 	return v, negative, foundNumber
 }
 
-// lastBytes is a word whose bytes before the last width ones, if there are any, are blanks.
+// lastBytes returns a word whose bytes before the last width ones, if there are any, are blanks.
 func lastBytes(w uint64, width int) uint64 {
 	if width >= 8 {
 		return w
@@ -249,7 +249,7 @@ func parseNumeral(text []byte) (n numeral, ok bool) {
 	return n, len(text) == 0
 }
 
-// classify is the kind of a number, and its value if that is an integer of at most 38 digits.
+// classify returns the kind of a number, and its value if that is an integer of at most 38 digits.
 func (n *numeral) classify() (geoarrow.FactKinds, decimal128.Num) {
 	const maxDigits = 38 // of a decimal128
 	if !n.integer {

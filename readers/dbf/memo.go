@@ -170,8 +170,8 @@ func (c *column) addMemo(b *block, place int32, row int) (int, error) {
 	return len(memo), nil
 }
 
-// memoOf gives the memo of a field, nil if it has none, until the next call. It is a *memoError if
-// there is none where the field says.
+// memoOf returns the memo of a field, nil if it has none, until the next call. It is a *memoError
+// if there is none where the field says.
 func (c *column) memoOf(value []byte) ([]byte, error) {
 	if c.h.options.withoutMemo {
 		return nil, nil
@@ -204,7 +204,7 @@ func blockNumber(value []byte) (int64, error) {
 	return number, nil
 }
 
-// read gives the memo that begins with a block.
+// read returns the memo that begins with a block.
 func (m *memoFile) read(block int64) ([]byte, error) {
 	at := block * m.size
 	if at >= m.src.Size || at < memoHead {
@@ -243,7 +243,7 @@ func (m *memoFile) tooLong(block int64) error {
 	}
 }
 
-// terminated gives the memo at an offset that has no length.
+// terminated returns the memo at an offset that has no length.
 func (m *memoFile) terminated(at int64) ([]byte, error) {
 	for n := int64(dbtBlock); ; n *= 2 {
 		n = min(n, m.src.Size-at, m.most+1)
@@ -263,7 +263,8 @@ func (m *memoFile) terminated(at int64) ([]byte, error) {
 	}
 }
 
-// bytes gives n bytes from an offset on, which the file has, until the next call. They are not nil.
+// bytes returns n bytes from an offset on, which the file has, until the next call. They are not
+// nil.
 func (m *memoFile) bytes(at, n int64) ([]byte, error) {
 	if at < m.at || at+n > m.at+int64(len(m.near)) {
 		want := min(max(n, nearBytes), m.src.Size-at)

@@ -58,7 +58,7 @@ func fixedPoint(end unsafe.Pointer, width, decimals int) (v float64, ok bool) {
 	return v, true
 }
 
-// lastDigits is the number that the last n bytes before end spell, 15 at most.
+// lastDigits returns the number that the last n bytes before end spell, 15 at most.
 func lastDigits(end unsafe.Pointer, n int) (v uint64, ok bool) {
 	d := load(unsafe.Add(end, -8)) ^ zeroWord
 	if n < 8 {
@@ -90,7 +90,7 @@ func (c *column) numberText(b *block, place, row int) {
 	c.floats[row] = v
 }
 
-// numeral gives the text of a number, with a decimal point in place of the comma that the option
+// numeral returns the text of a number, with a decimal point in place of the comma that the option
 // has. A point is no separator then and becomes a comma, which no number has.
 func (c *column) numeral(b *block, place int) []byte {
 	text := trim(b.bytes(c.field, place))
@@ -111,8 +111,8 @@ func (c *column) numeral(b *block, place int) []byte {
 	return c.scratch[:n]
 }
 
-// parseFloat gives the correctly rounded value of a number, which a zero may be written behind: the
-// byte there is put back. Behind that number.Padding bytes can be read.
+// parseFloat returns the correctly rounded value of a number, which a zero may be written behind:
+// the byte there is put back. Behind that number.Padding bytes can be read.
 func parseFloat(text []byte) (v float64, ok bool) {
 	behind := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), len(text)))
 	was := *behind

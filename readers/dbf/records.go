@@ -25,11 +25,11 @@ type Reader struct {
 	memos   []*column // that may have memos
 	most    int64     // bytes of memos of the run at hand, behind which no record is read
 
-	starts     []int64
-	left       []int64
-	siblingBytes     []int64            // bytes of memos of the rows so far, behind each of them
-	deviations readers.Deviations // of the run at hand; rows count from its first record
-	flags      []int32            // places in the block of rows whose deletion flag is none
+	starts       []int64
+	left         []int64
+	siblingBytes []int64            // bytes of memos of the rows so far, behind each of them
+	deviations   readers.Deviations // of the run at hand; rows count from its first record
+	flags        []int32            // places in the block of rows whose deletion flag is none
 
 	refuse []int64 // malformed records of the run at hand, ascending: known from a first pass over it
 }
@@ -53,9 +53,9 @@ type Run struct {
 	SiblingBytes []int64
 }
 
-// NewReader gives a Reader of the table that the header is of. src is the table's file, or the one
-// that the table belongs to as a sibling. An error is one of opening the memo file, or of a memo
-// file that is none.
+// NewReader returns a Reader of the table that the header is of. src is the table's file, or the
+// one that the table belongs to as a sibling. An error is one of opening the memo file, or of a
+// memo file that is none.
 func (h *Header) NewReader(src *source.File, limits readers.Limits) (*Reader, error) {
 	return h.newReader(src, limits, blockBytes)
 }

@@ -79,8 +79,8 @@ func checkSpans(t *testing.T, in readertest.Input) {
 	}
 }
 
-// columnsText is everything of columns that counts, with types that hold those of others too: a
-// chunk may be as wide as the part that its rows were of.
+// columnsText returns everything of columns that counts, with types that hold those of others too:
+// a chunk may be as wide as the part that its rows were of.
 func columnsText(columns, others *geoarrow.Columns) string {
 	var b strings.Builder
 	for i := range columns.Attributes {
@@ -126,8 +126,8 @@ func openBeside(t *testing.T, in readertest.Input) (*source.File, readers.Layout
 	return src, layout
 }
 
-// sweepInput is a random table with its siblings and options, of some types of fields, or of others
-// if it is one of Visual FoxPro, and fewer records than most.
+// sweepInput returns a random table with its siblings and options, of some types of fields, or of
+// others if it is one of Visual FoxPro, and fewer records than most.
 func sweepInput(r *rand.Rand, kinds, foxKinds string, most int) readertest.Input {
 	tab := table{version: []byte{3, 0x83, 0x8B, 0x30, 0x32, 0xF5}[r.IntN(6)]}
 	fox := tab.version == 0x30 || tab.version == 0x32

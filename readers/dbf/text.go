@@ -133,7 +133,7 @@ func (c *column) varTexts(b *block, row int) error {
 	return nil
 }
 
-// variable gives the bytes of a value of type V or Q.
+// variable returns the bytes of a value of type V or Q.
 func (c *column) variable(b *block, place int32) (value []byte, ok bool) {
 	value = b.bytes(c.field, int(place))
 	if len(value) == 0 || !c.flag(b, place, c.field.sizeBit) {

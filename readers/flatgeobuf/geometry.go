@@ -27,7 +27,7 @@ var typeNames = [...]string{
 	16: "TIN", 17: "Triangle",
 }
 
-// kindOf is the kind of a geometry type, which are numbered as in WKB; NoKind for Unknown.
+// kindOf returns the kind of a geometry type, which are numbered as in WKB; NoKind for Unknown.
 func kindOf(at int, number uint64) (geoarrow.Kind, *fault) {
 	switch {
 	case number <= uint64(geoarrow.GeometryCollection):

@@ -62,7 +62,7 @@ func (d *decoder) positions(b *body, from, to int) {
 	}
 }
 
-// ordinates is an array of one ordinate a position, or of none.
+// ordinates returns an array of one ordinate a position, or of none.
 func (d *decoder) ordinates(t *table, field, n int) ([]byte, *fault) {
 	v, at, f := t.vector(field, 8)
 	if f != nil {

@@ -67,7 +67,7 @@ func (f *fault) in(field string) *fault {
 	return f
 }
 
-// length is how many bytes the value takes that b begins with, those of its length included.
+// length returns how many bytes the value takes that b begins with, those of its length included.
 func (h *column) length(b []byte) (int, *fault) {
 	if h.bytes > 0 {
 		if len(b) < h.bytes {
@@ -137,7 +137,7 @@ func (h *column) float(c *rows.Column, v float64) {
 	c.Filled()
 }
 
-// integer is the value of an integer or a boolean; of a uint64 its bits.
+// integer returns the value of an integer or a boolean; of a uint64 its bits.
 func (h *column) integer(b []byte) int64 {
 	switch h.store {
 	case storeInt8:

@@ -140,8 +140,8 @@ func (s *scanner) feature(p int) int {
 	return p + lengthBytes + n
 }
 
-// length is the number of bytes of the feature at p, behind its length. What is wrong with it is
-// wrong with the file: nobody knows where the next feature begins.
+// length returns the number of bytes of the feature at p, behind its length. What is wrong with it
+// is wrong with the file: nobody knows where the next feature begins.
 func (s *scanner) length(p int, at int64) (int, error) {
 	left := s.End - at
 	if count := s.header.count; count > 0 && s.row >= count && !s.guess {

@@ -103,7 +103,7 @@ func openFile(t *testing.T, in readertest.Input) (*source.File, readers.Layout) 
 	return src, layout
 }
 
-// sweepFile is a random file. Of three, one has flipped bits or is cut.
+// sweepFile returns a random file. Of three, one has flipped bits or is cut.
 func sweepFile(r *rand.Rand) []byte {
 	kinds := []flat.GeometryType{
 		unknown, point, lineString, polygon, multiPoint, multiLineString,

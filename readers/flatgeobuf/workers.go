@@ -110,7 +110,7 @@ func (r *worker) Err() error { return r.s.err }
 // writers put both in front of everything else.
 const frontBytes = 64
 
-// find gives the index of the first bytes at p or behind that look like a feature, or -1.
+// find returns the index of the first bytes at p or behind that look like a feature, or -1.
 //
 //	length (4), offset of the root (4), … vtable … root
 func (r *worker) find(p int) int {

@@ -85,7 +85,7 @@ type Sizes struct {
 	wkb       [2]int
 }
 
-// Expect is what times as many rows as there are will need, and a quarter more.
+// Expect returns what times as many rows as there are will need, and a quarter more.
 func (b *GeometryBuilder) Expect(times float64) Sizes {
 	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
 	s := Sizes{
@@ -120,7 +120,7 @@ func (b *GeometryBuilder) endRow() {
 	b.mark.x, b.mark.rings, b.mark.parts, b.mark.wkb = len(b.X), len(b.rings), len(b.parts), len(b.wkb)
 }
 
-// Rows is the number of rows that were ended.
+// Rows returns the number of rows that were ended.
 func (b *GeometryBuilder) Rows() int { return len(b.kinds) }
 
 // AddZ gives the last position a z.
@@ -148,7 +148,7 @@ func (b *GeometryBuilder) Extend(n int, d Dim) {
 	b.dim |= d
 }
 
-// longer is v with n elements more, which hold anything.
+// longer returns v with n elements more, which hold anything.
 func longer(v []float64, n int) []float64 { return slices.Grow(v, n)[:len(v)+n] }
 
 func padNaN(v []float64, n int) []float64 {
@@ -243,7 +243,7 @@ type Mark struct {
 	dim                           Dim
 }
 
-// Mark is the present place.
+// Mark returns the present place.
 func (b *GeometryBuilder) Mark() (m Mark) {
 	b.SetMark(&m)
 	return m
@@ -280,8 +280,8 @@ func (b *GeometryBuilder) cursor() *cursor {
 	return &cursor{shape: Shape{X: b.X, Y: b.Y, Z: b.Z, M: b.M, Rings: b.rings, Parts: b.parts}}
 }
 
-// step gives the view of row i, which must be the one after the last step's, until the next step. A
-// collection gives a Shape of that kind whose C0 and C1 are bytes of wkb; a null one of NoKind.
+// step returns the view of row i, which must be the one after the last step's, until the next step.
+// A collection gives a Shape of that kind whose C0 and C1 are bytes of wkb; a null one of NoKind.
 func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 	k, end := b.kinds[i], b.ends[i-b.early.rows+1]
 	s := &c.shape
@@ -309,7 +309,7 @@ func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 	return s
 }
 
-// NullGeometry is a column of null rows, native or, where k is NoKind, of WKB.
+// NullGeometry returns a column of null rows, native or, where k is NoKind, of WKB.
 func NullGeometry(rows int, k Kind, d Dim) *Geometry {
 	g := &Geometry{Rows: rows, Kind: k, Dim: d, Nulls: rows}
 	if rows > 0 {

@@ -82,13 +82,13 @@ type Column struct {
 	Child    *Column
 }
 
-// Unread is a column that nobody asked for.
+// Unread returns a column that nobody asked for.
 func Unread(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactUnread}}
 }
 
-// Guessed is a column of a chunk whose values are all in the geometry, as far as the chunk goes.
-// The table has no such column unless a value in some chunk turns out not to be one: then the
+// Guessed returns a column of a chunk whose values are all in the geometry, as far as the chunk
+// goes. The table has no such column unless a value in some chunk turns out not to be one: then the
 // column is text in the whole table, and each chunk that left it out is read again for it.
 func Guessed(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactGuess}}
@@ -97,7 +97,7 @@ func Guessed(id ColumnID) Column {
 // IsGuessed reports whether all rows that the facts are of are in the geometry, as Guessed has it.
 func (f Facts) IsGuessed() bool { return f.Kinds == FactGuess }
 
-// Bytes is the size of all slices, in bytes.
+// Bytes returns the size of all slices, in bytes.
 func (c *Column) Bytes() int64 {
 	n := int64(len(c.Valid)) + 4*int64(len(c.Offsets)) + int64(len(c.Values))
 	if c.Child != nil {
@@ -106,7 +106,7 @@ func (c *Column) Bytes() int64 {
 	return n
 }
 
-// Bytes is the size of all slices, in bytes.
+// Bytes returns the size of all slices, in bytes.
 func (c *Columns) Bytes() int64 {
 	var n int64
 	for i := range c.Attributes {
@@ -124,5 +124,5 @@ type ColumnID struct {
 	Name string
 }
 
-// ID is the column's name before renaming.
+// ID returns the column's name before renaming.
 func (c *Column) ID() ColumnID { return ColumnID{c.Role, c.Name} }

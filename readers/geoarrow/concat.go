@@ -11,9 +11,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/bulk"
 )
 
-// Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts
-// have the same columns of the same types, and geometries of one Kind and Dim (Widen and Promote
-// before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
+// Concat returns the rows of the parts one behind the other, copied to memory of the arena. All
+// parts have the same columns of the same types, and geometries of one Kind and Dim (Widen and
+// Promote before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
 	j := Concatenation{Memory: mem}
 	return j.all(parts)
@@ -42,7 +42,7 @@ type Concatenation struct {
 	c      *Columns
 }
 
-// Rows is how many rows it has.
+// Rows returns how many rows it has.
 func (j *Concatenation) Rows() int {
 	if j.c == nil {
 		return 0
@@ -123,8 +123,8 @@ func (c *Column) reserve(mem *Arena, like *Column, times float64) {
 	}
 }
 
-// roomLike is an empty slice with room for times as many elements as another has; nil if that has
-// none.
+// roomLike returns an empty slice with room for times as many elements as another has; nil if that
+// has none.
 func roomLike[T FixedWidth | ~uint8](mem *Arena, like []T, times float64) []T {
 	if len(like) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func roomLike[T FixedWidth | ~uint8](mem *Arena, like []T, times float64) []T {
 	return Alloc[T](mem, int(float64(len(like))*times)+1)
 }
 
-// Columns are the rows. Nothing may be appended behind that.
+// Columns returns the rows. Nothing may be appended behind that.
 func (j *Concatenation) Columns() *Columns {
 	if j.c == nil {
 		return &Columns{}

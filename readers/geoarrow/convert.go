@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ToWKB gives the column as ISO WKB, each row of the kind and dimension that the file says. A WKB
+// ToWKB returns the column as ISO WKB, each row of the kind and dimension that the file says. A WKB
 // column gives itself. More than 2^31-1 bytes are ErrBatchTooLarge, found before anything is
 // allocated.
 func (g *Geometry) ToWKB() (*Geometry, error) {
@@ -37,7 +37,7 @@ func (g *Geometry) ToWKB() (*Geometry, error) {
 	return out, nil
 }
 
-// rowKinds gives Kinds as a WKB column has it: never nil.
+// rowKinds returns Kinds as a WKB column has it: never nil.
 func (g *Geometry) rowKinds() []RowKind {
 	if g.Kinds != nil {
 		return g.Kinds
@@ -51,7 +51,7 @@ func (g *Geometry) rowKinds() []RowKind {
 	return kinds
 }
 
-// ToWKT gives the rows as WKT, each of the kind and dimension that the file says; null rows are
+// ToWKT returns the rows as WKT, each of the kind and dimension that the file says; null rows are
 // empty. offsets has Rows+1 elements and starts at 0. More than 2^31-1 bytes are ErrBatchTooLarge;
 // malformed bytes in a WKB column a *WKBError.
 func (g *Geometry) ToWKT() (offsets []int32, text []byte, err error) {

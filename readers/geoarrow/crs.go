@@ -20,7 +20,7 @@ type CRS struct {
 // CRS84 is longitude and latitude on WGS 84: what RFC 7946 section 4 and KML prescribe.
 var CRS84 = CRS{Authority: "OGC", Code: "CRS84"}
 
-// String is "OGC:CRS84", the text, or "" where there is none.
+// String returns "OGC:CRS84", the text, or "" where there is none.
 func (c CRS) String() string {
 	if c.Authority != "" {
 		return c.Authority + ":" + c.Code
@@ -62,11 +62,11 @@ func ParseCRSName(text string) (n CRSName, ok bool) {
 // them the other way round: x is easting or longitude.
 func (c CRS) NorthFirst() bool { return crs.NorthFirst(c.Authority, c.Code) }
 
-// Dimensions is the number of axes of a registered system, 0 for any other one.
+// Dimensions returns the number of axes of a registered system, 0 for any other one.
 func (c CRS) Dimensions() int { return crs.Dimensions(c.Authority, c.Code) }
 
-// CRSOfSRID is the system that an EWKT or EWKB names by number: EPSG's, or ESRI's where EPSG has
-// none.
+// CRSOfSRID returns the system that an EWKT or EWKB names by number: EPSG's, or ESRI's where EPSG
+// has none.
 func CRSOfSRID(srid int32) CRS {
 	name := "EPSG:" + strconv.Itoa(int(srid))
 	if c, ok := ParseCRS(name); ok {
@@ -75,8 +75,8 @@ func CRSOfSRID(srid int32) CRS {
 	return CRS{Text: name}
 }
 
-// CRSOfWKT is the system that a definition in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in PROJJSON
-// is of: the registered one that it states or that its name and parameters are of, as PROJ
+// CRSOfWKT returns the system that a definition in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in
+// PROJJSON is of: the registered one that it states or that its name and parameters are of, as PROJ
 // identifies it, else the text as it stands, without blanks around it.
 //
 //	GEOGCS["WGS 84",DATUM[…,AUTHORITY["EPSG","6326"]],…,AUTHORITY["EPSG","4326"]]    EPSG:4326
@@ -90,8 +90,8 @@ func CRSOfWKT(text string) CRS {
 	return CRS{Text: text}
 }
 
-// PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are
-// shared.
+// PROJJSON returns the definition of a registered system, or a text that is one itself. The bytes
+// are shared.
 func (c CRS) PROJJSON() (json.RawMessage, bool) {
 	if strings.HasPrefix(c.Text, "{") {
 		return json.RawMessage(c.Text), crs.Readable(c.Text)
@@ -99,8 +99,8 @@ func (c CRS) PROJJSON() (json.RawMessage, bool) {
 	return crs.PROJJSON(c.Authority, c.Code)
 }
 
-// Unread is what the file says of a system that is neither registered nor a definition which PROJ
-// could read: clients would fail with it, so they do not get it.
+// Unread returns what the file says of a system that is neither registered nor a definition which
+// PROJ could read: clients would fail with it, so they do not get it.
 func (c CRS) Unread() string {
 	if _, ok := c.PROJJSON(); ok || crs.Readable(c.Text) {
 		return ""
@@ -114,7 +114,7 @@ type crsMetadata struct {
 	Type string `json:"crs_type,omitempty"`
 }
 
-// Metadata is the extension metadata of a geometry column, a JSON object:
+// Metadata returns the extension metadata of a geometry column, a JSON object:
 //
 //	registered system  {"crs":{PROJJSON},"crs_type":"projjson"}
 //	PROJJSON           {"crs":{PROJJSON},"crs_type":"projjson"}

@@ -63,7 +63,7 @@ func (b *GeometryBuilder) appendEarly() {
 	b.endRow()
 }
 
-// dimsOf is the union of the dimensions of the rows from row on.
+// dimsOf returns the union of the dimensions of the rows from row on.
 func (b *GeometryBuilder) dimsOf(row int) (d Dim) {
 	for _, k := range b.kinds[row:] {
 		d |= k.Dim()

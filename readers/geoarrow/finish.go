@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Finish gives the rows since Reset as a column of its own memory: in a native encoding where all
+// Finish returns the rows since Reset as a column of its own memory: in a native encoding where all
 // kinds are one kind or it and its Multi kind, as WKB where not.
 func (b *GeometryBuilder) Finish() (*Geometry, error) {
 	if b.err != nil {

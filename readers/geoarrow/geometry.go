@@ -14,7 +14,7 @@ const (
 	GeometryCollection
 )
 
-// Multi is the kind that holds several of k: Point gives MultiPoint; a Multi kind and
+// Multi returns the kind that holds several of k: Point gives MultiPoint; a Multi kind and
 // GeometryCollection give themselves.
 func (k Kind) Multi() Kind {
 	if k >= Point && k <= Polygon {
@@ -26,7 +26,7 @@ func (k Kind) Multi() Kind {
 // IsMulti reports whether k is MultiPoint, MultiLineString or MultiPolygon.
 func (k Kind) IsMulti() bool { return k >= MultiPoint && k <= MultiPolygon }
 
-// String is the name of the kind as in RFC 7946, section 1.4.
+// String returns the name of the kind as in RFC 7946, section 1.4.
 func (k Kind) String() string {
 	return [...]string{
 		"null", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString",
@@ -46,7 +46,7 @@ const (
 	XYZM     = HasZ | HasM
 )
 
-// Size is the number of ordinates of a position, 2 to 4.
+// Size returns the number of ordinates of a position, 2 to 4.
 func (d Dim) Size() int { return 2 + int(d&1) + int(d>>1&1) }
 
 // RowKind is what the file says of one geometry: its kind and its own dimension; 0 for a null
@@ -56,10 +56,10 @@ type RowKind uint8
 // MakeRowKind packs a kind and a dimension.
 func MakeRowKind(k Kind, d Dim) RowKind { return RowKind(k) | RowKind(d)<<3 }
 
-// Kind is the geometry's kind.
+// Kind returns the geometry's kind.
 func (r RowKind) Kind() Kind { return Kind(r & 7) }
 
-// Dim is the geometry's own dimension.
+// Dim returns the geometry's own dimension.
 func (r RowKind) Dim() Dim { return Dim(r >> 3) }
 
 // Geometry is a column of geometries, either in one of the six native encodings or as ISO WKB.
@@ -99,7 +99,7 @@ type Geometry struct {
 	WKB     []byte
 }
 
-// Bytes is the size of all slices, in bytes.
+// Bytes returns the size of all slices, in bytes.
 func (g *Geometry) Bytes() int64 {
 	return int64(len(g.Valid)) + int64(len(g.Kinds)) + 4*int64(len(g.Geoms)+len(g.Parts)+len(g.Rings)+len(g.Offsets)) +
 		8*int64(len(g.X)+len(g.Y)+len(g.Z)+len(g.M)) + int64(len(g.WKB))
@@ -125,15 +125,15 @@ type Shape struct {
 	R0, R1, P0, P1 int32
 }
 
-// Shape gives a view of row i of a native column, of the kind and the dimension that the file says:
-// promotion is undone. A Point in a column of MultiPoint has 0 or 1 positions, a Polygon in one of
-// MultiPolygon its rings; a promoted empty geometry has none. ok is false for a null row.
+// Shape returns a view of row i of a native column, of the kind and the dimension that the file
+// says: promotion is undone. A Point in a column of MultiPoint has 0 or 1 positions, a Polygon in
+// one of MultiPolygon its rings; a promoted empty geometry has none. ok is false for a null row.
 func (g *Geometry) Shape(i int) (s Shape, ok bool) {
 	s = g.view()
 	return s, g.moveTo(&s, i)
 }
 
-// view gives a Shape of the column's slices, to be moved from row to row.
+// view returns a Shape of the column's slices, to be moved from row to row.
 func (g *Geometry) view() Shape {
 	return Shape{X: g.X, Y: g.Y, Z: g.Z, M: g.M, Rings: g.Rings, Parts: g.Parts}
 }
@@ -168,7 +168,7 @@ func (g *Geometry) moveTo(s *Shape, i int) bool {
 
 func (g *Geometry) valid(i int) bool { return g.Valid == nil || g.Valid[i>>3]>>(i&7)&1 == 1 }
 
-// rowKind is what the file says of row i, which is not null.
+// rowKind returns what the file says of row i, which is not null.
 func (g *Geometry) rowKind(i int) RowKind {
 	if g.Kinds != nil {
 		return g.Kinds[i]
@@ -176,7 +176,7 @@ func (g *Geometry) rowKind(i int) RowKind {
 	return MakeRowKind(g.Kind, g.Dim)
 }
 
-// positionsOf gives the range of the positions of row i of a native column that is not one of
+// positionsOf returns the range of the positions of row i of a native column that is not one of
 // Point.
 func (g *Geometry) positionsOf(i int) (c0, c1 int32) {
 	from, to := g.Geoms[i], g.Geoms[i+1]

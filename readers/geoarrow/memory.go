@@ -33,7 +33,7 @@ const (
 	ownSlice   = 32 << 10
 )
 
-// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is
+// Alloc returns a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is
 // large. Behind its length there may be anything.
 func Alloc[T FixedWidth | ~uint8](a *Arena, n int) []T { return alloc[T](a, n, 0) }
 
@@ -96,8 +96,8 @@ func (a *Arena) Expect(bytes int) {
 	}
 }
 
-// uncleared gives n bytes of the heap that hold anything. strings.Builder is the way to such memory
-// that Go has.
+// uncleared returns n bytes of the heap that hold anything. strings.Builder is the way to such
+// memory that Go has.
 func uncleared(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)
@@ -130,8 +130,8 @@ func (a *Arena) populate(b []byte) {
 	a.share(len(missing), func(from, to int) { _ = syscall.Madvise(missing[from:to], madvPopulateWrite) })
 }
 
-// resident is how many bytes of b lie in pages that are there, up to the first that is not. To ask
-// costs a hundredth of populating what is there, which takes as long as to copy it.
+// resident returns how many bytes of b lie in pages that are there, up to the first that is not. To
+// ask costs a hundredth of populating what is there, which takes as long as to copy it.
 func resident(b []byte, page int) int {
 	var there [1024]byte // for each page
 	for from := 0; from < len(b); from += len(there) * page {
@@ -148,7 +148,7 @@ func resident(b []byte, page int) int {
 	return len(b)
 }
 
-// HandOver gives a finished chunk the slice that collected it, and the collector a new one of the
+// HandOver returns a finished chunk the slice that collected it, and the collector a new one of the
 // size that the next chunk will need if it is like this one. A slice that is much too large is
 // copied instead.
 func HandOver[T FixedWidth | ~uint8](a *Arena, collected *[]T) []T {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mapped gives pages of which none is there.
+// mapped returns pages of which none is there.
 func mapped(t testing.TB, pages int) (b []byte, page int) {
 	t.Helper()
 	page = syscall.Getpagesize()

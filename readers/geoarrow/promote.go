@@ -1,8 +1,8 @@
 package geoarrow
 
-// Promote gives the column a kind that holds its own, and a dimension that holds its own: a single
-// kind its Multi kind, where an empty geometry gets no parts; missing ordinates as NaN. Kinds
-// remembers what the rows were, so that WKB and WKT undo it. Slices that stay as they are are
+// Promote returns the column a kind that holds its own, and a dimension that holds its own: a
+// single kind its Multi kind, where an empty geometry gets no parts; missing ordinates as NaN.
+// Kinds remembers what the rows were, so that WKB and WKT undo it. Slices that stay as they are are
 // shared. The column's own kind and dimension give the column itself. A column of nulls only, which
 // is WKB because it has no kind, gets any kind; any other WKB column can only be widened,
 // Promote(NoKind, dim). Other wishes are a broken invariant and panic.

@@ -20,15 +20,15 @@ type Value struct {
 	Decimal decimal128.Num // decimal128, in units of its last digit
 }
 
-// Compare is less than, equal to or greater than 0 where v is so next to w, a value of the same
-// type. Strings compare by bytes.
+// Compare returns less than, equal to or greater than 0 where v is so next to w, a value of the
+// same type. Strings compare by bytes.
 func (v Value) Compare(w Value) int {
 	return cmp.Or(cmp.Compare(v.Int, w.Int), cmp.Compare(v.Uint, w.Uint), cmp.Compare(v.Float, w.Float),
 		bytes.Compare(v.Bytes, w.Bytes), v.Decimal.Cmp(w.Decimal))
 }
 
-// Text is the value as people write it, t its type: a float as short as reads back the same, a date
-// and time as in RFC 3339, in UTC, with a Z only where the type has a time zone.
+// Text returns the value as people write it, t its type: a float as short as reads back the same, a
+// date and time as in RFC 3339, in UTC, with a Z only where the type has a time zone.
 func (v Value) Text(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.BooleanType:
@@ -57,7 +57,7 @@ func (v Value) Text(t arrow.DataType) string {
 	return strconv.FormatInt(v.Int, 10)
 }
 
-// Range gives the least and the greatest of the values of a column of rows rows. Nulls and NaN
+// Range returns the least and the greatest of the values of a column of rows rows. Nulls and NaN
 // don't count, and -0 is 0. It is not ok if no value counts, and for types without an order that
 // means something: lists, JSON texts, texts of mixed kinds.
 func (c *Column) Range(rows int) (low, high Value, ok bool) {

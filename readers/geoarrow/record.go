@@ -105,7 +105,7 @@ func (g *Geometry) data(enc Encoding) (*array.Data, error) {
 	return data, nil
 }
 
-// levelOffsets are the offsets of the lists that levelNames names.
+// levelOffsets returns the offsets of the lists that levelNames names.
 func (g *Geometry) levelOffsets() [][]int32 {
 	switch g.Kind {
 	case LineString, MultiPoint:
@@ -130,7 +130,7 @@ func (g *Geometry) coordData(n, nulls int, valid []byte, layout CoordLayout) *ar
 	return newData(t, n, nulls, buffers(valid), children...)
 }
 
-// ordinates are x, y and those of z and m that Dim has.
+// ordinates returns x, y and those of z and m that Dim has.
 func (g *Geometry) ordinates() [][]float64 {
 	o := append(make([][]float64, 0, 4), g.X, g.Y)
 	if g.Dim&HasZ != 0 {
@@ -142,7 +142,7 @@ func (g *Geometry) ordinates() [][]float64 {
 	return o
 }
 
-// interleave gives the ordinates of each position one behind the other, in new memory.
+// interleave returns the ordinates of each position one behind the other, in new memory.
 func (g *Geometry) interleave() []float64 {
 	o := g.ordinates()
 	if len(o) == 2 { // nearly all there is

@@ -27,7 +27,7 @@ func (k FactKinds) InList() FactKinds { return k & factNumber << listShift & fac
 // OutOfList undoes InList.
 func (k FactKinds) OutOfList() FactKinds { return k & factListNumber >> listShift }
 
-// Join gives the facts of two runs of rows together.
+// Join returns the facts of two runs of rows together.
 func (f Facts) Join(g Facts) Facts {
 	switch {
 	case (f.Kinds|g.Kinds)&FactDeclared != 0: // in all rows that say anything
@@ -67,7 +67,7 @@ var (
 	moneyType   = &arrow.Decimal128Type{Precision: 19, Scale: 4}
 )
 
-// Resolve gives the narrowest type that holds every value of the facts without loss,
+// Resolve returns the narrowest type that holds every value of the facts without loss,
 // docs/formats/geojson.md:
 //
 //	                      scalars of one kind   several kinds   none
@@ -127,8 +127,8 @@ func orMixed(scalars FactKinds) Resolution {
 	return mixedType
 }
 
-// listItem is the type of the elements where lists of one kind, or [] alone, meet scalars of that
-// kind.
+// listItem returns the type of the elements where lists of one kind, or [] alone, meet scalars of
+// that kind.
 func listItem(lists, scalars FactKinds) (arrow.DataType, bool) {
 	switch both := lists | scalars; {
 	case both != 0 && both&^(FactListBool|FactBool) == 0:
@@ -159,9 +159,9 @@ func (f Facts) resolveScalars(k FactKinds) Resolution {
 	return Resolution{Type: f.temporalType()}
 }
 
-// resolveField is resolveScalars for FactField. What such a text means is a guess, so a column is
-// of a type only if every value is of it, and whatever a type does not hold stays the text that it
-// is.
+// resolveField is resolveScalars for FactField. What such a text means is a guess, so a column
+// is of a type only if every value is of it, and whatever a type does not hold stays the text that
+// it is.
 //
 //	booleans   bool; with any number: text
 //	integers   int32, int64; beyond: text
@@ -222,7 +222,7 @@ func (f Facts) temporalType() arrow.DataType {
 	return arrow.BinaryTypes.String
 }
 
-// zone is the time zone of a timestamp: values are instants in UTC either way.
+// zone returns the time zone of a timestamp: values are instants in UTC either way.
 func (f Facts) zone() string {
 	if f.Zones != OneZone || f.Offset == 0 {
 		return "UTC"

@@ -16,7 +16,7 @@ const (
 	mixedKey          = "vibeflight.mixed"
 )
 
-// Schema gives the schema of a table whose rows have the columns of proto: attributes in their
+// Schema returns the schema of a table whose rows have the columns of proto: attributes in their
 // order, then geometry, all nullable. Only names, types, kind and dimension of proto are read.
 func Schema(proto *Columns, crs CRS, enc Encoding) *arrow.Schema {
 	fields := make([]arrow.Field, 0, len(proto.Attributes)+1)
@@ -53,7 +53,7 @@ func (g *Geometry) field(crs CRS, enc Encoding) arrow.Field {
 	}
 }
 
-// extension is the name of the column's GeoArrow extension type.
+// extension returns the name of the column's GeoArrow extension type.
 func (g *Geometry) extension(enc Encoding) string {
 	switch {
 	case enc.Geometry == AsWKT:
@@ -64,8 +64,8 @@ func (g *Geometry) extension(enc Encoding) string {
 	return "geoarrow." + strings.ToLower(g.Kind.String())
 }
 
-// storage is the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost level
-// may hold nulls.
+// storage returns the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost
+// level may hold nulls.
 func (g *Geometry) storage(enc Encoding) arrow.DataType {
 	switch {
 	case enc.Geometry == AsWKT:
@@ -91,8 +91,8 @@ var levelNames = [...][]string{
 	MultiPolygon:    {"polygons", "rings", "vertices"},
 }
 
-// ordinateNames are the children of a separated coordinate and, run together, the name of those of
-// an interleaved one.
+// ordinateNames returns the children of a separated coordinate and, run together, the name of those
+// of an interleaved one.
 func (d Dim) ordinateNames() string {
 	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
 }

@@ -2,7 +2,7 @@ package geoarrow
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Slice gives the rows from (inclusive) to to (exclusive). Values are shared; offsets start at 0
+// Slice returns the rows from (inclusive) to to (exclusive). Values are shared; offsets start at 0
 // again, because the IPC writer of arrow v17 writes others as they are (fixed in v18,
 // apache/arrow#43176), and bits at bit 0.
 //
@@ -15,7 +15,7 @@ func (c *Columns) Slice(from, to int) *Columns {
 	return c.pick(oneSpan(from, to), to-from)
 }
 
-// Take gives the rows whose numbers are listed, in that order; none may be listed twice. Runs of
+// Take returns the rows whose numbers are listed, in that order; none may be listed twice. Runs of
 // consecutive rows are copied at once, and shared if they are all there is. Rounded and Replaced
 // are 0, unless row 0 comes first.
 func (c *Columns) Take(rows []int32) *Columns { return c.pick(rowSpans(rows), len(rows)) }

@@ -43,7 +43,7 @@ func spansLen(spans []span) int {
 	return n
 }
 
-// pick gives the elements of v in the spans, each size long: a part of v where there is one span,
+// pick returns the elements of v in the spans, each size long: a part of v where there is one span,
 // else a copy.
 func pick[T any](v []T, spans []span, size int) []T {
 	switch len(spans) {
@@ -75,7 +75,7 @@ func pickFixed(v []byte, spans []span, width int) []byte {
 	return pick(v, spans, width)
 }
 
-// pickOffsets gives the offsets of the rows in the spans, counted anew from 0, and the spans of
+// pickOffsets returns the offsets of the rows in the spans, counted anew from 0, and the spans of
 // what they point at.
 func pickOffsets(offsets []int32, spans []span) (picked []int32, below []span) {
 	if len(spans) == 1 && offsets[spans[0].from] == 0 {
@@ -102,7 +102,7 @@ func spanBelow(below []span, offsets []int32, s span) []span {
 	return appendSpan(below, offsets[s.from], offsets[s.to])
 }
 
-// pickBits gives the bits in the spans, from bit 0, with zeros behind them: a part of b where the
+// pickBits returns the bits in the spans, from bit 0, with zeros behind them: a part of b where the
 // bytes already are so.
 func pickBits(b []byte, spans []span) []byte {
 	n := spansLen(spans)
@@ -133,7 +133,7 @@ func copyBits(dst []byte, at int, src []byte, from, n int) {
 	}
 }
 
-// pickValid gives the validity of the rows in the spans and how many of them are null: nil and 0
+// pickValid returns the validity of the rows in the spans and how many of them are null: nil and 0
 // where none is.
 func pickValid(valid []byte, spans []span) (picked []byte, nulls int) {
 	if valid == nil {

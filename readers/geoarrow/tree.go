@@ -68,8 +68,8 @@ func (r *wkbReader) eachTree(h wkbHead, depth int, f func(Tree)) error {
 	return nil
 }
 
-// Bounds gives the bounding box in x and y. Positions whose x or y is NaN don't count; ok is false
-// if none counts.
+// Bounds returns the bounding box in x and y. Positions whose x or y is NaN don't count; ok is
+// false if none counts.
 func (t *Tree) Bounds() (box [4]float64, ok bool) {
 	b := emptyBox
 	t.addTo(&b)

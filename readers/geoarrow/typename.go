@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// plainTypes are the types of columns that have no parameters, with those of decimals that formats
-// of text give. Their names are those of arrow.
+// plainTypes returns the types of columns that have no parameters, with those of decimals that
+// formats of text give. Their names are those of arrow.
 func plainTypes() []arrow.DataType {
 	return []arrow.DataType{
 		arrow.FixedWidthTypes.Boolean,
@@ -80,7 +80,7 @@ func TypeName(t arrow.DataType) (string, bool) {
 	return "", false
 }
 
-// plainName is what arrow calls a type without parameters; of durations it names the unit.
+// plainName returns what arrow calls a type without parameters; of durations it names the unit.
 func plainName(t arrow.DataType) string {
 	if d, ok := t.(*arrow.DurationType); ok {
 		return "duration[" + unitNames[d.Unit] + typeSuffix
@@ -91,7 +91,7 @@ func plainName(t arrow.DataType) string {
 // itemName is what the child of a list is called.
 const itemName = "item"
 
-// ListOf is the type of a column of lists, whose elements may be null if nullable.
+// ListOf returns the type of a column of lists, whose elements may be null if nullable.
 func ListOf(item arrow.DataType, nullable bool) arrow.DataType {
 	return arrow.ListOfField(arrow.Field{Name: itemName, Type: item, Nullable: nullable})
 }

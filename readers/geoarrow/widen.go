@@ -12,7 +12,7 @@ type FixedWidth interface {
 	~int32 | ~int64 | ~uint64 | ~float64
 }
 
-// View gives the bytes of a fixed-width buffer as values, without a copy. The buffer must be
+// View returns the bytes of a fixed-width buffer as values, without a copy. The buffer must be
 // aligned, as those of AsBytes are.
 func View[T FixedWidth](b []byte) []T {
 	if len(b) == 0 {
@@ -21,7 +21,7 @@ func View[T FixedWidth](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// AsBytes gives values as bytes, without a copy.
+// AsBytes returns values as bytes, without a copy.
 func AsBytes[T FixedWidth](v []T) []byte {
 	if len(v) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func AsBytes[T FixedWidth](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// Widen gives a column of rows rows the type that the facts of the whole table ask for. It never
+// Widen returns a column of rows rows the type that the facts of the whole table ask for. It never
 // changes c. It reports false where the values are not enough and their text is needed: a number or
 // a date that turns out to be text, a list that turns out to be JSON.
 func (c *Column) Widen(to Resolution, rows int) (Column, bool) {

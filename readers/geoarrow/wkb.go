@@ -40,7 +40,7 @@ func wkbType(k Kind, d Dim) uint32 { return uint32(k) + 1000*uint32(d) }
 
 const wkbCountedBytes = wkbHeaderBytes + wkbCountBytes
 
-// wkbSize is the length of the shape's WKB in bytes.
+// wkbSize returns the length of the shape's WKB in bytes.
 func (s *Shape) wkbSize() int {
 	width := 8 * s.Dim.Size()
 	positions := width * int(s.C1-s.C0)

@@ -94,7 +94,7 @@ func AppendHex(dst, text []byte) (out []byte, bad int) {
 	return dst, -1
 }
 
-// hexByte is what two digits spell.
+// hexByte returns what two digits spell.
 func hexByte(text []byte) (v byte, ok bool) {
 	high, low := number.HexDigits[text[0]], number.HexDigits[text[1]]
 	return high<<4 | low&15, high|low < 16

@@ -170,7 +170,7 @@ func wkbRuns(wkb []byte, f func(h wkbHead, positions []byte)) error {
 	return r.eachRun(h, 0, f)
 }
 
-// ordinate gives the i-th float64 of p.
+// ordinate returns the i-th float64 of p.
 func (h wkbHead) ordinate(p []byte, i int) float64 {
 	return math.Float64frombits(h.order.Uint64(p[8*i:]))
 }

@@ -235,7 +235,7 @@ func (d *deviceRows) inspect(c *deviceColumn, nested *nestedTexts) {
 	}
 }
 
-// pick gives the text of each row's value, if it is of some kinds.
+// pick returns the text of each row's value, if it is of some kinds.
 func (d *deviceRows) pick(c *deviceColumn, want kjson.KindSet) (starts, ends gpu.Buffer[int64]) {
 	n := d.records.Count
 	starts, ends = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
@@ -252,7 +252,7 @@ var factsOfNumbers = [...]geoarrow.FactKinds{
 	geoarrow.FactNegative,
 }
 
-// numberFacts are the facts for what NumberKinds said.
+// numberFacts returns the facts for what NumberKinds said.
 func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
 	d.Accept(found&(knumber.NumberMalformed|knumber.NumberRange|knumber.NumberUndecided) == 0,
 		"a number that is none, or beyond float64")
@@ -337,7 +337,7 @@ func (d *deviceRows) deliver(c *deviceColumn) {
 	}
 }
 
-// maskBytes are the first n bits as Arrow has them.
+// maskBytes returns the first n bits as Arrow has them.
 func maskBytes(mask []uint64, n int) []byte {
 	return slices.Clone(geoarrow.AsBytes(mask)[:min((n+7)/8, 8*len(mask))])
 }

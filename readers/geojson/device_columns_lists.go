@@ -55,7 +55,7 @@ func (d *deviceRows) measureLists(c *deviceColumn, nested *nestedTexts) {
 	}
 }
 
-// listFacts are the facts for what MeasureLists said.
+// listFacts returns the facts for what MeasureLists said.
 func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 	for _, has := range []struct {
 		flag klist.ListFlags

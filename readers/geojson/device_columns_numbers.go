@@ -29,7 +29,7 @@ type deviceNumbers struct {
 	looks     []uint64     // the same on the host, once it was waited for
 }
 
-// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is not one of
+// heldAs returns the type as which the numbers of a column are made; arrow.NULL if it is not one of
 // numbers.
 func heldAs(t arrow.Type) arrow.Type {
 	switch {
@@ -82,7 +82,7 @@ func (d *deviceRows) undecided(list []*deviceColumn) kernels.Mask {
 	return device.Alloc[uint64](d.Work, words)
 }
 
-// numbersOf is where kernels are to write columns.
+// numbersOf returns where kernels are to write columns.
 func numbersOf(list []*deviceColumn) []knumber.NumberColumn {
 	to := make([]knumber.NumberColumn, len(list))
 	for i, c := range list {

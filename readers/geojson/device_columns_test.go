@@ -115,8 +115,8 @@ var columnTests = []struct {
 // longText is a string of more bytes than one thread reads.
 var longText = `"` + strings.Repeat(`0123456789\\\"\u00e9\n`, 40) + `"`
 
-// columnFile is features of which the property v has these values, drawn; where one is wrong, the
-// last one, and only far from the start.
+// columnFile returns features of which the property v has these values, drawn; where one is wrong,
+// the last one, and only far from the start.
 func columnFile(r *rand.Rand, features int, sequence bool, values []string, wrong bool) string {
 	return deviceFile(r, features, sequence, func() string {
 		return `{"type":"Point","coordinates":[1.5,2]}`

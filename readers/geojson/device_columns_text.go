@@ -88,7 +88,7 @@ type deviceText struct {
 	long    bool    // long strings were measured, too
 }
 
-// size is how many bytes all texts have.
+// size returns how many bytes all texts have.
 func (t *deviceText) size() int64 {
 	if t.bytes == nil {
 		return t.summary[0][0].Bytes

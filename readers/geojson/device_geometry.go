@@ -73,7 +73,7 @@ func (d *deviceRows) geometry(top *placedMembers, sh *deviceShapes, sum *readers
 	return g
 }
 
-// nativeKind is the kind of a column that has geometries of these kinds, or NoKind: no native
+// nativeKind returns the kind of a column that has geometries of these kinds, or NoKind: no native
 // encoding holds them.
 func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {

@@ -214,7 +214,7 @@ func (sh *deviceShapes) becomesWKB() bool {
 		!sh.some(geoarrow.GeometryCollection)
 }
 
-// dim is the union of the rows' dimensions.
+// dim returns the union of the rows' dimensions.
 func (sh *deviceShapes) dim() geoarrow.Dim {
 	if sh.z.Len() > 0 {
 		return geoarrow.XYZ
@@ -231,12 +231,12 @@ func (sh *deviceShapes) uniform() bool {
 	return kinds&(kinds-1) == 0
 }
 
-// first gives the first position of each row, and where the last row's end.
+// first returns the first position of each row, and where the last row's end.
 func (d *deviceRows) first(sh *deviceShapes) gpu.Buffer[int64] {
 	return d.through(d.through(sh.at.Spans, sh.at.Parts), sh.at.Rings)
 }
 
-// through gives the offsets of members' members.
+// through returns the offsets of members' members.
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 	to := device.Alloc[int64](d.Work, outer.Len())
 	if !d.Stopped() {

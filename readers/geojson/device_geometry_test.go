@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// geometryFile is features that have nothing but geometries, which shape gives by their number.
+// geometryFile returns features that have nothing but geometries, which shape gives by their
+// number.
 func geometryFile(features int, sequence bool, shape func(i int) string) string {
 	open, separator, end := `{"type":"FeatureCollection","features":[`, ",\n", "]}"
 	if sequence {
@@ -56,7 +57,7 @@ func geometriesAccepted(t *testing.T, d readers.Engine, features int, shape func
 	}
 }
 
-// inTurn gives geometries in turn.
+// inTurn returns geometries in turn.
 func inTurn(shapes ...string) func(i int) string {
 	return func(i int) string { return shapes[i%len(shapes)] }
 }

@@ -41,7 +41,7 @@ func newDictionary(properties, foreign []string) *dictionary {
 	return t
 }
 
-// add gives a name a number and its spelling without escapes, unless it has them, and a column if
+// add returns a name a number and its spelling without escapes, unless it has them, and a column if
 // it is to have one.
 func (t *dictionary) add(name string, column bool) int32 {
 	n, ok := t.number[name]
@@ -193,8 +193,8 @@ func (d *deviceRows) features() *placedMembers {
 	}
 }
 
-// maxSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns
-// that few rows have is mostly empty.
+// maxSlots returns how many places for members a chunk may have, each 4 bytes: a table of many
+// columns that few rows have is mostly empty.
 func (d *deviceRows) maxSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
 // placeLevels puts members in columns: those of features, of geometries and of properties. What it
@@ -398,7 +398,7 @@ func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 	return device.Result(d.Work, count), device.Result(d.Work, at)
 }
 
-// properties gives the members of properties in columns, and the name of each column.
+// properties returns the members of properties in columns, and the name of each column.
 func (d *deviceRows) properties() (names []string, p *placedMembers) {
 	if d.Stopped() {
 		return nil, nil

@@ -64,7 +64,7 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	})
 }
 
-// begins is where the first feature seems to begin in text, or -1.
+// begins returns where the first feature seems to begin in text, or -1.
 func (c *deviceChunks) begins(text []byte) int {
 	for p := 0; ; p++ {
 		at := bytes.Index(text[p:], c.prefix)
@@ -78,7 +78,7 @@ func (c *deviceChunks) begins(text []byte) int {
 	}
 }
 
-// beginsLast is where the last feature behind the first byte seems to begin in text, or -1.
+// beginsLast returns where the last feature behind the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	for end := len(text); ; {
 		at := bytes.LastIndex(text[:end], c.prefix)

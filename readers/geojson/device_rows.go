@@ -145,12 +145,12 @@ type placedMembers struct {
 	rows   int
 }
 
-// of is the slots of one field.
+// of returns the slots of one field.
 func (p *placedMembers) of(field int) gpu.Buffer[int32] {
 	return p.slots.Slice(field*p.rows, (field+1)*p.rows)
 }
 
-// kinds are the kinds of values that a field has.
+// kinds returns the kinds of values that a field has.
 func (p *placedMembers) kinds(field int) uint32 { return p.report[field].Kinds }
 
 func kindBit(k kjson.ValueKind) uint32 { return 1 << k }
@@ -206,8 +206,8 @@ func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) knu
 
 const repeatedName = "a name that comes twice"
 
-// tokens gives the text of each row's value in one column, and for which rows there is one that is
-// not null.
+// tokens returns the text of each row's value in one column, and for which rows there is one that
+// is not null.
 func (d *deviceRows) tokens(slots gpu.Buffer[int32]) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	n := d.records.Count
 	starts, ends, valid = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n),

@@ -54,7 +54,7 @@ func TestDeviceLarge(t *testing.T) {
 	}
 }
 
-// largeOwn is a file of some chunks of a MiB.
+// largeOwn returns a file of some chunks of a MiB.
 func largeOwn(t *testing.T) string {
 	t.Helper()
 	text := []byte(`{"type":"FeatureCollection","features":[`)
@@ -122,7 +122,7 @@ func placesOf(t *readers.Table) string {
 	return fmt.Sprintf("%+v, ids %v, boxes %v, appendable %t", spans, t.IDs, t.Boxes, t.Summary.Appendable)
 }
 
-// raw is the memory of a slice.
+// raw returns the memory of a slice.
 func raw[T any](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }

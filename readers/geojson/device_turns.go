@@ -51,7 +51,7 @@ func (d *deviceRows) together(tasks ...func()) {
 	}
 }
 
-// paused is a task that stops wherever it waits for the device.
+// paused returns a task that stops wherever it waits for the device.
 func (d *deviceRows) paused(task func()) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		var rest func()

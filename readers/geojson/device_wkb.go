@@ -67,8 +67,8 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections
 	return to
 }
 
-// maxWKB is how many bytes the geometries have as WKB at most, without collections: nine for each
-// header, and an ordinate's eight.
+// maxWKB returns how many bytes the geometries have as WKB at most, without collections: nine for
+// each header, and an ordinate's eight.
 func (sh *deviceShapes) maxWKB() int64 {
 	headers, position := sh.rows+sh.at.Parts.Len()+sh.at.Rings.Len(), 2*8
 	if sh.z.Len() > 0 {

@@ -96,8 +96,8 @@ func (s *scanner) error() error {
 	return e
 }
 
-// cutAt is the index of the line feed at which the row of a sequence seems to be cut off, whose
-// fault shows at pos, or -1: where a value is missing, what is found in its place is the next
+// cutAt returns the index of the line feed at which the row of a sequence seems to be cut off,
+// whose fault shows at pos, or -1: where a value is missing, what is found in its place is the next
 // record.
 func (s *scanner) cutAt(pos int) int {
 	why, row := s.fault, int(s.rowOffset-s.Base)
@@ -121,8 +121,8 @@ func (s *scanner) cutAt(pos int) int {
 	return -1
 }
 
-// mode is the value of on_error that would read the rest of the row at hand, "" if none would: a
-// row beyond --max-feature-bytes is an error under all of them.
+// mode returns the value of on_error that would read the rest of the row at hand, "" if none would:
+// a row beyond --max-feature-bytes is an error under all of them.
 func (s *scanner) mode() string {
 	why := s.fault
 	defer func() { s.fault, s.err = why, nil }()

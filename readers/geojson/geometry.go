@@ -10,7 +10,7 @@ import (
 
 const geometryRule = "RFC 7946 section 3.1"
 
-// kindOfName is the geometry kind of a type member's value. Names are case-sensitive.
+// kindOfName returns the geometry kind of a type member's value. Names are case-sensitive.
 func kindOfName(name []byte) geoarrow.Kind {
 	switch string(name) {
 	case "Point":
@@ -69,8 +69,8 @@ func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
 	return geoarrow.NoKind, p
 }
 
-// likelyKind is the only kind whose name may stand at p, as far as the letters that tell the names
-// apart say, or NoKind.
+// likelyKind returns the only kind whose name may stand at p, as far as the letters that tell the
+// names apart say, or NoKind.
 func (s *scanner) likelyKind(p int) geoarrow.Kind {
 	switch s.At(p) {
 	case 'P':
@@ -202,7 +202,7 @@ func (s *scanner) earlier(f fault) int {
 	return -1
 }
 
-// memberFault is what is wrong with the members so far, if nothing follows that replaces them.
+// memberFault returns what is wrong with the members so far, if nothing follows that replaces them.
 // Whether coordinates before their type were read as the right kind depends on the geometry before,
 // and so on where a worker began: they are read again.
 func (s *scanner) memberFault(m *members) fault {
@@ -366,7 +366,7 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 	return m.kind, end
 }
 
-// unknownType is the fault of a type member.
+// unknownType returns the fault of a type member.
 func unknownType(p int, field, want string) fault {
 	return fault{pos: p, want: want, field: field, rule: "RFC 7946 section 1.4"}
 }

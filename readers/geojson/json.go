@@ -166,8 +166,8 @@ func unescape(dst, src []byte) (out []byte, replaced int64) {
 	return dst, replaced
 }
 
-// hex4 is what four hexadecimal digits mean, the first one lowest. No branch waits for whether one
-// is a letter.
+// hex4 returns what four hexadecimal digits mean, the first one lowest. No branch waits for whether
+// one is a letter.
 func hex4(w uint32) (r rune, ok bool) {
 	t := &number.HexDigits
 	a, b, c, d := t[byte(w)], t[byte(w>>8)], t[byte(w>>16)], t[byte(w>>24)]

@@ -88,7 +88,7 @@ func (s *scanner) lenientValue(p int) int {
 	return s.nullRow(p)
 }
 
-// kindOf is the kind of a geometry by its name, under on_error: repair in any case.
+// kindOf returns the kind of a geometry by its name, under on_error: repair in any case.
 func (s *scanner) kindOf(name string) geoarrow.Kind {
 	if k := kindOfName([]byte(name)); k != geoarrow.NoKind || !s.repairs {
 		return k
@@ -142,8 +142,8 @@ func (s *scanner) object(p int, counted bool, each func(name []byte, at int) int
 	return p + 1
 }
 
-// lastMembers gives where the values of the object at p stand; of a name that is repeated, the last
-// one.
+// lastMembers returns where the values of the object at p stand; of a name that is repeated, the
+// last one.
 func (s *scanner) lastMembers(p int) map[string]int {
 	last := map[string]int{}
 	s.object(p, false, func(name []byte, at int) int {

@@ -47,8 +47,8 @@ func (s *scanner) each(p int, do func(p int) int) {
 	}
 }
 
-// listKinds is the kind of a valid array: FactEmptyList, kinds of one list, or FactJSON. bad is the
-// index of a number that no float64 holds in a list of numbers, else -1.
+// listKinds returns the kind of a valid array: FactEmptyList, kinds of one list, or FactJSON. bad
+// is the index of a number that no float64 holds in a list of numbers, else -1.
 func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	bad = -1
 	s.each(p, func(p int) int {
@@ -92,7 +92,7 @@ func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	return kinds, bad
 }
 
-// listFamily is the store of lists of the kinds, 0 where they don't go together.
+// listFamily returns the store of lists of the kinds, 0 where they don't go together.
 func listFamily(k geoarrow.FactKinds) rows.Store {
 	switch {
 	case k == geoarrow.FactListBool:

@@ -54,7 +54,7 @@ type tree struct {
 	replace int64   // lone surrogates in a string
 }
 
-// last is the value of a member, the last one if it is repeated; nil if there is none.
+// last returns the value of a member, the last one if it is repeated; nil if there is none.
 func (t *tree) last(name string) *tree {
 	for i := len(t.keys) - 1; i >= 0; i-- {
 		if t.keys[i] == name {
@@ -86,7 +86,7 @@ type treeReader struct {
 	end  int // of the last token
 }
 
-// token gives the next token with its text.
+// token returns the next token with its text.
 func (r *treeReader) token() (json.Token, []byte, error) {
 	tok, err := r.d.Token()
 	if err != nil {

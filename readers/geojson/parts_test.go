@@ -20,7 +20,7 @@ var decoys = []string{
 	`"]}"`, `"\\"`, `"\""`, `"{\"type\":\"Feature\",\"properties\":{\"n\":7"`, `7`, `-0.5`, `null`, `"x"`,
 }
 
-// decoyFile is a collection whose properties, foreign members and strings look like features.
+// decoyFile returns a collection whose properties, foreign members and strings look like features.
 func decoyFile(r *rand.Rand, features int, sequence bool) string {
 	var b strings.Builder
 	separator := ",\n"

@@ -110,7 +110,7 @@ func (s *scanner) in(text []byte, f func() bool) bool {
 	return ok
 }
 
-// foldKind is the kind of a geometry by its name in any case, and the name.
+// foldKind returns the kind of a geometry by its name in any case, and the name.
 func foldKind(name string) (geoarrow.Kind, string) {
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {
 		if strings.EqualFold(name, k.String()) {

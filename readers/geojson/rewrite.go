@@ -27,7 +27,7 @@ type rewriter struct {
 	done     string // what was done, of the last token that was no JSON
 }
 
-// rewrite gives the JSON, and what it reads differently. ok is false where a token has no obvious
+// rewrite returns the JSON, and what it reads differently. ok is false where a token has no obvious
 // reading.
 func rewrite(src []byte, geometry bool) (written []byte, done string, ok bool) {
 	r := rewriter{src: src, geometry: geometry, dst: make([]byte, 0, len(src))}

@@ -65,7 +65,7 @@ type state struct {
 	brackets   int  // around the features
 }
 
-// pack gives the state as a Span carries it.
+// pack returns the state as a Span carries it.
 func (t state) pack() uint64 {
 	v := uint64(t.brackets) << 1
 	if t.inSequence {
@@ -166,7 +166,7 @@ func (s *scanner) unit(p int, do func(p int) int) int {
 	}
 }
 
-// textAt is the decoded text of the string value from p to end, nil for any other value. It is
+// textAt returns the decoded text of the string value from p to end, nil for any other value. It is
 // valid until the next one.
 func (s *scanner) textAt(p, end int) []byte {
 	if s.At(p) != '"' {

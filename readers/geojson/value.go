@@ -182,7 +182,7 @@ func (s *scanner) failNumber(p, end int, v float64, want string) int {
 	return s.failRule(^end, "RFC 8259 section 6", "a digit, or the end of the number")
 }
 
-// beyond is the fault of a number that no float64 holds.
+// beyond returns the fault of a number that no float64 holds.
 func (s *scanner) beyond(p int) int {
 	return s.wrong(p, "", "", "a number beyond the range of float64")
 }

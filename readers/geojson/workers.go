@@ -47,9 +47,9 @@ func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Req
 	return w
 }
 
-// headBytes is how many bytes of rows the head scanner reads before other workers start. With a
-// device all of them wait until it is known how features begin and which members most of them have,
-// so it is less.
+// headBytes returns how many bytes of rows the head scanner reads before other workers start. With
+// a device all of them wait until it is known how features begin and which members most of them
+// have, so it is less.
 func (w *workers) headBytes() int64 {
 	if w.Device != nil {
 		return min(w.Limits.PartBytes, parallel.HeadBytes/4)

@@ -114,9 +114,9 @@ func (c circle) at(angle float64) (x, y float64) {
 	return c.x + float64(c.radius*cos), c.y + float64(c.radius*sin) // not fused: the same on every processor
 }
 
-// circleThrough is the circle through three positions, and the angles at which it meets them, one
-// after the other. Positions in a line have none. If the first one is the last one, too, the circle
-// is the whole one, whose diameter leads to the second.
+// circleThrough returns the circle through three positions, and the angles at which it meets them,
+// one after the other. Positions in a line have none. If the first one is the last one, too, the
+// circle is the whole one, whose diameter leads to the second.
 func circleThrough(a, b, c position) (o circle, at [3]float64, ok bool) {
 	if a.x == c.x && a.y == c.y {
 		o = circle{(a.x + b.x) / 2, (a.y + b.y) / 2, math.Hypot(a.x-b.x, a.y-b.y) / 2}
@@ -265,7 +265,7 @@ func (s *scanner) measure() (v float64, ok bool) {
 	return v, s.closes()
 }
 
-// angle is measure of an angle, which is in degrees unless it says radians.
+// angle returns measure of an angle, which is in degrees unless it says radians.
 func (s *scanner) angle() (v float64, ok bool) {
 	unit, _ := s.X.Attr("uom")
 	radians := string(unit) == "rad" || string(unit) == "radian" || string(unit) == "urn:ogc:def:uom:EPSG::9101"

@@ -62,8 +62,8 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 	return true
 }
 
-// placer gives positions around a center by their angle, and the radius in the units of the system.
-// In a geographic system a radius in units of length is one on the sphere.
+// placer returns positions around a center by their angle, and the radius in the units of the
+// system. In a geographic system a radius in units of length is one on the sphere.
 func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64),
 	radius float64,
 ) {
@@ -84,8 +84,8 @@ func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle
 	}, radius
 }
 
-// onSphere gives longitudes and latitudes in degrees at a distance from a center, which is one on a
-// sphere of radius 1.
+// onSphere returns longitudes and latitudes in degrees at a distance from a center, which is one on
+// a sphere of radius 1.
 func onSphere(center position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
 	lat, lon := center.y*math.Pi/180, center.x*math.Pi/180
 	sinLat, cosLat := math.Sincos(lat)

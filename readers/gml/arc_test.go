@@ -12,7 +12,7 @@ import (
 
 var linear = readCase{options: map[string]any{"linearize": true}}
 
-// segments is a collection with a Curve of such segments.
+// segments returns a collection with a Curve of such segments.
 func segments(s ...string) string {
 	return geom("<Curve><segments>" + strings.Join(s, "") + "</segments></Curve>")
 }

@@ -26,7 +26,7 @@ const (
 	namedBit     = fmeBit << 1
 )
 
-// pack gives the state as a Span carries it.
+// pack returns the state as a Span carries it.
 func (t state) pack() uint64 {
 	v := uint64(t.size)<<encodingBits | uint64(t.encoding)
 	if t.swapped {
@@ -51,7 +51,7 @@ func unpackState(v uint64) state {
 	}
 }
 
-// pack is the state of the rows that are read.
+// pack returns the state of the rows that are read.
 func (s *scanner) pack() uint64 {
 	return state{
 		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()),

@@ -46,7 +46,7 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return c.probe.Bounds(from, stop, "no feature of the layer near")
 }
 
-// first is where the first feature seems to begin in text, or -1.
+// first returns where the first feature seems to begin in text, or -1.
 func (c *deviceChunks) first(text []byte) int {
 	opening := c.head.opening
 	for p := 0; ; p++ {
@@ -60,7 +60,7 @@ func (c *deviceChunks) first(text []byte) int {
 	}
 }
 
-// last is where the last feature seems to begin behind the first byte of text, or -1.
+// last returns where the last feature seems to begin behind the first byte of text, or -1.
 func (c *deviceChunks) last(text []byte) int {
 	opening := c.head.opening
 	for end := len(text); ; {

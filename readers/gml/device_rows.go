@@ -105,7 +105,7 @@ type fileDictionary struct {
 	dictionary *kxml.XMLDictionary
 }
 
-// Free gives the memory back.
+// Free returns the memory back.
 func (k *fileDictionary) Free(s *gpu.Stream) error {
 	if k.dictionary == nil {
 		return nil

@@ -85,7 +85,7 @@ func (l *lesson) read() {
 	}
 }
 
-// rowColumn is the column of the attribute that names the row: -1 if it has none.
+// rowColumn returns the column of the attribute that names the row: -1 if it has none.
 func (l *lesson) rowColumn() int {
 	for i := range l.x.Attrs() {
 		switch _, local := l.x.AttrName(i); string(local) {
@@ -98,7 +98,7 @@ func (l *lesson) rowColumn() int {
 	return -1
 }
 
-// column is the number of a column.
+// column returns the number of a column.
 func (l *lesson) column(id geoarrow.ColumnID) int {
 	if i := slices.Index(l.columns, id); i >= 0 {
 		return i
@@ -177,7 +177,7 @@ func (l *lesson) property(local string, around uint8) bool {
 	return true
 }
 
-// holder is the class of what holds elements. It gives false if there is none left.
+// holder returns the class of what holds elements. It gives false if there is none left.
 func (l *lesson) holder(way string) (class uint8, ok bool) {
 	i := slices.Index(l.ways, way)
 	if i < 0 {
@@ -204,8 +204,8 @@ func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml
 	l.open = append(l.open, i)
 }
 
-// template is the tag at hand as the dictionary has it: with values of identifiers left open. ok:
-// devices know all that its attributes say.
+// template returns the tag at hand as the dictionary has it: with values of identifiers left open.
+// ok: devices know all that its attributes say.
 func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool) {
 	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)
 	ok = len(raw) <= longestTag
@@ -275,5 +275,5 @@ func (l *lesson) end() {
 		tagNote{bad: len(raw) > longestTag})
 }
 
-// leadingRole is the role of a leading column.
+// leadingRole returns the role of a leading column.
 func leadingRole(i int) geoarrow.Role { return geoarrow.LeadingRole(uint8(leadingColumns-i), false) }

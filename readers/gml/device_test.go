@@ -52,7 +52,7 @@ func TestDeviceGolden(t *testing.T) {
 	readertest.Accepted(t, list, deviceChunks, 40, 0.1)
 }
 
-// tenTimes is a collection with its members ten times.
+// tenTimes returns a collection with its members ten times.
 func tenTimes(text []byte) []byte {
 	for _, member := range []string{"featureMember>", "member>"} {
 		end := bytes.LastIndex(text, []byte(member))
@@ -134,7 +134,7 @@ func sameOnDevice(t *testing.T, how readCase, in readertest.Input, d readers.Eng
 	return 1
 }
 
-// sweepOnDevice is the file of a seed, and how it is read.
+// sweepOnDevice returns the file of a seed, and how it is read.
 func sweepOnDevice(seed uint64) (readCase, readertest.Input) {
 	if seed%3 == 0 {
 		d := newSweepDocument(seed)

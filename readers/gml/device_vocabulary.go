@@ -96,9 +96,9 @@ type vocabulary struct {
 // positions.
 const oddFrames = "geometries of several systems, or dimensions, in a chunk"
 
-// uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a
-// posList has, by the tags that the chunk has. around is what the file says of all. why says why a
-// device does not know.
+// uses returns what a chunk's geometries are in: their system, and how many ordinates a position of
+// a posList has, by the tags that the chunk has. around is what the file says of all. why says why
+// a device does not know.
 func (v *vocabulary) uses(found *kxml.XMLFound, around frame) (f frame, why string) {
 	f = around // of a chunk that has no geometry
 	outer, named := 0, false
@@ -157,7 +157,7 @@ func (v *vocabulary) agree(found *kxml.XMLFound, f frame, named bool) bool {
 	return true
 }
 
-// listSize is what the lists of positions say of their size, or 0, whether there are any, and
+// listSize returns what the lists of positions say of their size, or 0, whether there are any, and
 // whether all say the same. What a pos says counts for a list behind it.
 func (v *vocabulary) listSize(found *kxml.XMLFound) (size int, some, ok bool) {
 	for i := range v.notes {

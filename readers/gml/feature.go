@@ -255,7 +255,7 @@ func (s *scanner) suffixed(e *element, suffix string, text []byte) {
 	s.row.values = append(s.row.values, v)
 }
 
-// keep is a text that the XML scanner gave, as one that holds until the row ends. Padding of
+// keep returns a text that the XML scanner gave, as one that holds until the row ends. Padding of
 // package number is readable behind it.
 func (s *scanner) keep(b []byte) []byte {
 	if s.X.InWindow(b) {
@@ -267,7 +267,7 @@ func (s *scanner) keep(b []byte) []byte {
 	return s.row.decoded[from : from+len(b)]
 }
 
-// trim gives a text without blanks around it.
+// trim returns a text without blanks around it.
 func trim(text []byte) []byte {
 	for len(text) > 0 && isBlank(text[0]) {
 		text = text[1:]

@@ -25,7 +25,7 @@ const (
 	notRead              // a geometry that no row can hold
 )
 
-// shapeOf is how the element of a local name is read.
+// shapeOf returns how the element of a local name is read.
 func shapeOf(local []byte) shape {
 	switch string(local) {
 	case "Point":

@@ -44,7 +44,7 @@ func (how readCase) format() readers.Format {
 	return f
 }
 
-// variant is one of which a layer is read.
+// variant returns one of which a layer is read.
 func (how readCase) variant(v readertest.Variant) readertest.Variant {
 	return readertest.Variant{Name: v.Name, Parser: func(l readers.Layout, n int) readers.Parser {
 		l.Layer = how.layer
@@ -84,7 +84,7 @@ func check(t *testing.T, how readCase, cases []textCase) {
 	}
 }
 
-// sizesOf are about sixty sizes of windows, a third of them under -short.
+// sizesOf returns about sixty sizes of windows, a third of them under -short.
 func sizesOf(text string) []int {
 	step := 1 + len(text)/60
 	if testing.Short() {
@@ -128,7 +128,7 @@ func columns(table *readers.Table) string {
 	return strings.Join(kept, "\n")
 }
 
-// fc is a collection whose members hold one feature each.
+// fc returns a collection whose members hold one feature each.
 func fc(features ...string) string {
 	var b strings.Builder
 	b.WriteString("<FeatureCollection>")
@@ -138,7 +138,7 @@ func fc(features ...string) string {
 	return b.String() + "</FeatureCollection>"
 }
 
-// values is a collection of features with such contents, each.
+// values returns a collection of features with such contents, each.
 func values(contents ...string) string {
 	for i, c := range contents {
 		contents[i] = "<f>" + c + "</f>"
@@ -146,7 +146,7 @@ func values(contents ...string) string {
 	return fc(contents...)
 }
 
-// geom is a collection of features with such geometries, each.
+// geom returns a collection of features with such geometries, each.
 func geom(geometries ...string) string {
 	for i, g := range geometries {
 		geometries[i] = "<g>" + g + "</g>"
@@ -154,7 +154,7 @@ func geom(geometries ...string) string {
 	return values(geometries...)
 }
 
-// point is a Point in a system.
+// point returns a Point in a system.
 func point(srs, pos string) string {
 	return `<Point srsName="` + srs + `"><pos>` + pos + `</pos></Point>`
 }

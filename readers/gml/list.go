@@ -45,7 +45,7 @@ func (s *scanner) addList(c *rows.Column, i int) {
 	c.EndList()
 }
 
-// listKinds is the kinds of a list, and whether it is one of texts.
+// listKinds returns the kinds of a list, and whether it is one of texts.
 func (s *scanner) listKinds(i int) (kinds geoarrow.FactKinds, text bool) {
 	seen := [isNumber + 1]bool{}
 	for next := i + 1; next > 0; next = s.row.values[next-1].next {

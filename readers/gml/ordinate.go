@@ -20,7 +20,7 @@ const (
 	beyondFloat64
 )
 
-// wantNumber is what was expected where ordinate failed.
+// wantNumber returns what was expected where ordinate failed.
 func wantNumber(why int) string {
 	if why == beyondFloat64 {
 		return "an ordinate within the range of float64"

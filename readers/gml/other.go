@@ -39,7 +39,7 @@ func (r *row) hasGeometry(in *step) bool {
 	return r.geometry && r.main == in || slices.ContainsFunc(r.others, func(o other) bool { return o.in == in })
 }
 
-// path is the way to the element that holds the geometry.
+// path returns the way to the element that holds the geometry.
 func (o *other) path() []byte {
 	if o.in == nil {
 		return o.name

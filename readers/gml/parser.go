@@ -89,8 +89,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 // rootBytes is how many bytes are read at a time of what precedes all features.
 const rootBytes = 16 << 10
 
-// frame is what boundedBy of the root says of the rows of a span that is read again. Where it names
-// a system, that is read again, too: the span does not carry names.
+// frame returns what boundedBy of the root says of the rows of a span that is read again. Where it
+// names a system, that is read again, too: the span does not carry names.
 func (c parser) frame(ctx context.Context, src *source.File, req readers.Request) (frame, error) {
 	st := unpackState(req.Span.State)
 	if !st.named {

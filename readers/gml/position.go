@@ -133,9 +133,9 @@ func (s *scanner) list(size int, one bool) bool {
 	return s.closes()
 }
 
-// sizeOf is how many ordinates a position of the list in numbers has, which ends at a place: size,
-// if that is known. Else the numbers may allow only 2 or only 3, or only one of them closes a ring.
-// 0: neither, and the fault is told.
+// sizeOf returns how many ordinates a position of the list in numbers has, which ends at a place:
+// size, if that is known. Else the numbers may allow only 2 or only 3, or only one of them closes a
+// ring. 0: neither, and the fault is told.
 func (s *scanner) sizeOf(at, size int) int {
 	n := len(s.numbers)
 	two, three := n%2 == 0, n%3 == 0
@@ -260,7 +260,7 @@ type plainText struct {
 	moved bool // it had to be decoded: all of it has one index
 }
 
-// at is the index in the window of a byte of the text.
+// at returns the index in the window of a byte of the text.
 func (t plainText) at(p int) int {
 	if t.moved {
 		return t.start
@@ -276,7 +276,7 @@ func (t plainText) space(p int) int {
 	return p
 }
 
-// flat is the text of the element whose start tag was read.
+// flat returns the text of the element whose start tag was read.
 func (s *scanner) flat() (plainText, bool) {
 	start := s.X.P
 	text, ok := s.X.Text()

@@ -205,7 +205,7 @@ func readTime(kinds []temporal.Kind) func(*scanner, *value) bool {
 	}
 }
 
-// withoutZone is a text without "Z" or an offset from UTC at its end.
+// withoutZone returns a text without "Z" or an offset from UTC at its end.
 func withoutZone(text []byte) []byte {
 	if rest, ok := bytes.CutSuffix(text, []byte{'Z'}); ok {
 		return rest

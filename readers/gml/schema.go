@@ -27,7 +27,7 @@ type leafElement struct {
 	geometry bool     // it holds a geometry
 }
 
-// kinds are what the column has without any value.
+// kinds returns what the column has without any value.
 func (d *leafElement) kinds() geoarrow.FactKinds {
 	switch {
 	case d.promise == nil:
@@ -46,7 +46,7 @@ func (c *schema) elements(layer string) []*leafElement {
 	return c.layers[layer].order
 }
 
-// find is what is promised of the elements on a path, or nil.
+// find returns what is promised of the elements on a path, or nil.
 func (c *schema) find(layer string, path []byte) *leafElement {
 	if c.layers[layer] == nil {
 		return nil
@@ -92,7 +92,7 @@ func newSchema(root *node) *schema {
 	return s
 }
 
-// contentOf is the complex type of an element, if it is one of the file.
+// contentOf returns the complex type of an element, if it is one of the file.
 func (t *types) contentOf(element *node) *node {
 	if n := element.child("complexType"); n != nil {
 		return n
@@ -157,7 +157,7 @@ func (t *types) element(f *featureType, n *node, way string, many bool, depth in
 	}
 }
 
-// simpleOf is the promise of a simple type: of the node itself, if it defines one, or by name.
+// simpleOf returns the promise of a simple type: of the node itself, if it defines one, or by name.
 func (t *types) simpleOf(n *node, name string, depth int) *promise {
 	if inner := n.child("simpleType"); inner != nil {
 		n, name = inner, ""
@@ -183,7 +183,7 @@ func (t *types) simpleOf(n *node, name string, depth int) *promise {
 	return promises[gmlTypes[local(name)]]
 }
 
-// simpleContent is the promise of a complex type that is a simple one with attributes.
+// simpleContent returns the promise of a complex type that is a simple one with attributes.
 func (t *types) simpleContent(content *node) *promise {
 	for _, n := range content.child("simpleContent").children {
 		if base := n.attribute("base"); base != "" {

@@ -28,7 +28,7 @@ type node struct {
 
 type attribute struct{ name, value string }
 
-// attribute is the value of an attribute, empty if there is none.
+// attribute returns the value of an attribute, empty if there is none.
 func (n *node) attribute(name string) string {
 	for _, a := range n.attributes {
 		if a.name == name {
@@ -38,7 +38,7 @@ func (n *node) attribute(name string) string {
 	return ""
 }
 
-// child is the first child of a name, or nil.
+// child returns the first child of a name, or nil.
 func (n *node) child(local string) *node {
 	for _, c := range n.children {
 		if c.local == local {
@@ -91,8 +91,8 @@ func readSchema(src *source.File) (*schema, error) {
 	return nil, e
 }
 
-// schemaText is the text of a schema as UTF-8, and the encoding that it was recoded from, if it
-// was.
+// schemaText returns the text of a schema as UTF-8, and the encoding that it was recoded from, if
+// it was.
 func schemaText(xsd *source.File) (text []byte, encoding string, err error) {
 	text = make([]byte, xsd.Size)
 	if n, err := xsd.ReadAt(text, 0); int64(n) < xsd.Size {

@@ -84,10 +84,10 @@ func (k *sink) list() {
 
 func (k *sink) named(path []byte) *column { return k.all[k.Column(geoarrow.RolePath, path).Index] }
 
-// shape is the column of geometries that are not the rows' own.
+// shape returns the column of geometries that are not the rows' own.
 func (k *sink) shape(path []byte) *column { return k.all[k.Column(geoarrow.RoleShape, path).Index] }
 
-// lead is a leading column.
+// lead returns a leading column.
 func (k *sink) lead(i int) *column {
 	if k.leading[i] == nil {
 		k.leading[i] = k.all[k.Column(geoarrow.LeadingRole(uint8(leadingColumns-i), false),
@@ -96,7 +96,7 @@ func (k *sink) lead(i int) *column {
 	return k.leading[i]
 }
 
-// value is the column of the i-th value of a row.
+// value returns the column of the i-th value of a row.
 func (k *sink) value(i int, v *value) *column {
 	if i < len(k.fields) && k.fields[i].name == string(v.name) && k.fields[i].in == v.in {
 		return k.fields[i].column
@@ -133,7 +133,8 @@ func (k *sink) addTo(sum *readers.Summary) {
 	}
 }
 
-// Columns is the chunk, in which a column without a value has the type that the schema promises it.
+// Columns returns the chunk, in which a column without a value has the type that the schema
+// promises it.
 func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
 	out, err := k.Sink.Columns(next)
 	if err != nil {

@@ -16,8 +16,9 @@ type frame struct {
 	size   int // ordinates of a position: srsDimension; 0: nobody says
 }
 
-// listSize is how many ordinates a position of a posList has: what srsDimension says, else what the
-// system has (OGC 07-036 section 10.1.3.2), 2 where no system is named. 0: the system is not known.
+// listSize returns how many ordinates a position of a posList has: what srsDimension says, else
+// what the system has (OGC 07-036 section 10.1.3.2), 2 where no system is named. 0: the system is
+// not known.
 func (c *frame) listSize() int {
 	switch {
 	case c.size > 0:
@@ -55,7 +56,7 @@ type systems struct {
 // maxSystems bounds how many names are kept: a hostile file has one for each geometry.
 const maxSystems = 256
 
-// of gives what a name means.
+// of returns what a name means.
 func (n *systems) of(name []byte) *system {
 	if string(name) == n.text && n.last != nil {
 		return n.last
@@ -157,7 +158,7 @@ type layerCRS struct {
 	last *system // one that is of it
 }
 
-// span is the system as a Span has it.
+// span returns the system as a Span has it.
 func (e layerCRS) span() *geoarrow.CRS {
 	if !e.set {
 		return nil

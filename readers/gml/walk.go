@@ -290,7 +290,7 @@ type steps struct {
 	count int
 }
 
-// inside is the element of a name in another one; nil is the feature.
+// inside returns the element of a name in another one; nil is the feature.
 func (t *steps) inside(in *step, name []byte) *step {
 	if in == nil {
 		in = &t.root
@@ -316,7 +316,7 @@ func (t *steps) inside(in *step, name []byte) *step {
 	return child
 }
 
-// path is the way to an element of a name; in may be nil.
+// path returns the way to an element of a name; in may be nil.
 func (in *step) path(name []byte) []byte {
 	if in == nil {
 		return name

@@ -34,7 +34,7 @@ type deviceColumn struct {
 	forced bool // to be text
 }
 
-// list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are
+// list returns the columns a sink, as the CPU engine's rows do, and says which of them cells are
 // needed of.
 func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 	k = newSink(d.asked)
@@ -88,7 +88,7 @@ func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (c
 	return columns, texts, numbers
 }
 
-// order are the columns that are met, and schemas, in the order of the text.
+// order returns the columns that are met, and schemas, in the order of the text.
 func (d *deviceRows) order() (list []int) {
 	for c, tag := range d.first {
 		if tag != math.MaxUint32 {
@@ -108,7 +108,7 @@ func (d *deviceRows) listFields(k *sink, schema int) {
 	}
 }
 
-// some are columns of cells, from one to another.
+// some returns columns of cells, from one to another.
 func (d *deviceRows) some(from, to int) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	words := kernels.Words(d.rows)
 	return d.cells.From.Slice(from*d.rows, to*d.rows), d.cells.To.Slice(from*d.rows, to*d.rows),

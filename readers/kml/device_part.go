@@ -48,10 +48,10 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	part.State, part.Text = c.head.pack(), forced
 }
 
-// begins is where the first Placemark seems to begin in text, or -1.
+// begins returns where the first Placemark seems to begin in text, or -1.
 func (c *deviceChunks) begins(text []byte) int { return bytes.Index(text, c.head.opening) }
 
-// beginsLast is where the last Placemark behind the first byte seems to begin in text, or -1.
+// beginsLast returns where the last Placemark behind the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	at := bytes.LastIndex(text, c.head.opening)
 	if at == 0 {

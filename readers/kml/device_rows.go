@@ -111,7 +111,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	})
 }
 
-// named are counts by their local names.
+// named returns counts by their local names.
 func (d *deviceRows) named(counts []uint32) map[string]int64 {
 	list := map[string]int64{}
 	for i, n := range counts {
@@ -258,8 +258,8 @@ func (d *deviceRows) write(r *device.Scratch, pieces int) {
 	}
 }
 
-// lines gives the coordinates as lines of WKT, and says what is odd about them once all is done. It
-// waits for the device, which says how long they are.
+// lines returns the coordinates as lines of WKT, and says what is odd about them once all is done.
+// It waits for the device, which says how long they are.
 func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 	pieces := d.cells.Pieces.Len()
 	size := device.Read(d.Work, d.cells.Offsets.Slice(pieces, pieces+1))
@@ -274,7 +274,7 @@ func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 	return lines, device.Result(d.Work, d.counts.Odd)
 }
 
-// starts are where the rows begin.
+// starts returns where the rows begin.
 func (d *deviceRows) starts(r *device.Scratch) []int64 {
 	at := device.RoomFor[int64](r, d.rows)
 	if d.Stopped() {

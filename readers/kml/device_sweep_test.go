@@ -124,7 +124,7 @@ func sameOnDevice(t *testing.T, d readers.Engine, seed int) int64 {
 	return 1
 }
 
-// sweepOnDevice is the file of a seed.
+// sweepOnDevice returns the file of a seed.
 func sweepOnDevice(seed uint64) (how readCase, text []byte) {
 	if seed%3 == 0 {
 		d := newSweepDocument(seed)

@@ -51,7 +51,7 @@ func newTagTexts(s *schemas, repairs bool) *tagTexts {
 	}
 }
 
-// snapshot gives the tags so far.
+// snapshot returns the tags so far.
 func (t *tagTexts) snapshot() knownTags {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,7 +148,7 @@ var elements = map[string]kkml.KMLElement{
 	"GeometryCollection": kkml.KMLRefused,
 }
 
-// numbered gives a name its number, and adds it to a list.
+// numbered returns a name its number, and adds it to a list.
 func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 	n, ok := of[name]
 	if !ok {
@@ -161,8 +161,8 @@ func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 	return n
 }
 
-// column is the column of the tag that was read. Values of a field of booleans, of several schemas,
-// and columns beyond those that devices have, are not for devices.
+// column returns the column of the tag that was read. Values of a field of booleans, of several
+// schemas, and columns beyond those that devices have, are not for devices.
 func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	var c dataColumn
 	name, named := x.Attr("name")
@@ -197,7 +197,7 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	return n, true
 }
 
-// numeric are the columns of numbers, a bit each.
+// numeric returns the columns of numbers, a bit each.
 func (k *knownTags) numeric() uint64 {
 	bits := uint64(1<<kkml.KMLColumnTessellate | 1<<kkml.KMLColumnExtrude | 1<<kkml.KMLColumnVisibility)
 	for i, c := range k.columns {

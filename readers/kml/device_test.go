@@ -60,7 +60,7 @@ func (o *ordinary) polygon() string {
 	return o.tag("Polygon", rings...)
 }
 
-// multi is a MultiGeometry of some members.
+// multi returns a MultiGeometry of some members.
 func (o *ordinary) multi(members ...func(*ordinary) string) string {
 	all := make([]string, 1+o.IntN(4))
 	for i := range all {
@@ -133,7 +133,7 @@ var (
 	polygons = (*ordinary).polygon
 )
 
-// many is a MultiGeometry of some kinds.
+// many returns a MultiGeometry of some kinds.
 func many(members ...func(*ordinary) string) func(*ordinary) string {
 	return func(o *ordinary) string { return o.multi(members...) }
 }

@@ -74,7 +74,7 @@ func (c *schemas) add(sc schema) {
 	c.all = append(c.all, sc)
 }
 
-// find is the number of the schema with an id, or else a name; -1: none.
+// find returns the number of the schema with an id, or else a name; -1: none.
 func (c *schemas) find(id []byte) int {
 	if i, ok := c.byID[string(id)]; ok {
 		return i
@@ -128,7 +128,7 @@ func (s *scanner) data() bool {
 	}
 }
 
-// dataName is the attribute name of the tag that was read.
+// dataName returns the attribute name of the tag that was read.
 func (s *scanner) dataName() ([]byte, bool) {
 	name, ok := s.X.Attr("name")
 	if !ok {

@@ -43,8 +43,8 @@ func (s *scanner) endGeometry(kind geoarrow.Kind) {
 	}
 }
 
-// kindOf is the kind of what an element holds; NoKind: it is no geometry, or its kind is not known
-// before its end.
+// kindOf returns the kind of what an element holds; NoKind: it is no geometry, or its kind is not
+// known before its end.
 func kindOf(name []byte) geoarrow.Kind {
 	switch string(name) {
 	case "Point":

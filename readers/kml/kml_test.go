@@ -44,7 +44,7 @@ func (how readCase) format() readers.Format {
 	return f
 }
 
-// variant is one of which a layer is read.
+// variant returns one of which a layer is read.
 func (how readCase) variant(v readertest.Variant) readertest.Variant {
 	return readertest.Variant{Name: v.Name, Parser: func(l readers.Layout, n int) readers.Parser {
 		l.Layer = how.layer
@@ -114,24 +114,24 @@ func columns(table *readers.Table) string {
 	return strings.Join(kept, "\n")
 }
 
-// doc is a file whose only layer, called d, holds these placemarks.
+// doc returns a file whose only layer, called d, holds these placemarks.
 func doc(features ...string) string {
 	return `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Document><name>d</name>` +
 		strings.Join(features, "") + `</Document></kml>`
 }
 
-// pm is a Placemark.
+// pm returns a Placemark.
 func pm(members ...string) string { return "<Placemark>" + strings.Join(members, "") + "</Placemark>" }
 
-// point is a Point.
+// point returns a Point.
 func point(tuple string) string { return "<Point><coordinates>" + tuple + "</coordinates></Point>" }
 
-// line is a LineString.
+// line returns a LineString.
 func line(tuples string) string {
 	return "<LineString><coordinates>" + tuples + "</coordinates></LineString>"
 }
 
-// ring is a LinearRing.
+// ring returns a LinearRing.
 func ring(tuples string) string {
 	return "<LinearRing><coordinates>" + tuples + "</coordinates></LinearRing>"
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// named is a Placemark with a name.
+// named returns a Placemark with a name.
 func named(name string) string { return pm("<name>" + name + "</name>") }
 
-// folder is a Folder, without a name if that is empty.
+// folder returns a Folder, without a name if that is empty.
 func folder(name string, content ...string) string {
 	if name != "" {
 		name = "<name>" + name + "</name>"

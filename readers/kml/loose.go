@@ -207,7 +207,7 @@ func (t *looseTuples) tuples(run, size int) int {
 	return n
 }
 
-// spaced is how many numbers a tuple has in a run whose tuples are told by blanks next to the
+// spaced returns how many numbers a tuple has in a run whose tuples are told by blanks next to the
 // commas between them; 0: they are not.
 func spaced(run []ordinate) int {
 	size, last := 0, 0

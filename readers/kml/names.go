@@ -18,7 +18,7 @@ func words(names ...string) vocabulary {
 // maxName is how long a name that counts may be.
 const maxName = 24
 
-// lower is a name with ASCII letters in lower case; nil: it is longer than any that counts.
+// lower returns a name with ASCII letters in lower case; nil: it is longer than any that counts.
 func lower(b *[maxName]byte, name []byte) []byte {
 	if len(name) > maxName {
 		return nil
@@ -91,8 +91,8 @@ var strays = func() vocabulary {
 	return v
 }()
 
-// strayRule is the rule of an element that is not read although its name says a geometry; "" for
-// any other.
+// strayRule returns the rule of an element that is not read although its name says a geometry; ""
+// for any other.
 func strayRule(name []byte) string {
 	var b [maxName]byte
 	switch right, known := strays[string(lower(&b, name))]; {
@@ -106,7 +106,7 @@ func strayRule(name []byte) string {
 	return ruleCase
 }
 
-// local is the local name of the tag that was read. Where defects are repaired, one of the
+// local returns the local name of the tag that was read. Where defects are repaired, one of the
 // vocabulary in other letters is the one that it means.
 func (s *scanner) local(names vocabulary) []byte {
 	name := s.X.Local()
@@ -119,8 +119,8 @@ func (s *scanner) local(names vocabulary) []byte {
 	return name
 }
 
-// spelled is the name of the vocabulary that has the letters of name, some of them in another case;
-// "" if none has, and for that name itself.
+// spelled returns the name of the vocabulary that has the letters of name, some of them in another
+// case; "" if none has, and for that name itself.
 func (v vocabulary) spelled(name []byte) string {
 	var b [maxName]byte
 	if right := v[string(lower(&b, name))]; right != string(name) {

@@ -143,7 +143,7 @@ func (s *scanner) readFeature() bool {
 	}
 }
 
-// keep is a text that the XML scanner gave, as a value that holds until the row ends.
+// keep returns a text that the XML scanner gave, as a value that holds until the row ends.
 func (s *scanner) keep(b []byte) value {
 	if !s.X.InWindow(b) {
 		from := len(s.row.decoded)

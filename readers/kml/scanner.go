@@ -72,8 +72,8 @@ const (
 	depthBits    = 20
 )
 
-// pack gives the state as a Span carries it: header, depth and encoding from the highest bit to the
-// lowest.
+// pack returns the state as a Span carries it: header, depth and encoding from the highest bit to
+// the lowest.
 func (t state) pack() uint64 {
 	return uint64(t.header)<<(depthBits+encodingBits) | uint64(min(t.depth, 1<<depthBits-1))<<encodingBits |
 		uint64(t.encoding)
@@ -147,7 +147,7 @@ func (s *scanner) end(off int64) (again, ok bool) {
 	return false, s.Failed == nil
 }
 
-// pack is the state of the rows that are read.
+// pack returns the state of the rows that are read.
 func (s *scanner) pack() uint64 {
 	return state{encoding: s.X.Encoding, depth: s.home.Depth(), header: s.header}.pack()
 }

@@ -101,7 +101,7 @@ func (k *sink) Reset() {
 	}
 }
 
-// lead is a leading column, which is put in order.
+// lead returns a leading column, which is put in order.
 func (k *sink) lead(i int) *rows.Column {
 	if k.leading[i] == nil {
 		l := &leading[i]
@@ -113,7 +113,7 @@ func (k *sink) lead(i int) *rows.Column {
 	return k.leading[i]
 }
 
-// attribute is the column of a name of extended data, the i-th of the row.
+// attribute returns the column of a name of extended data, the i-th of the row.
 func (k *sink) attribute(i int, name []byte) *rows.Column {
 	if i < len(k.data) && k.data[i].name == string(name) {
 		return k.data[i].column

@@ -72,7 +72,7 @@ func (w *sweeper) isOdd() bool { return w.IntN(w.odd) == 0 }
 
 func (w *sweeper) pick(from ...string) string { return from[w.IntN(len(from))] }
 
-// some is up to n of what f gives.
+// some returns up to n of what f gives.
 func (w *sweeper) some(n int, f func() string) string {
 	var b strings.Builder
 	for range w.IntN(n + 1) {
@@ -81,7 +81,7 @@ func (w *sweeper) some(n int, f func() string) string {
 	return b.String()
 }
 
-// tag is an element.
+// tag returns an element.
 func (w *sweeper) tag(name string, content ...string) string {
 	name = w.prefix + name
 	text := strings.Join(content, "")
@@ -157,7 +157,7 @@ func (w *sweeper) schema() string {
 
 func (w *sweeper) name() string { return string(rune('a' + w.IntN(w.columns))) }
 
-// child is one of a container.
+// child returns one of a container.
 func (w *sweeper) child() string {
 	switch w.IntN(16) {
 	case 0, 1:
@@ -288,7 +288,7 @@ func (w *sweeper) coordinates(most int) string {
 	return w.tag("coordinates", b.String())
 }
 
-// drawn is what may stand next to coordinates.
+// drawn returns what may stand next to coordinates.
 func (w *sweeper) drawn() string {
 	return w.some(1, func() string {
 		return w.tag(w.pick("extrude", "tessellate"), w.flag()) + w.some(1, func() string {

@@ -410,7 +410,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// utf16le is a text in UTF-16LE.
+// utf16le returns a text in UTF-16LE.
 func utf16le(text string) string {
 	var b []byte
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -30,7 +30,7 @@ func (s *scanner) flag(column int, first bool) bool {
 	return true
 }
 
-// leadingBlanks is how many blanks a text begins with.
+// leadingBlanks returns how many blanks a text begins with.
 func leadingBlanks(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\r\n")) }
 
 // booleanOf reads 0, 1, false or true, in any case as GDAL does.

@@ -109,7 +109,7 @@ func (s *scanner) element() bool {
 	return s.Pass(s.X.Depth() - 1)
 }
 
-// containerName is the right spelling of the name of a container's child. That of a feature is
+// containerName returns the right spelling of the name of a container's child. That of a feature is
 // counted with its row.
 func (s *scanner) containerName(name []byte) []byte {
 	right := containerNames.spelled(name)

@@ -193,7 +193,7 @@ func applyOrigin(fields []arrow.Field, text string) {
 	}
 }
 
-// originType is the type that values were written from, where they are the same bits.
+// originType returns the type that values were written from, where they are the same bits.
 func originType(t, origin arrow.DataType) arrow.DataType {
 	switch o := origin.(type) {
 	case *arrow.TimestampType:
@@ -216,7 +216,7 @@ func originType(t, origin arrow.DataType) arrow.DataType {
 	return t
 }
 
-// path is what a column is called, for errors.
+// path returns what a column is called, for errors.
 func (f *footer) path(column int) string {
 	return strings.Join(f.meta.Schema.Column(column).ColumnPath(), ".")
 }

@@ -41,7 +41,7 @@ const (
 	streamedBuffer = 256 << 10 // bytes of a column that are read at a time then
 )
 
-// loads gives the row groups that have a row of want.
+// loads returns the row groups that have a row of want.
 func (p project) loads(ctx context.Context, src *source.File, limits readers.Limits, want records.Rows,
 	put func(records.Load) error,
 ) error {
@@ -84,7 +84,7 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 	return nil
 }
 
-// stream gives the rows of a large group, one batch behind the other.
+// stream returns the rows of a large group, one batch behind the other.
 func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, want records.Rows,
 	put func(records.Load) error,
 ) error {
@@ -143,7 +143,7 @@ func (p project) group(src *source.File, number int) (group, error) {
 	return g, nil
 }
 
-// leaves are the columns of a field.
+// leaves returns the columns of a field.
 func leaves(s *pqarrow.SchemaField) []*pqarrow.SchemaField {
 	if isLeaf(s) {
 		return []*pqarrow.SchemaField{s}

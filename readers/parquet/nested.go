@@ -67,7 +67,7 @@ func assemble(s *pqarrow.SchemaField, t arrow.DataType, columns map[int]*column)
 	return nil, fmt.Errorf("%s is a type that is not read", t)
 }
 
-// repetition is rep of an entry.
+// repetition returns rep of an entry.
 func (c *column) repetition(i int) int16 {
 	if len(c.rep) == 0 {
 		return 0
@@ -75,7 +75,7 @@ func (c *column) repetition(i int) int16 {
 	return c.rep[i]
 }
 
-// structs gives which structs of a field are null, and how many there are; -1: as many as values.
+// structs returns which structs of a field are null, and how many there are; -1: as many as values.
 func (c *column) structs(s *pqarrow.SchemaField) (valid *memory.Buffer, nulls, n int) {
 	l := s.LevelInfo
 	if len(c.def) == 0 {
@@ -90,7 +90,7 @@ func (c *column) structs(s *pqarrow.SchemaField) (valid *memory.Buffer, nulls, n
 	return b.buffer(), b.nulls, b.n
 }
 
-// lists gives which lists of a field are null, and where their elements end.
+// lists returns which lists of a field are null, and where their elements end.
 func (c *column) lists(s *pqarrow.SchemaField) (valid *memory.Buffer, offsets []byte, nulls int) {
 	l := s.LevelInfo
 	var b bits

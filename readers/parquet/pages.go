@@ -65,7 +65,7 @@ func (f *footer) checkPages(src *source.File, column int, chunk *metadata.Column
 	return nil
 }
 
-// chunkBytes is where the footer says that the pages of a column lie.
+// chunkBytes returns where the footer says that the pages of a column lie.
 func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 	from = chunk.DataPageOffset()
 	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
@@ -133,7 +133,7 @@ func (w *thrift) contents() (contents, error) {
 	return c, err
 }
 
-// of is what the header of the page's kind says; nil if it is of none that is read.
+// of returns what the header of the page's kind says; nil if it is of none that is read.
 func (p *page) of() *contents {
 	switch p.kind {
 	case pageData:
@@ -146,7 +146,7 @@ func (p *page) of() *contents {
 	return nil
 }
 
-// values is how many values of the column the page has.
+// values returns how many values of the column the page has.
 func (p *page) values() int64 {
 	if p.kind == pageDictionary {
 		return 0
@@ -154,7 +154,7 @@ func (p *page) values() int64 {
 	return p.of().fields[fieldValues]
 }
 
-// levelBytes is how many bytes of a page of the second version stand in front of its values.
+// levelBytes returns how many bytes of a page of the second version stand in front of its values.
 func (p *page) levelBytes() int64 {
 	if p.kind != pageDataV2 {
 		return 0

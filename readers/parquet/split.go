@@ -55,7 +55,8 @@ func (f *splicedFile) open(props *parquet.ReaderProperties, room *records.Alloca
 	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, room)
 }
 
-// plain is the file, in which the columns of a row group that have split values have plain ones.
+// plain returns the file, in which the columns of a row group that have split values have plain
+// ones.
 func (p project) plain(src *source.File, number int, room *records.Allocator) (*splicedFile, error) {
 	in := &splicedFile{File: src, meta: p.meta}
 	for _, i := range p.fields {
@@ -81,7 +82,7 @@ func (p project) plain(src *source.File, number int, room *records.Allocator) (*
 	return in, nil
 }
 
-// moved is the footer with the pages of a column elsewhere, plain and not packed.
+// moved returns the footer with the pages of a column elsewhere, plain and not packed.
 func moved(meta *metadata.FileMetaData, number, column int, at, size int64) *metadata.FileMetaData {
 	out, file := *meta, *meta.FileMetaData
 	group := *file.RowGroups[number]
@@ -154,7 +155,7 @@ func (s *splitColumn) page(p *page, at int64, dst *[]byte) error {
 	return nil
 }
 
-// levels is how many bytes of a page of the first version stand in front of its values.
+// levels returns how many bytes of a page of the first version stand in front of its values.
 func (s *splitColumn) levels(p *page, body []byte) (int64, error) {
 	in := bytes.NewReader(body)
 	r, c := bufio.NewReader(in), p.of()
@@ -168,7 +169,7 @@ func (s *splitColumn) levels(p *page, body []byte) (int64, error) {
 	return int64(len(body) - in.Len() - r.Buffered()), nil
 }
 
-// valueWidth is how many bytes a value of a column has; 0 where they differ.
+// valueWidth returns how many bytes a value of a column has; 0 where they differ.
 func valueWidth(c *schema.Column) int {
 	switch c.PhysicalType() {
 	case parquet.Types.Int32, parquet.Types.Float:
@@ -181,7 +182,7 @@ func valueWidth(c *schema.Column) int {
 	return 0
 }
 
-// joinBytes gives plain values of split ones.
+// joinBytes returns plain values of split ones.
 func joinBytes(split []byte, width int) ([]byte, error) {
 	if width <= 0 || len(split)%width != 0 {
 		return nil, fmt.Errorf("%d bytes of BYTE_STREAM_SPLIT for values of %d", len(split), width)

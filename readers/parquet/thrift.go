@@ -155,7 +155,8 @@ func (w *thrift) fields(depth int, f func(id int, kind byte) error) error {
 	}
 }
 
-// list gives the length of a list and the type of its elements, of which each takes a byte or more.
+// list returns the length of a list and the type of its elements, of which each takes a byte or
+// more.
 func (w *thrift) list() (n int, elem byte, err error) {
 	head, err := w.byte()
 	if err != nil {

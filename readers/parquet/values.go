@@ -80,7 +80,7 @@ func (v *values) check(p *page, at int64) error {
 	return err
 }
 
-// encodingField is the field of a page's header that says how its values are encoded.
+// encodingField returns the field of a page's header that says how its values are encoded.
 func encodingField(p *page) int {
 	if p.kind == pageDataV2 {
 		return fieldEncodingV2
@@ -88,7 +88,7 @@ func encodingField(p *page) int {
 	return fieldEncoding
 }
 
-// encodingName is the name of an encoding, or its number where it has none.
+// encodingName returns the name of an encoding, or its number where it has none.
 func encodingName(e parquet.Encoding) string {
 	if e == bitPacked {
 		return "BIT_PACKED"
@@ -96,7 +96,7 @@ func encodingName(e parquet.Encoding) string {
 	return fmt.Sprintf("encoding %d of parquet.thrift", int(e))
 }
 
-// open is the values of a page, unpacked.
+// open returns the values of a page, unpacked.
 func (v *values) open(p *page, at int64) (*bufio.Reader, error) {
 	if max(p.packed, p.unpacked) > v.most {
 		return nil, &records.RoomError{Asked: max(p.packed, p.unpacked), Most: v.most}
@@ -131,7 +131,7 @@ func (v *values) open(p *page, at int64) (*bufio.Reader, error) {
 	return r, skipLevels(r, c.fields[fieldDefinitionEncoding], v.column.MaxDefinitionLevel(), p.values())
 }
 
-// room is n bytes in the place of b.
+// room returns n bytes in the place of b.
 func room(b []byte, n int64) []byte { return slices.Grow(b[:0], int(n))[:n] }
 
 // skipLevels passes the levels of n values, up to most, of a page of the first version.

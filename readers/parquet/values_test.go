@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// dataOf is the header of a page of n values, of an encoding.
+// dataOf returns the header of a page of n values, of an encoding.
 func dataOf(kind, encoding, values int64, levels ...int64) page {
 	p := page{kind: kind}
 	c := p.of()

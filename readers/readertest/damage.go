@@ -101,7 +101,7 @@ func (r *result) readsMore(fail *result) bool {
 	return true
 }
 
-// beyond is the deviations of a table that another table does not have, of any row.
+// beyond returns the deviations of a table that another table does not have, of any row.
 func beyond(table, other *readers.Table) (list []readers.Deviation) {
 	for _, d := range table.Summary.Deviations.First {
 		same := func(o readers.Deviation) bool { o.Row = d.Row; return o == d }
@@ -178,8 +178,8 @@ func (d *DamageSuite) check(in Input, table *readers.Table, err error) error {
 	return checkError(d.format, in, err)
 }
 
-// input is the file of a seed: one of testdata, with one to three damages, mostly one. In one of
-// eight its sibling is damaged, where it has one.
+// input returns the file of a seed: one of testdata, with one to three damages, mostly one. In one
+// of eight its sibling is damaged, where it has one.
 func (d *DamageSuite) input(seed uint64) (Input, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 28))
 	k := r.IntN(len(d.files))

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// Kernels gives the primitives on the device of this test run, as package gputest has it.
+// Kernels returns the primitives on the device of this test run, as package gputest has it.
 func Kernels(t testing.TB) *kernels.Set {
 	t.Helper()
 	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
@@ -21,7 +21,7 @@ func Kernels(t testing.TB) *kernels.Set {
 	return k
 }
 
-// Device gives the GPU engine of a format with chunks of n bytes, two on their way at a time,
+// Device returns the GPU engine of a format with chunks of n bytes, two on their way at a time,
 // on the device of this test run. Buffers come from the device, which watches the bounds of each. A
 // fault is one of the test.
 func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
@@ -29,8 +29,8 @@ func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
 	return DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: chunkBytes, Slots: 2, Work: 2}}, Kernels(t))
 }
 
-// DeviceOn gives the GPU engine of a format on devices, until the test ends. Where cfg tells nobody
-// of faults, they are errors of the test.
+// DeviceOn returns the GPU engine of a format on devices, until the test ends. Where cfg tells
+// nobody of faults, they are errors of the test.
 func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, devices ...*kernels.Set) readers.Engine {
 	t.Helper()
 	if cfg.Fault == nil {
@@ -48,12 +48,12 @@ func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, devices ...*kern
 	return f.GPU(pool)
 }
 
-// OnDevice is a GPU engine as a variant of the CPU engine.
+// OnDevice returns a GPU engine as a variant of the CPU engine.
 func OnDevice(e readers.Engine) Variant {
 	return Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return e.Parser(l) }}
 }
 
-// BytesBack gives what says how many bytes the GPU engine of a format brings back from the
+// BytesBack returns what says how many bytes the GPU engine of a format brings back from the
 // emulation for some columns of an input; nil: all.
 func BytesBack(t testing.TB, f readers.Format, in Input) func(columns []string) int64 {
 	t.Helper()

@@ -63,7 +63,7 @@ func dumpGeometry(b *bytes.Buffer, g *geoarrow.Geometry) {
 	}
 }
 
-// outcome is the dump of a table, or the text of an error: what engines must agree on.
+// outcome returns the dump of a table, or the text of an error: what engines must agree on.
 func outcome(t *readers.Table, err error) []byte {
 	if err != nil {
 		return fmt.Appendf(nil, "%T %v\n", err, err)

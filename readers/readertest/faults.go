@@ -96,7 +96,7 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	}
 }
 
-// faulty gives the GPU engine on devices of which calls fail. The test ends with an error if
+// faulty returns the GPU engine on devices of which calls fail. The test ends with an error if
 // somebody was told of more or fewer faults than the engine counts.
 func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) readers.Engine {
 	t.Helper()
@@ -131,7 +131,7 @@ func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) r
 	return e
 }
 
-// lostAfter is a device that is lost with one of its calls.
+// lostAfter returns a device that is lost with one of its calls.
 func lostAfter(calls int64) func(string) error {
 	var n atomic.Int64
 	return func(string) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// First is a variant that reads the rows before an offset first. letOn: the others are let on at
-// once; else they wait as long as they do for somebody who never comes.
+// First returns a variant that reads the rows before an offset first. letOn: the others are let on
+// at once; else they wait as long as they do for somebody who never comes.
 func First(v Variant, end int64, letOn bool) Variant {
 	rest := make(chan struct{})
 	if letOn {

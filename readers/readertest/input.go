@@ -91,7 +91,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	return table, table.Measure(ctx)
 }
 
-// openText gives the text as a file that has no name any more, so that nothing stays behind, and
+// openText returns the text as a file that has no name any more, so that nothing stays behind, and
 // its siblings too.
 func openText(t testing.TB, in Input) *source.File {
 	t.Helper()
@@ -151,7 +151,7 @@ func Mark(input string) (text string, offset int64) {
 	return before + after, int64(len(before))
 }
 
-// Place gives the offset, the line and the row that an error of a file says, or an error if it is
+// Place returns the offset, the line and the row that an error of a file says, or an error if it is
 // none of the contract's.
 func Place(err error) (*readers.ParseError, error) {
 	var parse *readers.ParseError
@@ -173,7 +173,7 @@ type golden struct {
 	siblings map[string][]byte // that lie next to it, by extension
 }
 
-// goldens are the files of testdata that have one of the format's extensions.
+// goldens returns the files of testdata that have one of the format's extensions.
 func goldens(t testing.TB, f readers.Format) []golden {
 	t.Helper()
 	return goldensIn(t, f, "testdata")
@@ -206,7 +206,7 @@ func goldensIn(t testing.TB, f readers.Format, dir string) []golden {
 	return found
 }
 
-// siblings are the files next to the one at a path that belong to it.
+// siblings returns the files next to the one at a path that belong to it.
 func siblings(t testing.TB, f readers.Format, path string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

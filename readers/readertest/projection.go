@@ -85,7 +85,7 @@ func checkProjections(t *testing.T, f readers.Format, in Input, variants []Varia
 	}
 }
 
-// columnNames are the names of all columns, the geometry last.
+// columnNames returns the names of all columns, the geometry last.
 func columnNames(t *readers.Table) []string {
 	var names []string
 	for _, field := range geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}).Fields() {
@@ -94,8 +94,8 @@ func columnNames(t *readers.Table) []string {
 	return names
 }
 
-// projectedOutcome is the outcome of a parse as far as some columns go: the names of all of them,
-// and the values of those.
+// projectedOutcome returns the outcome of a parse as far as some columns go: the names of all of
+// them, and the values of those.
 func projectedOutcome(t *readers.Table, err error, asked readers.Projection) []byte {
 	if err != nil {
 		return outcome(t, err)

@@ -112,7 +112,7 @@ func counters(t *readers.Table) string {
 	return b.String()
 }
 
-// rendered gives "name: type" of each column and the text of each of its values.
+// rendered returns "name: type" of each column and the text of each of its values.
 func rendered(t *readers.Table) (names []string, cells [][]string) {
 	for _, b := range t.Batches {
 		if names == nil {
@@ -226,7 +226,7 @@ func valueText(c *geoarrow.Column, i int) string {
 	return arrowText(c, i)
 }
 
-// arrowText is what Arrow's own code says of a value.
+// arrowText returns what Arrow's own code says of a value.
 func arrowText(c *geoarrow.Column, i int) string {
 	one := &geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{*c.Slice(i, i+1)}}
 	rec, err := one.Record(geoarrow.Schema(one, geoarrow.CRS{}, geoarrow.Encoding{}), nil, geoarrow.Encoding{})

@@ -31,7 +31,7 @@ func Sweep(t *testing.T, most int, read func(seed uint64) bool) {
 	}
 }
 
-// SweepRange is how many documents a sweep reads, and the seed of the first one.
+// SweepRange returns how many documents a sweep reads, and the seed of the first one.
 func SweepRange(t *testing.T, most int) (documents, first int) {
 	t.Helper()
 	if testing.Short() {

@@ -16,7 +16,7 @@ type recordFault struct {
 	lacking     bool // it is the attributes that there are none of
 }
 
-// error is what is wrong.
+// error returns what is wrong.
 func (m *recordFault) error(r *partReader) error {
 	e := errorAt(r.src, m.offset, m.row, m.err)
 	if !m.lacking {
@@ -114,8 +114,8 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 	return run.Columns, nil
 }
 
-// first is the error of the first record that has one, where the attributes have err. In a record
-// that of the shape comes first.
+// first returns the error of the first record that has one, where the attributes have err. In a
+// record that of the shape comes first.
 func (r *partReader) first(s *sink, row int64, err error) error {
 	from := row
 	for _, m := range s.malformed {
@@ -181,7 +181,7 @@ func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Column
 	return concat(pieces)
 }
 
-// concat is the rows of all pieces, with types that hold all of them.
+// concat returns the rows of all pieces, with types that hold all of them.
 func concat(pieces []*geoarrow.Columns) (*geoarrow.Columns, error) {
 	first := pieces[0]
 	for i := range first.Attributes {

@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 )
 
-// number is a table with one field of integers.
+// number returns a table with one field of integers.
 func number(records ...string) map[string][]byte {
 	return map[string][]byte{".dbf": dbf([]field{{"N", 'N', 3, 0}}, records...)}
 }

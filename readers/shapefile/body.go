@@ -62,7 +62,7 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	return need, need + (2+points)*measure, true
 }
 
-// head is how many bytes stand before the arrays of a shape that is no point.
+// head returns how many bytes stand before the arrays of a shape that is no point.
 func (t shapeType) head() int {
 	if t.family() == multiPoint {
 		return maxHead - 4
@@ -70,7 +70,7 @@ func (t shapeType) head() int {
 	return maxHead
 }
 
-// perPart is how many bytes of the arrays each part takes.
+// perPart returns how many bytes of the arrays each part takes.
 func (t shapeType) perPart() int64 {
 	if t == multiPatch {
 		return 8
@@ -156,7 +156,7 @@ func (b *body) checkParts() (at int, err error) {
 	return 0, nil
 }
 
-// part gives the points [from, to) of part i.
+// part returns the points [from, to) of part i.
 func (b *body) part(i int) (from, to int) {
 	from, to = int(binary.LittleEndian.Uint32(b.parts[4*i:])), b.points
 	if 4*i+4 < len(b.parts) {

@@ -24,7 +24,7 @@ func (b *box) add(x, y float64) {
 	}
 }
 
-// join is the box of both.
+// join returns the box of both.
 func (b box) join(c box) box {
 	return box{min(b[0], c[0]), min(b[1], c[1]), max(b[2], c[2]), max(b[3], c[3])}
 }
@@ -56,7 +56,7 @@ type boxTree struct {
 	levels [][]box
 }
 
-// newBoxTree is the tree of n items.
+// newBoxTree returns the tree of n items.
 func newBoxTree(n int, boxOf func(i int) box) boxTree {
 	t := boxTree{items: n}
 	for below := n; ; {

@@ -33,7 +33,8 @@ func surplusText(bytes int) string {
 	return fmt.Sprintf("the %d bytes behind the shape are not read", bytes)
 }
 
-// merged is deviations of shapes and of attributes of the same rows, by row, those of shapes first.
+// merged returns deviations of shapes and of attributes of the same rows, by row, those of shapes
+// first.
 func merged(shapes, attributes *readers.Deviations) readers.Deviations {
 	if attributes.IsEmpty() {
 		return *shapes
@@ -60,7 +61,7 @@ func (s *sink) noteAttributes(d *readers.Deviations, from int64) {
 	s.ofTable.Append(&more)
 }
 
-// nullAttributes gives the records from end to all, which the .dbf does not have, attributes that
+// nullAttributes returns the records from end to all, which the .dbf does not have, attributes that
 // are null. The first of the records is row.
 func (s *sink) nullAttributes(columns *geoarrow.Columns, row, end, all int64) (*geoarrow.Columns, error) {
 	none := &geoarrow.Columns{Rows: int(all - end), Attributes: slices.Clone(columns.Attributes)}

@@ -45,7 +45,7 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 	return g
 }
 
-// rowKinds are the kinds of rows, and a bit for each of them.
+// rowKinds returns the kinds of rows, and a bit for each of them.
 func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
 	each, every := device.Alloc[kgeom.GeometryKind](d.Work, d.rows), device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {

@@ -69,7 +69,7 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return start, end, ""
 }
 
-// find gives the first record that begins at or behind an offset, and where that is; behind the
+// find returns the first record that begins at or behind an offset, and where that is; behind the
 // last one the end of the file.
 func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	low, high, place := int64(0), c.entries, c.end
@@ -88,7 +88,7 @@ func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	return low, place, nil
 }
 
-// placeOf is where a record lies.
+// placeOf returns where a record lies.
 func (c *deviceChunks) placeOf(record int64) (int64, error) {
 	var place [4]byte
 	if _, err := c.shx.ReadAt(place[:], headerBytes+record*indexEntry); err != nil {
@@ -97,7 +97,7 @@ func (c *deviceChunks) placeOf(record int64) (int64, error) {
 	return 2 * int64(binary.BigEndian.Uint32(place[:])), nil
 }
 
-// Pieces are the entries of the chunk's records in the .shx, and their attributes.
+// Pieces returns the entries of the chunk's records in the .shx, and their attributes.
 func (c *deviceChunks) Pieces() []device.Piece {
 	n := c.next - c.first
 	list := []device.Piece{{Src: c.shx, At: headerBytes + c.first*indexEntry, Bytes: n * indexEntry}}

@@ -81,7 +81,7 @@ func (d *deviceShapes) find(attributes *dbf.DeviceAttributes) {
 	}
 }
 
-// total is the last one of offsets, if there are some.
+// total returns the last one of offsets, if there are some.
 func (d *deviceShapes) total(offsets gpu.Buffer[int64]) []int64 {
 	if n := offsets.Len(); n > 0 {
 		return device.Result(d.Work, offsets.Slice(n-1, n))

@@ -20,7 +20,7 @@ import (
 // deviceChunks are so small that most files are several chunks, down to a record.
 var deviceChunks = []int64{60, 300, 1000, 4000}
 
-// withIndex gives an input the .shx that its records say, as far as they follow each other.
+// withIndex returns an input the .shx that its records say, as far as they follow each other.
 func withIndex(in readertest.Input) readertest.Input {
 	var entries []uint32
 	for at := 100; at+8 <= len(in.Text); {
@@ -38,7 +38,7 @@ func withIndex(in readertest.Input) readertest.Input {
 	return in
 }
 
-// goldenInput is a file of testdata with its siblings and options.
+// goldenInput returns a file of testdata with its siblings and options.
 func goldenInput(t *testing.T, name string) readertest.Input {
 	t.Helper()
 	in := readertest.Input{Name: filepath.Base(name), Siblings: map[string][]byte{}}
@@ -63,7 +63,7 @@ func goldenInput(t *testing.T, name string) readertest.Input {
 	return withIndex(in)
 }
 
-// repeated is a shapefile with its records n times, if they follow each other.
+// repeated returns a shapefile with its records n times, if they follow each other.
 func repeated(in readertest.Input, times int) readertest.Input {
 	if len(in.Text) < 104 {
 		return in
@@ -224,8 +224,8 @@ func TestDeviceLarge(t *testing.T) {
 	}
 }
 
-// many is a shapefile of n records, with attributes if they have some. The content of its first one
-// says of which type it is.
+// many returns a shapefile of n records, with attributes if they have some. The content of its
+// first one says of which type it is.
 func many(n int, record func(i int) (content []byte, attributes string)) readertest.Input {
 	var contents [][]byte
 	var table []string

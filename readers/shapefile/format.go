@@ -36,7 +36,7 @@ const (
 	unit       = "record"
 )
 
-// Format is the shapefile.
+// Format returns the shapefile.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,
@@ -98,7 +98,7 @@ func open(ctx context.Context, src *source.File, opts readers.Options) (readers.
 	return readers.Layout{Options: opts, Dialect: d}, err
 }
 
-// firstNumber is 0 if the first record has that number, else 1, as it should be.
+// firstNumber returns 0 if the first record has that number, else 1, as it should be.
 func firstNumber(src *source.File) (int64, error) {
 	var number [4]byte
 	n, err := src.ReadAt(number[:], headerBytes)
@@ -125,15 +125,15 @@ func errorAt(src *source.File, offset, row int64, what error) *readers.ParseErro
 	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: row, Unit: unit, Err: what}
 }
 
-// faultAt is errorAt of something that the standard has otherwise.
+// faultAt returns errorAt of something that the standard has otherwise.
 func faultAt(src *source.File, offset, row int64, what error) *readers.ParseError {
 	e := errorAt(src, offset, row, what)
 	e.Rule = rule
 	return e
 }
 
-// ofAttributes is an error of the .dbf as one of the record at an offset of the .shp that has the
-// attributes. Others than of malformed input stay what they are.
+// ofAttributes returns an error of the .dbf as one of the record at an offset of the .shp that has
+// the attributes. Others than of malformed input stay what they are.
 func ofAttributes(src *source.File, offset, row int64, err error) error {
 	var parse *readers.ParseError
 	if !errors.As(err, &parse) {

@@ -17,7 +17,7 @@ import (
 //	byte 4  4  big-endian  length of its content in 16-bit words
 const indexEntry = 8
 
-// entryAt is an entry of a .shx: where the record lies, and how long its content is, in bytes.
+// entryAt returns an entry of a .shx: where the record lies, and how long its content is, in bytes.
 func entryAt(b []byte) (place, content int64) {
 	return 2 * int64(binary.BigEndian.Uint32(b)), contentBytes(b)
 }
@@ -66,7 +66,7 @@ func orderOf(ctx context.Context, src *source.File, base int64) (order, error) {
 	return moved, nil
 }
 
-// indexEnd is the end of the last whole entry.
+// indexEnd returns the end of the last whole entry.
 func indexEnd(index *source.File) int64 {
 	return index.Size - (index.Size-headerBytes)%indexEntry
 }
@@ -89,8 +89,8 @@ type run struct {
 	err      error
 }
 
-// entriesFollow is question 1. Runs of entries are looked at side by side, as every file waits for
-// the answer.
+// entriesFollow answers question 1. Runs of entries are looked at side by side, as every file waits
+// for the answer.
 func (w *walk) entriesFollow() (bool, error) {
 	runs := make([]run, (w.entries-headerBytes+runBytes-1)/runBytes)
 	var next atomic.Int64
@@ -142,7 +142,7 @@ func runOf(index *window, from, to int64) (r run) {
 	return r
 }
 
-// recordsFollow is question 2.
+// recordsFollow answers question 2.
 func (w *walk) recordsFollow() (bool, error) {
 	at := int64(headerBytes)
 	for number := w.base; at < w.src.Size; number++ {
@@ -155,8 +155,8 @@ func (w *walk) recordsFollow() (bool, error) {
 	return true, nil
 }
 
-// entriesLead is question 3. Records that lie in one another have more bytes than the file: else a
-// small file could hold any number of shapes.
+// entriesLead answers question 3. Records that lie in one another have more bytes than the file:
+// else a small file could hold any number of shapes.
 func (w *walk) entriesLead() (bool, error) {
 	w.records.stop = 0 // no more is read at a time than is near
 	left := w.src.Size - headerBytes
@@ -174,8 +174,8 @@ func (w *walk) entriesLead() (bool, error) {
 	return true, nil
 }
 
-// contentOf is how long the content of the record at an offset is, or -1 if there is not one of the
-// number.
+// contentOf returns how long the content of the record at an offset is, or -1 if there is not one
+// of the number.
 func (w *walk) contentOf(at, number int64) (int64, error) {
 	if at < headerBytes || w.src.Size-at < recordHead {
 		return -1, nil

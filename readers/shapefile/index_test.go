@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 )
 
-// shx is an index with pairs of the offset and the length of the content of each record, in bytes.
+// shx returns an index with pairs of the offset and the length of the content of each record, in
+// bytes.
 func shx(entries ...uint32) []byte {
 	b := shp(point)
 	for _, e := range entries {

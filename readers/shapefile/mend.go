@@ -75,7 +75,7 @@ func (d *decoder) mendParts(content []byte) (done string) {
 	return ""
 }
 
-// behind is the shape without the points before one, at which part 0 begins.
+// behind returns the shape without the points before one, at which part 0 begins.
 func (b *body) behind(first int) body {
 	out := b.moved(first)
 	out.points -= first
@@ -89,7 +89,7 @@ func (b *body) behind(first int) body {
 	return out
 }
 
-// moved is the shape with parts that begin n points earlier.
+// moved returns the shape with parts that begin n points earlier.
 func (b *body) moved(by int) body {
 	out := *b
 	out.parts = slices.Clone(b.parts)
@@ -100,7 +100,7 @@ func (b *body) moved(by int) body {
 	return out
 }
 
-// fromZero is the shape with a part 0 that begins at point 0.
+// fromZero returns the shape with a part 0 that begins at point 0.
 func (b *body) fromZero() body {
 	out := *b
 	out.parts = slices.Clone(b.parts)

@@ -114,7 +114,7 @@ func (n *nesting) resolve() error {
 	return nil
 }
 
-// parent gives the smallest of the larger rings that contains r, or -1.
+// parent returns the smallest of the larger rings that contains r, or -1.
 func (n *nesting) parent(r *nestedRings) int32 {
 	n.found = n.found[:0]
 	collect := func(from, to int) {
@@ -139,8 +139,8 @@ func (n *nesting) parent(r *nestedRings) int32 {
 	return -1
 }
 
-// side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a
-// position inside crosses the line an odd number of times.
+// side returns 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right
+// of a position inside crosses the line an odd number of times.
 func (n *nesting) side(r *nestedRings, p spot) int {
 	inside, on := false, false
 	cross := func(from, to int) {
@@ -172,7 +172,7 @@ func (n *nesting) side(r *nestedRings, p spot) int {
 // exactSteps is how many steps an exact sign counts for.
 const exactSteps = 128
 
-// edge gives the positions of edge i of a ring. The last one leads back to the first position.
+// edge returns the positions of edge i of a ring. The last one leads back to the first position.
 func (r *nestedRings) edge(i int) (from, to int) {
 	from, to = int(r.from)+i, int(r.from)+i+1
 	if to == int(r.to) {
@@ -181,7 +181,7 @@ func (r *nestedRings) edge(i int) (from, to int) {
 	return from, to
 }
 
-// edgeTree is the tree of the edges of a ring.
+// edgeTree returns the tree of the edges of a ring.
 func (n *nesting) edgeTree(r *nestedRings) *boxTree {
 	t := newBoxTree(int(r.to-r.from), func(i int) box {
 		b := nowhere

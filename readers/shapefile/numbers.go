@@ -75,8 +75,8 @@ func (w *walk) lengthsFollow() (bool, error) {
 	return at == w.src.Size, nil
 }
 
-// modeOfNumbers is the value of on_error that reads records whose numbers are out of sequence, or
-// "" if none does.
+// modeOfNumbers returns the value of on_error that reads records whose numbers are out of sequence,
+// or "" if none does.
 func (j *job) modeOfNumbers() string {
 	j.mode.Do(func() {
 		w := j.walk()
@@ -100,9 +100,9 @@ func (j *job) inOrder() (bool, error) {
 	return j.follow.ok, j.follow.err
 }
 
-// indexedLength is the length of the content of the record at an offset, whose head is given, where
-// the .shx has an entry of each record: that of the entry, unless the .shx is wrong; then strict is
-// true.
+// indexedLength returns the length of the content of the record at an offset, whose head is given,
+// where the .shx has an entry of each record: that of the entry, unless the .shx is wrong; then
+// strict is true.
 func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, strict bool, err error) {
 	content, place, length := contentBytes(head), int64(-1), int64(0)
 	right := numberOf(head) == row+r.base
@@ -125,7 +125,7 @@ func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, s
 	return length, false, nil
 }
 
-// indexedAt is the row of the record at an offset by the .shx, or by its number if the .shx is
+// indexedAt returns the row of the record at an offset by the .shx, or by its number if the .shx is
 // wrong.
 func (r *partReader) indexedAt(at int64) (int64, error) {
 	head, err := r.window.bytes(at, recordHead)
@@ -148,14 +148,14 @@ func (r *partReader) indexedAt(at int64) (int64, error) {
 	return row, nil
 }
 
-// countedAt is how many records lie before an offset.
+// countedAt returns how many records lie before an offset.
 func (r *partReader) countedAt(at int64) (rows int64, err error) {
 	_, err = r.records(headerBytes, at, 0, func(int64, int64, []byte) { rows++ })
 	return rows, err
 }
 
-// decide gives the length of the content of the record at an offset: as the record says, unless no
-// record of the next number follows then, and one does behind as many bytes as the counts of the
+// decide returns the length of the content of the record at an offset: as the record says, unless
+// no record of the next number follows then, and one does behind as many bytes as the counts of the
 // shape say.
 func (r *partReader) decide(at, row, content int64) (int64, error) {
 	left := r.src.Size - at - recordHead

@@ -175,8 +175,8 @@ func (j *job) parts() (p readers.Parts, e *device.Engine, chunks func() device.C
 	return p, e, chunks, err
 }
 
-// partBytes is how much of the records a worker reads in one go: as much as is a part together with
-// what belongs to it, of the attributes and of next to bytes more.
+// partBytes returns how much of the records a worker reads in one go: as much as is a part together
+// with what belongs to it, of the attributes and of next to bytes more.
 func (j *job) partBytes(part, siblingBytes int64) int64 {
 	all := j.src.Size + siblingBytes
 	if j.table != nil {

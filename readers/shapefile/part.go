@@ -21,7 +21,7 @@ type partReader struct {
 	defects  []recordDefect // of the record at hand
 }
 
-// reader is a reader whose parts keep their memory.
+// reader returns a reader whose parts keep their memory.
 func (j *job) reader() *partReader {
 	return &partReader{
 		job: j, window: window{ctx: j.ctx, src: j.src, step: j.step}, index: window{
@@ -31,7 +31,7 @@ func (j *job) reader() *partReader {
 	}
 }
 
-// pooledReader is a reader whose parts give their memory back.
+// pooledReader returns a reader whose parts give their memory back.
 func (j *job) pooledReader() *partReader {
 	r := j.reader()
 	r.pooled = true
@@ -65,7 +65,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	return part
 }
 
-// rowAt is the row that the record at an offset says that it is.
+// rowAt returns the row that the record at an offset says that it is.
 func (r *partReader) rowAt(at int64) (int64, error) {
 	switch {
 	case r.order == moved:
@@ -208,7 +208,7 @@ type sink struct {
 	starts            []int64       // of the rows, as in a Span
 	malformed         []recordFault // ascending
 	without           []int64       // records that are no rows, ascending
-	siblingBytes            []int64       // as in a Part
+	siblingBytes      []int64       // as in a Part
 	bad               int64         // how many of them are malformed
 	badRows           []int64       // the first ones of these
 	skipped           readers.SkippedRows

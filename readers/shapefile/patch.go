@@ -60,7 +60,7 @@ type patchGroup struct {
 	order []int // parts
 }
 
-// groups gives the polygons and parts of triangles of a MultiPatch, in the order of the file.
+// groups returns the polygons and parts of triangles of a MultiPatch, in the order of the file.
 func (d *decoder) groups(b *body) (groups []patchGroup, err error) {
 	n := len(b.kinds) / 4
 	for i := 0; i < n; {

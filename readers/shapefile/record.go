@@ -19,7 +19,7 @@ const nullRecord = recordHead + 4
 
 func numberOf(head []byte) int64 { return int64(binary.BigEndian.Uint32(head)) }
 
-// contentBytes is the length of the content in bytes.
+// contentBytes returns the length of the content in bytes.
 func contentBytes(head []byte) int64 { return 2 * int64(binary.BigEndian.Uint32(head[4:])) }
 
 // records hands the records [from, stop) to each, which are those from row on, and gives where the
@@ -53,7 +53,7 @@ func (r *partReader) records(from, stop, row int64, each func(at, place int64, c
 	return next, nil
 }
 
-// record gives the content of the record at an offset of the .shp.
+// record returns the content of the record at an offset of the .shp.
 func (r *partReader) record(at, row int64) ([]byte, error) {
 	left := r.src.Size - at - recordHead
 	if left < 0 {
@@ -110,7 +110,7 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 	}
 }
 
-// find gives the offset of the first bytes in [from, stop) that look like a record, or -1. If
+// find returns the offset of the first bytes in [from, stop) that look like a record, or -1. If
 // records were moved, it is that of an entry of the .shx.
 func (r *partReader) find(from, stop int64) (int64, error) {
 	if r.order == moved {

@@ -8,8 +8,8 @@ import (
 // spot is a position.
 type spot struct{ x, y float64 }
 
-// turn is the exact sign of the area of the triangle a, b, p: positive if p lies left of the line
-// from a to b, 0 if on it. A position that is not finite lies on every line.
+// turn returns the exact sign of the area of the triangle a, b, p: positive if p lies left of the
+// line from a to b, 0 if on it. A position that is not finite lies on every line.
 //
 // Nearly always the sign of the rounded area is certain, by the bound of Shewchuk, "Adaptive
 // Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates" (1997), section 4.3;
@@ -38,7 +38,7 @@ const (
 	minSize   = 0x1p-960 // below it products lose bits
 )
 
-// exactProduct is (a-b)·(c-d). A difference of doubles has at most 2,099 bits.
+// exactProduct returns (a-b)·(c-d). A difference of doubles has at most 2,099 bits.
 func exactProduct(a, b, c, d float64) *big.Float {
 	const bits = 2112
 	difference := func(a, b float64) *big.Float {

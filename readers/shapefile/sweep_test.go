@@ -80,8 +80,8 @@ func checkSpans(t *testing.T, in readertest.Input) {
 	}
 }
 
-// columnsText is everything of columns that counts, with types that hold those of others too: a
-// chunk may be as wide as the part that its rows were of.
+// columnsText returns everything of columns that counts, with types that hold those of others too:
+// a chunk may be as wide as the part that its rows were of.
 func columnsText(columns, others *geoarrow.Columns) string {
 	var b strings.Builder
 	for i := range columns.Attributes {
@@ -131,7 +131,7 @@ func openBeside(t *testing.T, in readertest.Input) (*source.File, readers.Layout
 	return src, layout
 }
 
-// sweepInput is a random shapefile with its siblings and options.
+// sweepInput returns a random shapefile with its siblings and options.
 func sweepInput(r *rand.Rand) readertest.Input {
 	kinds := []uint32{
 		point, polyLine, polygon, multiPoint, pointZ, polyLineZ, polygonZ, multiPointZ,

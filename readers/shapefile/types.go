@@ -22,7 +22,7 @@ const (
 	withM shapeType = 20
 )
 
-// family is t without what is added: of PolygonZ and PolygonM it is polygon.
+// family returns t without what is added: of PolygonZ and PolygonM it is polygon.
 func (t shapeType) family() shapeType {
 	switch {
 	case t == multiPatch:
@@ -50,7 +50,7 @@ func (t shapeType) hasZ() bool { return t > withZ && t < withM || t == multiPatc
 // mayHaveM reports whether shapes of the type can have an m.
 func (t shapeType) mayHaveM() bool { return t > withZ }
 
-// dim is the ordinates that every shape of the type has.
+// dim returns the ordinates that every shape of the type has.
 func (t shapeType) dim() geoarrow.Dim {
 	if t.hasZ() {
 		return geoarrow.XYZ
@@ -58,7 +58,7 @@ func (t shapeType) dim() geoarrow.Dim {
 	return geoarrow.XY
 }
 
-// String is the name that the standard has for the type.
+// String returns the name that the standard has for the type.
 func (t shapeType) String() string {
 	switch {
 	case t == null:

@@ -27,7 +27,7 @@ type window struct {
 	read int64 // bytes read so far
 }
 
-// bytes gives the n bytes at offset at, which the file has. They are there until the next call.
+// bytes returns the n bytes at offset at, which the file has. They are there until the next call.
 func (w *window) bytes(at int64, n int) ([]byte, error) {
 	p := at - w.base
 	if p < 0 || p+int64(n) > int64(len(w.have)) {
@@ -39,7 +39,7 @@ func (w *window) bytes(at int64, n int) ([]byte, error) {
 	return w.have[p : p+int64(n)], nil
 }
 
-// rest gives the bytes from offset at to the end of the window, n of them at least.
+// rest returns the bytes from offset at to the end of the window, n of them at least.
 func (w *window) rest(at int64, n int) ([]byte, error) {
 	if _, err := w.bytes(at, n); err != nil {
 		return nil, err

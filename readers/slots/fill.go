@@ -88,7 +88,7 @@ const (
 	pageBytes = 4 << 10
 )
 
-// each is how long the pieces of a text of n bytes are: there is one for each reader, none is
+// each returns how long the pieces of a text of n bytes are: there is one for each reader, none is
 // longer than a slot, and a short text is left to few.
 func (p *pieces) each(n int) int {
 	return min(p.buffer, max(minPiece, (n/p.readers+pageBytes)&^(pageBytes-1)))
@@ -122,7 +122,7 @@ func (p *pieces) serve(ring *gpu.Ring) {
 	}
 }
 
-// take gives the piece that is read next and where it begins in its text. If there is none, the
+// take returns the piece that is read next and where it begins in its text. If there is none, the
 // ring is free.
 func (p *pieces) take(ring *gpu.Ring) (f *fill, at int) {
 	p.mu.Lock()
@@ -168,7 +168,7 @@ func (f *fill) piece(ring *gpu.Ring, at int) {
 	f.fail(filled, f.upload(buffer, at, len(text), filled == nil))
 }
 
-// upload gives a buffer back once what it holds is copied.
+// upload returns a buffer back once what it holds is copied.
 func (f *fill) upload(buffer *gpu.Slot, at, n int, whole bool) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

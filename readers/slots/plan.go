@@ -29,10 +29,10 @@ const (
 	workQuarters = 23
 )
 
-// text is the device memory of a slot.
+// text returns the device memory of a slot.
 func (p Plan) text() int64 { return p.ChunkBytes + slackBytes }
 
-// work is the device memory for the work on a chunk.
+// work returns the device memory for the work on a chunk.
 func (p Plan) work() int64 { return p.ChunkBytes / 4 * workQuarters }
 
 // planFor shares memory out, but for what is spared.

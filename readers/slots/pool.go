@@ -38,7 +38,7 @@ type Config struct {
 // times as much.
 const DefaultMemory = 1 << 30
 
-// of is how many bytes may be taken of a device.
+// of returns how many bytes may be taken of a device.
 func (c Config) of(device *kernels.Set) int64 {
 	if c.Memory > 0 {
 		return c.Memory
@@ -104,11 +104,11 @@ func (p *Pool) Close() error {
 	return err
 }
 
-// ChunkBytes is how much text a chunk has. A slot has room for a little more: the rest of the
+// ChunkBytes returns how much text a chunk has. A slot has room for a little more: the rest of the
 // chunk's last row.
 func (p *Pool) ChunkBytes() int64 { return p.chunk }
 
-// Alive is the number of slots that are not lost.
+// Alive returns the number of slots that are not lost.
 func (p *Pool) Alive() int { return int(p.alive.Load()) }
 
 // Take waits for a slot, for a chunk at an offset of a file. Files take turns; among the chunks of

@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// openPool gives the slots of one device.
+// openPool returns the slots of one device.
 func openPool(t *testing.T, cfg slots.Config) *slots.Pool {
 	t.Helper()
 	k, err := kernels.Load(gputest.Open(t))

@@ -10,9 +10,9 @@ type place struct {
 
 func (p place) stands() place { return p }
 
-// foremost is who is next of those who wait with chunks of files, in the order in which they asked.
-// Files take turns in that order; of one file it is the chunk that stands first, since all others
-// are of no use before it.
+// foremost returns the next of the waiters for chunks of files, in the order in which they
+// asked. Files take turns in that order; of one file it is the chunk that stands first, since all
+// others are of no use before it.
 func foremost[W interface{ stands() place }](waiting []W) int {
 	next, first := 0, waiting[0].stands()
 	for i, w := range waiting {
@@ -23,8 +23,8 @@ func foremost[W interface{ stands() place }](waiting []W) int {
 	return next
 }
 
-// without is the list without the one who is next: who asked first for that file waits on in its
-// place.
+// without returns the list without the one who is next: who asked first for that file waits on in
+// its place.
 func without[W any](waiting []W, next int) []W {
 	waiting[next] = waiting[0]
 	return waiting[1:]

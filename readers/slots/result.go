@@ -20,8 +20,8 @@ func (p *pinnedStack) push(m ...*gpu.PinnedBuffer) {
 	p.free = append(p.free, m...)
 }
 
-// pop gives nil where there is none. Nobody may wait for some: those who have it may be waiting for
-// a caller that asks.
+// pop returns nil if there is none. Nobody may wait for some: those who have it may be waiting
+// for a caller that asks.
 func (p *pinnedStack) pop() *gpu.PinnedBuffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

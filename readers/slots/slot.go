@@ -24,10 +24,10 @@ func (l *Slot) Kernels() *kernels.Set { return l.device.k }
 // Stream orders the work on the slot's chunk.
 func (l *Slot) Stream() *gpu.Stream { return l.s }
 
-// Text is the slot's memory for text. After what Fill brought, its content is undefined.
+// Text returns the slot's memory for text. After what Fill brought, its content is undefined.
 func (l *Slot) Text() gpu.Buffer[byte] { return l.text }
 
-// Result gives page-locked memory for the columns of a chunk. The caller gives it back, which may
+// Result returns page-locked memory for the columns of a chunk. The caller gives it back, which may
 // be long after the slot.
 func (l *Slot) Result() *Result { return &Result{from: &l.device.results} }
 
@@ -48,7 +48,7 @@ func Keep[T any, P interface {
 	return p
 }
 
-// close gives the slot's memory back.
+// close returns the slot's memory back.
 func (l *Slot) close() error {
 	var err error
 	for _, k := range l.kept {

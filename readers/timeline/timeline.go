@@ -37,7 +37,7 @@ type key struct{}
 // With has parses under the context note their stages.
 func (t *Timeline) With(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, t) }
 
-// Of is the timeline of a context; nil: nobody asks.
+// Of returns the timeline of a context; nil: nobody asks.
 func Of(ctx context.Context) *Timeline {
 	t, _ := ctx.Value(key{}).(*Timeline)
 	return t
@@ -86,7 +86,7 @@ func (t *Timeline) Stages() (stages []Stage, whole time.Duration) {
 	return stages, ended - began
 }
 
-// byStage gives the spans of each stage, in the order in which they began.
+// byStage returns the spans of each stage, in the order in which they began.
 func (t *Timeline) byStage() (began, ended time.Duration, of [][]span) {
 	t.mu.Lock()
 	all := slices.Clone(t.spans)

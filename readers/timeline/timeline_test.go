@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// drawn is a timeline of
+// drawn returns a timeline of
 //
 //	read   aaaabbbb..ee
 //	         cccc

@@ -94,7 +94,7 @@ func End(b *geoarrow.GeometryBuilder, k geoarrow.Kind) {
 	}
 }
 
-// cellError is the fault of a text of n bytes.
+// cellError returns the fault of a text of n bytes.
 func (t *text) cellError(n int) error {
 	f := t.fault
 	e := &CellError{Offset: f.pos, Depth: f.depth, Err: errors.New(f.want)}

@@ -61,7 +61,7 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	d.read(part)
 }
 
-// firstRow is where the first row seems to begin in text behind something that stands at index
+// firstRow returns where the first row seems to begin in text behind something that stands at index
 // first or further on and ends a row, or -1.
 func firstRow(text []byte, first int) int {
 	last := byte(0) // the last byte that is not blank
@@ -85,7 +85,7 @@ func firstRow(text []byte, first int) int {
 	return -1
 }
 
-// lastRow is where the last row behind the first byte seems to begin in text, or -1.
+// lastRow returns where the last row behind the first byte seems to begin in text, or -1.
 func lastRow(text []byte) int {
 	letter := -1 // the last one that only blanks, ";" and letters stand behind, up to what was looked at
 	for p := len(text) - 1; p >= 0; p-- {

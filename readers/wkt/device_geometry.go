@@ -156,7 +156,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 	}
 }
 
-// through gives the offsets of members' members.
+// through returns the offsets of members' members.
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 	to := device.Alloc[int64](d.Work, outer.Len())
 	if !d.Stopped() {
@@ -175,7 +175,8 @@ func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
 	return false
 }
 
-// kind is the kind of a column that has these geometries, or NoKind: no native encoding holds them.
+// kind returns the kind of a column that has these geometries, or NoKind: no native encoding holds
+// them.
 func (sh *deviceShapes) kind() (kind geoarrow.Kind) {
 	if sh.some(geoarrow.GeometryCollection) {
 		return geoarrow.NoKind
@@ -192,7 +193,7 @@ func (sh *deviceShapes) kind() (kind geoarrow.Kind) {
 	return kind
 }
 
-// dim is the union of the rows' dimensions.
+// dim returns the union of the rows' dimensions.
 func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
 	for d := geoarrow.XYZ; d <= geoarrow.XYZM; d++ {
 		if sh.all>>(8*d)&0xff != 0 {

@@ -25,7 +25,7 @@ type plain struct {
 
 func (p plain) pick(of []string) string { return of[p.r.IntN(len(of))] }
 
-// list is a bracket with members, or EMPTY.
+// list returns a bracket with members, or EMPTY.
 func (p plain) list(member func() string) string {
 	if p.empty && p.r.IntN(9) == 0 {
 		return p.pick([]string{"EMPTY", "EMPTY", "empty"})
@@ -83,7 +83,7 @@ func (p plain) row() string {
 	return kind + tag + body
 }
 
-// line1 gives members of a MultiPoint in brackets, or EMPTY.
+// line1 returns members of a MultiPoint in brackets, or EMPTY.
 func line1(p plain, position func() string) func() string {
 	return func() string {
 		if p.empty && p.r.IntN(9) == 0 {
@@ -93,7 +93,7 @@ func line1(p plain, position func() string) func() string {
 	}
 }
 
-// file is n rows, with something before each and behind.
+// file returns n rows, with something before each and behind.
 func (p plain) file(rows int, before, behind string) []byte {
 	var b strings.Builder
 	for range rows {

@@ -38,7 +38,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Format is files of WKT and EWKT.
+// Format returns files of WKT and EWKT.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       "wkt",

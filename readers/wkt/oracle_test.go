@@ -217,7 +217,7 @@ func (o *oracleReader) number(t string) float64 {
 	return v
 }
 
-// union is the dimension of a row.
+// union returns the dimension of a row.
 func (s *shape) union() geoarrow.Dim {
 	d := s.dim
 	for _, m := range s.members {

@@ -22,8 +22,8 @@ func (t *text) ordinate(p int) (v float64, end int) {
 	return v, end
 }
 
-// anyOrdinate is ordinate for what JSON has not. It writes the number as JSON has it, so that one
-// package decides how numbers are rounded.
+// anyOrdinate is ordinate for what JSON has not. It writes the number as JSON has it, so that
+// one package decides how numbers are rounded.
 //
 //go:noinline
 func (t *text) anyOrdinate(p int) (v float64, end int) {

@@ -15,8 +15,8 @@ import (
 // sweepSeed is that of the first document; the others follow.
 const sweepSeed = 20261122
 
-// document is rows of random geometries with anything that may stand between them, and now and then
-// of what may not.
+// document returns rows of random geometries with anything that may stand between them, and now and
+// then of what may not.
 func document(r *rand.Rand) []byte {
 	var b strings.Builder
 	if r.IntN(5) == 0 {
@@ -52,8 +52,8 @@ func document(r *rand.Rand) []byte {
 
 const mutations = "(),; \n\x000-eE.NS"
 
-// mutated is a text with a byte flipped, cut off, left out or put in, or with a run of bytes twice
-// or moved.
+// mutated returns a text with a byte flipped, cut off, left out or put in, or with a run of bytes
+// twice or moved.
 func mutated(r *rand.Rand, text []byte) []byte {
 	if len(text) == 0 {
 		return text

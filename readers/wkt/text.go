@@ -32,12 +32,12 @@ type text struct {
 	loose  func(p int, rule, done string) // notes a defect that is read in its obvious way; nil: each is a fault
 }
 
-// at is the byte at index p, 0 behind the end.
+// at returns the byte at index p, 0 behind the end.
 func (t *text) at(p int) byte { return byteAt(t.q, p) }
 
 func byteAt(q unsafe.Pointer, p int) byte { return *(*byte)(unsafe.Add(q, p)) }
 
-// slice is the bytes from p to end.
+// slice returns the bytes from p to end.
 func (t *text) slice(p, end int) []byte { return unsafe.Slice((*byte)(unsafe.Add(t.q, p)), end-p) }
 
 func isBlank(c byte) bool { return c == ' ' || c-'\t' < 5 } // \t \n \v \f \r, as isspace(3) has it

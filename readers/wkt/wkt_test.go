@@ -132,7 +132,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// points is a table of points.
+// points returns a table of points.
 func points(rows string) string { return "geometry: geoarrow.point xy: " + rows + "\ncrs: none" }
 
 func TestGeometries(t *testing.T) {
@@ -392,7 +392,7 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// deviations is what a table says of one deviation.
+// deviations returns what a table says of one deviation.
 func deviations(rule, done string, row, at int) string {
 	return fmt.Sprintf("\ndeviations: %s 1\ndeviation: byte %d, row %d, \"geometry\": %s: %s", rule, at,
 		row, rule, done)

@@ -12,7 +12,7 @@ import (
 // parser says who parses, and keeps the collector away.
 type parser struct{ readers.Parser }
 
-// Engine is the name of the engine.
+// Engine returns the name of the engine.
 func (parser) Engine() string { return "cuda" }
 
 // Parse parses as the format does. A batch that is read again is too little to be worth it.

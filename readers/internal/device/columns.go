@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// CountBits is how many bits of a mask are set.
+// CountBits returns how many bits of a mask are set.
 func CountBits(mask []uint64) (n int) {
 	for _, w := range mask {
 		n += bits.OnesCount64(w)
@@ -19,8 +19,8 @@ func CountBits(mask []uint64) (n int) {
 	return n
 }
 
-// Validity is how many of n rows have no value, by a mask of the device of those that have one, and
-// the mask as Arrow has it: nil if every row has one.
+// Validity returns how many of n rows have no value, by a mask of the device of those that have
+// one, and the mask as Arrow has it: nil if every row has one.
 func Validity(mask []uint64, n int) (nulls int, valid []byte) {
 	if nulls = n - CountBits(mask); nulls > 0 {
 		valid = geoarrow.AsBytes(mask)[:(n+7)/8]
@@ -43,7 +43,7 @@ func Offsets(w *Work, wide gpu.Buffer[int64]) []int32 {
 	return Result(w, to)
 }
 
-// RowKinds are the same numbers.
+// RowKinds returns the same numbers.
 func RowKinds(kinds []kgeom.GeometryKind) []geoarrow.RowKind {
 	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(kinds))), len(kinds))
 }
@@ -82,7 +82,7 @@ func DropEmpty(g *geoarrow.Geometry, empty bool) {
 	}
 }
 
-// dropEmpty gives the offsets of the members that are left.
+// dropEmpty returns the offsets of the members that are left.
 func dropEmpty(g *geoarrow.Geometry, members []int32, single geoarrow.Kind) []int32 {
 	kept, at := int32(0), int32(0)
 	for i, k := range g.Kinds {

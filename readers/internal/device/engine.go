@@ -35,7 +35,7 @@ func New(pool *slots.Pool, parser func(readers.Layout, *Engine) readers.Parser) 
 	return &Engine{pool: pool, parser: parser}
 }
 
-// Parser is the engine for a file.
+// Parser returns the engine for a file.
 func (e *Engine) Parser(l readers.Layout) readers.Parser { return parser{e.parser(l, e)} }
 
 // Counts says what the devices did for the format.

@@ -122,7 +122,7 @@ func (r *reader) onDevice(start, end int64) (part readers.Part, why string) {
 	return part, why
 }
 
-// pieces are what belongs to the chunk that was looked for last, and lies in other files.
+// pieces returns what belongs to the chunk that was looked for last, and lies in other files.
 func (r *reader) pieces() []Piece {
 	if c, ok := r.chunks.(Pieces); ok {
 		return c.Pieces()

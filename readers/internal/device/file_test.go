@@ -45,7 +45,7 @@ func newLines(text string) *lines {
 	}}
 }
 
-// behind is the index behind a line feed, or -1.
+// behind returns the index behind a line feed, or -1.
 func behind(at int) int {
 	if at < 0 {
 		return -1

@@ -73,7 +73,7 @@ func (g *chunkPieces) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// of gives the text of the chunk and those of its pieces, in memory that has all of them.
+// of returns the text of the chunk and those of its pieces, in memory that has all of them.
 func (g *chunkPieces) of(text gpu.Buffer[byte]) (chunk gpu.Buffer[byte], pieces []gpu.Buffer[byte]) {
 	for i, p := range g.pieces {
 		pieces = append(pieces, text.Slice(int(g.starts[i]), int(g.starts[i]+p.Bytes)))

@@ -57,7 +57,8 @@ func (p *Probe) Bounds(from, stop int64, missing string) (start, end int64, why 
 	return start, end, ""
 }
 
-// next is where the first row at or behind an offset seems to begin, or -1: there is none near.
+// next returns where the first row at or behind an offset seems to begin, or -1: there is none
+// near.
 func (p *Probe) next(at int64) (int64, error) {
 	if at == p.Begin {
 		return at, nil
@@ -74,8 +75,8 @@ func (p *Probe) next(at int64) (int64, error) {
 	}
 }
 
-// last is where the last row seems to begin that begins behind an offset, or -1: there is none near
-// the end.
+// last returns where the last row seems to begin that begins behind an offset, or -1: there is none
+// near the end.
 func (p *Probe) last(behind int64) (int64, error) {
 	for size := int64(firstBytes); ; size *= 8 {
 		at := max(behind, p.End-size)
@@ -97,7 +98,7 @@ func offset(at int64, i int) int64 {
 	return at + int64(i)
 }
 
-// read gives bytes of the file, or fewer at its end.
+// read returns bytes of the file, or fewer at its end.
 func (p *Probe) read(at, size int64) ([]byte, error) {
 	size = min(size, p.End-at)
 	if int64(cap(p.text)) < size {

@@ -79,7 +79,7 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// randomField is most often a number, with a byte changed now and then.
+// randomField returns most often a number, with a byte changed now and then.
 func randomField(r *rand.Rand) string {
 	digits := func(n int) []byte {
 		b := make([]byte, n)

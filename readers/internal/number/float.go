@@ -129,14 +129,14 @@ func digits(q unsafe.Pointer, p int) uint64 {
 //	| w  80 80 00 00   the high bits, and of w those from 80 on. A byte from 8A on carries, but only above itself
 func nondigits(w uint64) uint64 { return (w + 0x7676767676767676 | w) & 0x8080808080808080 }
 
-// lowest is the index of the lowest byte whose high bit is set, or 8.
+// lowest returns the index of the lowest byte whose high bit is set, or 8.
 func lowest(highBits uint64) uint64 { return uint64(bits.TrailingZeros64(highBits)) >> 3 }
 
 // leading counts the digits at the low end of w, 0 to 8.
 func leading(w uint64) uint64 { return lowest(nondigits(w)) }
 
-// value is the number that 8 digits spell, the first one in the lowest byte: pairs, then fours,
-// then all, two at a time in one multiplication. After Lemire 2021, section 7.
+// value returns the number that 8 digits spell, the first one in the lowest byte: pairs, then
+// fours, then all, two at a time in one multiplication. After Lemire 2021, section 7.
 func value(w uint64) uint64 {
 	const mask = 0x000000FF000000FF
 	w = w*10 + w>>8

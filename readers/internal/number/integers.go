@@ -24,7 +24,7 @@ func Integers(out []int64, q unsafe.Pointer, starts, first []uint32, low, high i
 	return n, valid
 }
 
-// integer is the value of the bytes from from to end, if they are a plain integer.
+// integer returns the value of the bytes from from to end, if they are a plain integer.
 func integer(q unsafe.Pointer, from, end int) (v int64, ok bool) {
 	negative := 0
 	if byteAt(q, from) == '-' {

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// padded is a buffer with text as its readers want it. Bytes behind the padding are such that a
-// read of them would show.
+// padded returns a buffer with text as its readers want it. Bytes behind the padding are such that
+// a read of them would show.
 func padded(text string) unsafe.Pointer {
 	b := make([]byte, 0, len(text)+Padding+1)
 	b = append(append(b, text...), make([]byte, Padding)...)

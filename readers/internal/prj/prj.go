@@ -23,7 +23,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, which is no coordinate reference system", e.Name, e.Bytes)
 }
 
-// Read gives the system of the .prj of src, the zero CRS where there is none. Its error is a
+// Read returns the system of the .prj of src, the zero CRS where there is none. Its error is a
 // *TooLargeError or one of the file system.
 func Read(src *source.File) (geoarrow.CRS, error) {
 	prj, err := src.Sibling(".prj")

@@ -22,7 +22,7 @@ func (e *RoomError) Error() string {
 	return fmt.Sprintf("%d bytes of memory where %d are allowed", e.Asked, e.Most)
 }
 
-// Allocate gives n bytes, as memory.Allocator asks for.
+// Allocate returns n bytes, as memory.Allocator asks for.
 func (r *Allocator) Allocate(n int) []byte {
 	if n < 0 {
 		panic(fmt.Errorf("a length of %d bytes", n))
@@ -33,7 +33,7 @@ func (r *Allocator) Allocate(n int) []byte {
 	return memory.DefaultAllocator.Allocate(n)
 }
 
-// Reallocate gives n bytes that begin as b does.
+// Reallocate returns n bytes that begin as b does.
 func (r *Allocator) Reallocate(n int, b []byte) []byte {
 	if n <= cap(b) && n >= 0 {
 		return b[:n]
@@ -43,7 +43,7 @@ func (r *Allocator) Reallocate(n int, b []byte) []byte {
 	return into
 }
 
-// Used is how many bytes were allocated.
+// Used returns how many bytes were allocated.
 func (r *Allocator) Used() int64 { return r.used.Load() }
 
 // Reset makes all of the room free.

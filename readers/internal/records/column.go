@@ -16,7 +16,7 @@ import (
 // maxNesting is how deep types may stand inside of one another.
 const maxNesting = 64
 
-// target is what the values of an Arrow type become.
+// target returns what the values of an Arrow type become.
 //
 //	null                                     string, all null
 //	large and view types                     string, binary
@@ -91,8 +91,8 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	return t, nil
 }
 
-// flat is the target of values that stand apart from their rows, which have to be no lists, structs
-// or maps.
+// flat returns the target of values that stand apart from their rows, which have to be no lists,
+// structs or maps.
 func flat(of, values arrow.DataType, depth int) (arrow.DataType, error) {
 	t, err := target(values, depth+1)
 	if err == nil && (t == nil || t.ID() == arrow.LIST) {
@@ -122,7 +122,7 @@ func (r rows) check() error {
 	return nil
 }
 
-// read gives the rows as a column of their target.
+// read returns the rows as a column of their target.
 func (r rows) read() (geoarrow.Column, error) {
 	if err := r.check(); err != nil {
 		return geoarrow.Column{}, err
@@ -156,7 +156,7 @@ func (r rows) read() (geoarrow.Column, error) {
 	return geoarrow.Column{}, fmt.Errorf("%s is a type that is not read", r.data.DataType())
 }
 
-// halves gives float16 as float32, which has each of its values.
+// halves returns float16 as float32, which has each of its values.
 func (r rows) halves(t *arrow.Float16Type) (geoarrow.Column, error) {
 	c, err := r.fixed(t)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r rows) halves(t *arrow.Float16Type) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// retyped is the data under another type of the same layout.
+// retyped returns the data under another type of the same layout.
 func retyped(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData { return typedData{d, t} }
 
 type typedData struct {
@@ -185,7 +185,7 @@ func (d typedData) DataType() arrow.DataType { return d.as }
 // number is not believed.
 const maxBatchRows = 4 << 20
 
-// nulls gives values of the type null.
+// nulls returns values of the type null.
 func (r rows) nulls() (geoarrow.Column, error) {
 	n := r.len()
 	if n > maxBatchRows {
@@ -198,7 +198,7 @@ func (r rows) nulls() (geoarrow.Column, error) {
 	return c, nil
 }
 
-// views gives strings or bytes that stand anywhere in several buffers.
+// views returns strings or bytes that stand anywhere in several buffers.
 //
 //	length, 4 bytes | up to 12 bytes of text
 //	length, 4 bytes | first 4 bytes of text | number of the buffer, 4 bytes | offset in it, 4 bytes
@@ -239,7 +239,7 @@ func (r rows) views(t arrow.DataType) (geoarrow.Column, error) {
 	return c, checkText(&c, n)
 }
 
-// dictionary gives the values that the rows number.
+// dictionary returns the values that the rows number.
 func (r rows) dictionary(t *arrow.DictionaryType) (geoarrow.Column, error) {
 	values := r.data.Dictionary()
 	if values == nil || values.DataType() == nil {
@@ -289,7 +289,7 @@ func (r rows) numbers() ([]int, error) {
 	return out, nil
 }
 
-// runs gives the values of runs of equal ones.
+// runs returns the values of runs of equal ones.
 func (r rows) runs() (geoarrow.Column, error) {
 	children := r.data.Children()
 	values := children[1]
@@ -318,7 +318,7 @@ func (r rows) runs() (geoarrow.Column, error) {
 	return pick(&entries, numbers)
 }
 
-// elements gives where the elements of lists stand in their child: those of row i from ends[i] to
+// elements returns where the elements of lists stand in their child: those of row i from ends[i] to
 // ends[i+1].
 func (r rows) elements() (child rows, ends []int64, err error) {
 	data := r.data.Children()[0]
@@ -341,7 +341,7 @@ func (r rows) elements() (child rows, ends []int64, err error) {
 	return rows{data, int(ends[0]), int(ends[n])}, ends, nil
 }
 
-// list gives lists of any layout as lists with offsets of 32 bits.
+// list returns lists of any layout as lists with offsets of 32 bits.
 func (r rows) list(t arrow.ListLikeType) (geoarrow.Column, error) {
 	child, ends, err := r.elements()
 	if err != nil {
@@ -406,8 +406,8 @@ func upTo(n int) []int32 {
 	return v
 }
 
-// weigh is how many bytes the rows take, more or less, and 0 where their buffers are not what they
-// should be: reading says so.
+// weigh returns how many bytes the rows take, more or less, and 0 where their buffers are not what
+// they should be: reading says so.
 func (r rows) weigh() int64 {
 	n := int64(r.len())
 	switch t := r.data.DataType().(type) {

@@ -73,7 +73,7 @@ var levels = [...]int{
 
 var dims = map[string]geoarrow.Dim{"xy": geoarrow.XY, "xyz": geoarrow.XYZ, "xym": geoarrow.XYM, "xyzm": geoarrow.XYZM}
 
-// dimOf is the dimension of coordinates, separated or interleaved.
+// dimOf returns the dimension of coordinates, separated or interleaved.
 func dimOf(t arrow.DataType) (d geoarrow.Dim, ok bool) {
 	switch t := t.(type) {
 	case *arrow.StructType:
@@ -164,7 +164,7 @@ type counts struct {
 	wkb geoarrow.WKBDecoder
 }
 
-// mark is a place to return to, where errors are passed.
+// mark returns a place to return to, where errors are passed.
 func (g *reader) mark() (geoarrow.Mark, counts) {
 	if g.pass == nil {
 		return geoarrow.Mark{}, counts{}
@@ -233,7 +233,8 @@ func nullsWithin(n int) error {
 	return errors.New("a null within a geometry: GeoArrow has nulls at the outermost level only")
 }
 
-// coordinates gives the ordinates of all positions, x first. Those of a Point are null where it is.
+// coordinates returns the ordinates of all positions, x first. Those of a Point are null where it
+// is.
 func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 	valid, nulls, err := r.validity()
 	if err != nil {

@@ -43,7 +43,7 @@ func (l *line[T]) put(bytes int64, job func() (T, error)) error {
 	return nil
 }
 
-// next gives the result of the first job that nobody has taken.
+// next returns the result of the first job that nobody has taken.
 func (l *line[T]) next() error {
 	r := <-l.waiting[0]
 	l.taken -= l.sizes[0]
@@ -57,7 +57,7 @@ func (l *line[T]) next() error {
 	return l.take(r.value)
 }
 
-// finish gives all results.
+// finish returns all results.
 func (l *line[T]) finish() error {
 	for len(l.waiting) > 0 {
 		if err := l.next(); err != nil {

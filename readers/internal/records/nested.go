@@ -73,7 +73,7 @@ func isInt96(t arrow.DataType) bool {
 	return is
 }
 
-// json gives the rows as JSON texts: structs as objects, in the order of their fields; maps as
+// json returns the rows as JSON texts: structs as objects, in the order of their fields; maps as
 // lists of objects with key and value.
 func (r rows) json() (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: arrow.BinaryTypes.String}

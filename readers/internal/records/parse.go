@@ -118,7 +118,7 @@ type batchResult struct {
 // errEnough ends a parse of one chunk.
 var errEnough = errors.New("the chunk is there")
 
-// load is l.Do, whose panics are those of Arrow's own code over a file that is none.
+// load returns l.Do, whose panics are those of Arrow's own code over a file that is none.
 func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, err error) {
 	err = Guard(func() error {
 		b, err = l.Do()
@@ -151,7 +151,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return "malformed: " + e.what }
 
-// Fault gives an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What
+// Fault returns an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What
 // has one, and what is not one of the file's, stays as it is.
 func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
 	var parse *readers.ParseError
@@ -256,7 +256,7 @@ func (p *parse) add(l batchResult) error {
 	return p.ctx.Err()
 }
 
-// weigh is how many bytes rows of a batch take.
+// weigh returns how many bytes rows of a batch take.
 func (p *parse) weigh(b Batch, from, to int) int64 {
 	var size int64
 	for _, a := range b.Arrays {
@@ -342,7 +342,7 @@ func (p *parse) convert(c *chunk) (*geoarrow.Columns, error) {
 	return out, nil
 }
 
-// none is the chunk of a file without rows.
+// none returns the chunk of a file without rows.
 func (p *parse) none() *geoarrow.Columns {
 	c := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
 	for i, f := range p.Plan.fields {
@@ -385,7 +385,7 @@ func (p *parse) attributes(b *piece, passed *readers.Deviations) (*geoarrow.Colu
 	return c, nil
 }
 
-// geometries is an empty geometry column; nil if the table has none.
+// geometries returns an empty geometry column; nil if the table has none.
 func (p *parse) geometries() *reader {
 	if p.Plan.geometry == nil {
 		return nil
@@ -487,7 +487,7 @@ const (
 	RuleTime     = "bad-time"     // a time that the column does not hold
 )
 
-// deviation is one of a row of a piece.
+// deviation returns one of a row of a piece.
 func (p *parse) deviation(b *piece, row int, column, rule, done string) readers.Deviation {
 	return readers.Deviation{Offset: b.batch.From, Row: b.row + int64(row), Field: column, Rule: rule, Done: done}
 }

@@ -107,7 +107,7 @@ func NewPlan(schema *arrow.Schema) (*Plan, error) {
 	return p, nil
 }
 
-// uniqueNames gives a name that stands there before the number of its next place: a, a_1, a_2.
+// uniqueNames returns a name that stands there before the number of its next place: a, a_1, a_2.
 func uniqueNames(schema *arrow.Schema) []string {
 	taken := map[string]bool{}
 	for _, f := range schema.Fields() {
@@ -172,9 +172,9 @@ func geoOf(schema *arrow.Schema) (*geo, error) {
 	return &g, nil
 }
 
-// encodingName is the part of an extension's name, or of an encoding of the metadata "geo", that
-// says how geometries are stored: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which GDAL's
-// Arrow driver writes.
+// encodingName returns the part of an extension's name, or of an encoding of the metadata "geo",
+// that says how geometries are stored: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which
+// GDAL's Arrow driver writes.
 func encodingName(name string) (encoded string, prefixed bool) {
 	for _, prefix := range []string{"geoarrow.", "ogc."} {
 		if encoded, prefixed = strings.CutPrefix(name, prefix); prefixed {
@@ -222,7 +222,7 @@ func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	return nil
 }
 
-// encoding is how the metadata says that the primary column is stored.
+// encoding returns how the metadata says that the primary column is stored.
 func (g *geo) encoding() string {
 	name, _ := encodingName(g.Columns[g.Primary].Encoding)
 	return name
@@ -235,7 +235,7 @@ func (g *geo) isGDAL() bool {
 	return prefixed
 }
 
-// geometryCRS is the reference system of the geometry:
+// geometryCRS returns the reference system of the geometry:
 //
 //	GeoParquet    what it says; where it says nothing, that of the type GEOMETRY, or OGC:CRS84; where it says
 //	              null, that of the extension of the field
@@ -270,7 +270,8 @@ func crsOr(crs json.RawMessage, err error) (geoarrow.CRS, error) {
 	return crsOf(crs)
 }
 
-// extensionCRS is the "crs" of the metadata of a field's extension; empty where it says nothing.
+// extensionCRS returns the "crs" of the metadata of a field's extension; empty where it says
+// nothing.
 func extensionCRS(f arrow.Field) (json.RawMessage, error) {
 	text, _ := f.Metadata.GetValue(ExtensionMetadata)
 	if text == "" {
@@ -285,7 +286,7 @@ func extensionCRS(f arrow.Field) (json.RawMessage, error) {
 	return own.CRS, nil
 }
 
-// covering is the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box
+// covering returns the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box
 // covering", if the columns that it names are members of one struct.
 func (g *geo) covering(schema *arrow.Schema) (name string, ok bool) {
 	if g == nil || g.Columns[g.Primary].Covering == nil {
@@ -312,7 +313,7 @@ func (g *geo) covering(schema *arrow.Schema) (name string, ok bool) {
 	return b.XMin[0], true
 }
 
-// Needs gives the fields of the schema that a projection needs, in order.
+// Needs returns the fields of the schema that a projection needs, in order.
 func (p *Plan) Needs(columns readers.Projection) []int {
 	var needed []int
 	for _, f := range p.fields {

@@ -21,8 +21,8 @@ const (
 	maxTexts = 256 << 20
 )
 
-// Message gives the kind of a message, the number that format/Message.fbs has for it, and how long
-// its body is. It panics where message is no flatbuffer.
+// Message returns the kind of a message, the number that format/Message.fbs has for it, and how
+// long its body is. It panics where message is no flatbuffer.
 func Message(message []byte) (kind byte, body int64) {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	return t.byte(slotHeaderType), t.int64(slotBodyLength)
@@ -79,7 +79,7 @@ func (t table) int64(slot int) int64 {
 	return 0
 }
 
-// below gives the table that a slot points to.
+// below returns the table that a slot points to.
 func (t table) below(slot int) (table, bool) {
 	at, ok := t.at(slot)
 	if !ok {
@@ -88,7 +88,7 @@ func (t table) below(slot int) (table, bool) {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: at + flatbuffers.GetUOffsetT(t.Bytes[at:])}}, true
 }
 
-// vector gives where the elements of a vector begin, of n bytes, and how many there are.
+// vector returns where the elements of a vector begin, of n bytes, and how many there are.
 func (t table) vector(slot, size int) (first flatbuffers.UOffsetT, n int) {
 	at, ok := t.at(slot)
 	if !ok {
@@ -102,7 +102,7 @@ func (t table) vector(slot, size int) (first flatbuffers.UOffsetT, n int) {
 	return first, n
 }
 
-// tables gives those of a vector.
+// tables returns those of a vector.
 func (t table) tables(slot int) []table {
 	first, n := t.vector(slot, 4)
 	out := make([]table, n)
@@ -113,7 +113,7 @@ func (t table) tables(slot int) []table {
 	return out
 }
 
-// text is the length of a string.
+// text returns the length of a string.
 func (t table) text(slot int) int64 {
 	at, ok := t.at(slot)
 	if !ok {

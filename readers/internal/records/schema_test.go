@@ -7,7 +7,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// schemaMessage is a message with a schema of one field, whose type holds the one below it n
+// schemaMessage returns a message with a schema of one field, whose type holds the one below it n
 // times, down to a depth.
 func schemaMessage(depth, times int) []byte {
 	b := flatbuffers.NewBuilder(0)

@@ -19,7 +19,7 @@ type rows struct {
 	from, to int // without data.Offset()
 }
 
-// at is where row i of the array stands in its buffers.
+// at returns where row i of the array stands in its buffers.
 func (r rows) at(i int) int { return r.data.Offset() + r.from + i }
 
 func (r rows) len() int { return r.to - r.from }
@@ -28,7 +28,7 @@ var errUTF8 = errors.New("a string that is not UTF-8")
 
 var errShort = errors.New("a buffer is shorter than the rows that it is for")
 
-// buffer gives buffer i, nil where there is none.
+// buffer returns buffer i, nil where there is none.
 func (r rows) buffer(i int) []byte {
 	b := r.data.Buffers()
 	if i >= len(b) || b[i] == nil {
@@ -37,7 +37,7 @@ func (r rows) buffer(i int) []byte {
 	return b[i].Bytes()
 }
 
-// validity gives the canonical bitmap of the rows, and how many are null.
+// validity returns the canonical bitmap of the rows, and how many are null.
 func (r rows) validity() (valid []byte, nulls int, err error) {
 	b, n := r.buffer(0), r.len()
 	if b == nil || r.data.NullN() == 0 {
@@ -67,7 +67,7 @@ func bitsOf(b []byte, at, n int) []byte {
 
 func has(valid []byte, i int) bool { return valid == nil || valid[i>>3]>>(i&7)&1 == 1 }
 
-// fixed gives values of a fixed width. Slices are shared with the array where nothing in them
+// fixed returns values of a fixed width. Slices are shared with the array where nothing in them
 // changes.
 func (r rows) fixed(t arrow.FixedWidthDataType) (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: t}
@@ -152,8 +152,8 @@ func offset(b []byte, width, i int) int64 {
 	return int64(le64(b[8*i:]))
 }
 
-// spans gives where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound those
-// of row i. There are no more than most.
+// spans returns where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound
+// those of row i. There are no more than most.
 func (r rows) spans(width int, most int64) (ends []int64, err error) {
 	b, n := r.buffer(1), r.len()
 	if n == 0 {
@@ -184,7 +184,7 @@ func offsetWidth(id arrow.Type) int {
 	return 4
 }
 
-// texts gives strings or bytes, whose offsets have 32 bits or 64.
+// texts returns strings or bytes, whose offsets have 32 bits or 64.
 func (r rows) texts(t arrow.DataType) (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: t}
 	var err error
@@ -252,7 +252,7 @@ func checkText(c *geoarrow.Column, n int) error {
 	return nil
 }
 
-// pick gives rows of a column by their numbers, which may repeat; -1 is a null. Strings that grow
+// pick returns rows of a column by their numbers, which may repeat; -1 is a null. Strings that grow
 // beyond 2 GiB are geoarrow.ErrBatchTooLarge.
 func pick(c *geoarrow.Column, numbers []int) (geoarrow.Column, error) {
 	n := len(numbers)

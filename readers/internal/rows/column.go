@@ -217,7 +217,7 @@ func (c *Column) truncate(rows int) {
 	}
 }
 
-// KindOf is the lexical kind of a number. The kinds of facts stand in the order of number's.
+// KindOf returns the lexical kind of a number. The kinds of facts stand in the order of number's.
 func KindOf(n number.Num) geoarrow.FactKinds {
 	k := geoarrow.FactInt32 << n.Kind
 	if n.Negative && n.Kind < number.Uint64 && n.Int != 0 {
@@ -226,7 +226,7 @@ func KindOf(n number.Num) geoarrow.FactKinds {
 	return k
 }
 
-// Signed is the bits of an integer as int64, or as uint64 beyond it: an element of Ints.
+// Signed returns the bits of an integer as int64, or as uint64 beyond it: an element of Ints.
 func Signed(n number.Num) int64 {
 	if n.Negative {
 		return -int64(n.Int)
@@ -234,8 +234,8 @@ func Signed(n number.Num) int64 {
 	return int64(n.Int)
 }
 
-// Float is the number of this text as an element of Floats: an integer is counted if it is rounded,
-// and -0 is 0 as in a column of integers.
+// Float returns the number of this text as an element of Floats: an integer is counted if it is
+// rounded, and -0 is 0 as in a column of integers.
 func (c *Column) Float(n number.Num, text []byte) float64 {
 	if n.Kind == number.Real {
 		return n.Float
@@ -278,7 +278,7 @@ func (c *Column) Accept(k geoarrow.FactKinds) {
 	}
 }
 
-// storeOf is the store that the values of the kinds need.
+// storeOf returns the store that the values of the kinds need.
 func storeOf(f geoarrow.Facts, role geoarrow.Role) Store {
 	t := f.Resolve(role).Type
 	if l, ok := t.(*arrow.ListType); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
-// dateFacts is temporalFacts of a column in which every text is a date; days is nil for any other,
-// and for one without a value.
+// dateFacts returns temporalFacts of a column in which every text is a date; days is nil for any
+// other, and for one without a value.
 func dateFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, days []int32, empty int) {
 	var known months
 	low, high, any := int32(0), int32(0), false
@@ -48,7 +48,7 @@ type months [256]struct {
 	days  uint8 // 0: the entry is free
 }
 
-// date gives the days since 1970-01-01 of a text that is a date.
+// date returns the days since 1970-01-01 of a text that is a date.
 func (m *months) date(text []byte) (day int32, ok bool) {
 	if len(text) != len("2006-01-02") {
 		return 0, false

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// finish is the column's copy.
+// finish returns the column's copy.
 func (c *Column) finish(mem *geoarrow.Arena) geoarrow.Column {
 	if c.Guess && !c.forced {
 		return geoarrow.Guessed(c.ID)
@@ -58,7 +58,7 @@ func (c *Column) finishRead(mem *geoarrow.Arena) geoarrow.Column {
 	return out
 }
 
-// values is ints or floats in the layout of a type.
+// values returns ints or floats in the layout of a type.
 func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 	switch t.ID() {
 	case arrow.BOOL:

@@ -21,7 +21,7 @@ type Pool[S Rows] struct {
 	want Sizes                      // of a new one
 }
 
-// Take gives an empty sink for one part. What its Columns gives is good until Give.
+// Take returns an empty sink for one part. What its Columns gives is good until Give.
 func (l *Pool[S]) Take() S {
 	l.mu.Lock()
 	var k S
@@ -47,9 +47,9 @@ func (l *Pool[S]) Give(k S) {
 	l.free = append(l.free, k)
 }
 
-// Part is what a sink of these holds, which then serves until the part is released: the rows of
-// chunk, with what stands between start and next. A chunk without columns is a part without rows,
-// and gives the sink back.
+// Part returns what a sink of these holds, which then serves until the part is released: the rows
+// of chunk, with what stands between start and next. A chunk without columns is a part without
+// rows, and gives the sink back.
 func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
 	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
 	if chunk.Columns == nil {
@@ -62,8 +62,8 @@ func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part
 	return part
 }
 
-// Refuse is the error of a part that does not go with those before, which r reads again and knows:
-// it was guessed before they were known.
+// Refuse returns the error of a part that does not go with those before, which r reads again and
+// knows: it was guessed before they were known.
 func Refuse(r readers.PartReader, p readers.Part, row int64) error {
 	p.Release()
 	again, err := r.Read(p.Start, p.Next, row)
@@ -97,7 +97,7 @@ func (l *Pool[S]) Learn(text []geoarrow.ColumnID) {
 	}
 }
 
-// Forced is the columns that are known to be text.
+// Forced returns the columns that are known to be text.
 func (l *Pool[S]) Forced() []geoarrow.ColumnID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ type columnSizes struct {
 	ints, floats, ends, textEnds, text int
 }
 
-// Expect is what times as many rows as there are will need, and a quarter more.
+// Expect returns what times as many rows as there are will need, and a quarter more.
 func (k *Sink) Expect(times float64) Sizes {
 	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
 	s := Sizes{geom: k.Geom.Expect(times)}

@@ -159,7 +159,7 @@ func (k *Sink) add(id geoarrow.ColumnID) *Column {
 // IsText reports whether a column is wanted as text.
 func (k *Sink) IsText(id geoarrow.ColumnID) bool { return k.isForced[id] }
 
-// NeedText is the columns of the chunk that must be read again as text.
+// NeedText returns the columns of the chunk that must be read again as text.
 func (k *Sink) NeedText() []geoarrow.ColumnID {
 	var text []geoarrow.ColumnID
 	for _, c := range k.Order {
@@ -203,7 +203,7 @@ func (k *Sink) Deviate(d readers.Deviation) {
 	k.further = append(k.further, uint8(i))
 }
 
-// Deviating is how many deviations of the row at hand are noted.
+// Deviating returns how many deviations of the row at hand are noted.
 func (k *Sink) Deviating() int { return len(k.pending) + len(k.further) }
 
 // Forget forgets all deviations of the row at hand but the first n: what they concern is read
@@ -246,9 +246,9 @@ func (k *Sink) AddTo(sum *readers.Summary) {
 	sum.Skipped.First = append(sum.Skipped.First, k.Skipped.First[:room]...)
 }
 
-// Columns is the chunk with the narrowest types that its values allow, leading columns first. The
-// next chunk will be so much of it, 0 if none follows. A chunk of more than 2^31-1 bytes of WKB is
-// geoarrow.ErrBatchTooLarge.
+// Columns returns the chunk with the narrowest types that its values allow, leading columns first.
+// The next chunk will be so much of it, 0 if none follows. A chunk of more than 2^31-1 bytes of WKB
+// is geoarrow.ErrBatchTooLarge.
 func (k *Sink) Columns(next float64) (*geoarrow.Columns, error) {
 	k.memory.Next = next
 	out := &geoarrow.Columns{Rows: k.Rows}

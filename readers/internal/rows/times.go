@@ -76,7 +76,7 @@ func temporalFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts,
 	return f, times, empty
 }
 
-// factsOf is what one date or time shows.
+// factsOf returns what one date or time shows.
 func factsOf(v temporal.Value) geoarrow.Facts {
 	f := geoarrow.Facts{Digits: v.Digits, MinSec: v.Seconds - int64(v.Offset), MaxSec: v.Seconds - int64(v.Offset)}
 	switch v.Kind {
@@ -92,7 +92,7 @@ func factsOf(v temporal.Value) geoarrow.Facts {
 	return f
 }
 
-// temporalValues gives times in the layout of a date, a timestamp or a time of day.
+// temporalValues returns times in the layout of a date, a timestamp or a time of day.
 func temporalValues(times []temporal.Value, t arrow.DataType) []byte {
 	if t.ID() == arrow.DATE32 {
 		return geoarrow.AsBytes(mapTimes(times, func(v temporal.Value) int32 { return int32(v.Seconds / 86400) }))

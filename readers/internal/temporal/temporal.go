@@ -31,7 +31,7 @@ type Value struct {
 	Fraction uint64 // of a second, in nanoseconds: the first 9 digits
 }
 
-// Days is how many days after 1970-01-01 the value's date is.
+// Days returns how many days after 1970-01-01 the value's date is.
 func (v Value) Days() int32 {
 	return int32((v.Seconds - modulo(v.Seconds, secondsPerDay)) / secondsPerDay)
 }
@@ -72,7 +72,7 @@ func Parse(text []byte) (v Value, ok bool) {
 	return v, ok
 }
 
-// date gives the days since 1970-01-01 of the first ten bytes.
+// date returns the days since 1970-01-01 of the first ten bytes.
 func date(text []byte) (days int64, ok bool) {
 	separator := text[4]
 	if separator != '-' && separator != '/' || text[7] != separator {
@@ -131,7 +131,7 @@ func (v *Value) fraction(text []byte) (rest []byte, ok bool) {
 	return text[n:], n > 0
 }
 
-// zone gives the seconds east of UTC of a text that is a zone to its last byte.
+// zone returns the seconds east of UTC of a text that is a zone to its last byte.
 func zone(text []byte) (offset int32, ok bool) {
 	if len(text) == 1 {
 		return 0, text[0] == 'Z'
@@ -159,7 +159,8 @@ func zone(text []byte) (offset int32, ok bool) {
 	return offset, true
 }
 
-// pair is the number that the two digits from byte i on spell, or 100 if one of them is no digit.
+// pair returns the number that the two digits from byte i on spell, or 100 if one of them is no
+// digit.
 func pair(text []byte, i int) uint {
 	tens, ones := uint(text[i]-'0'), uint(text[i+1]-'0')
 	if tens > 9 || ones > 9 {

@@ -36,8 +36,8 @@ func Quote(b []byte) string {
 	return fmt.Sprintf("byte 0x%02x", b[0])
 }
 
-// LineAt is the line of the byte at offset off, from 1: lines end with a line feed. It reads the
-// file again: errors are rare.
+// LineAt returns the line of the byte at offset off, from 1: lines end with a line feed. It reads
+// the file again: errors are rare.
 func (w *Window) LineAt(off int64) (int64, error) {
 	line := int64(1)
 	buf := make([]byte, min(Bytes, off))

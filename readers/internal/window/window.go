@@ -49,7 +49,7 @@ const Bytes = 256 << 10
 // tailBytes is how much is read at a time behind the soft end: the rest of a row.
 const tailBytes = 16 << 10
 
-// Of is a window on a text in memory, which it copies. It can't be moved.
+// Of returns a window on a text in memory, which it copies. It can't be moved.
 func Of(text []byte) Window {
 	buf := make([]byte, len(text)+number.Padding)
 	w := Window{Q: unsafe.Pointer(unsafe.SliceData(buf)), buf: buf, N: copy(buf, text), EOF: true}
@@ -125,7 +125,7 @@ func (w *Window) Fill(keep int) bool {
 	return true
 }
 
-// TooLong is a *readers.LimitError that says that the text at index p is longer than may be.
+// TooLong returns a *readers.LimitError that says that the text at index p is longer than may be.
 func (w *Window) TooLong(p int) error {
 	return &readers.LimitError{
 		What: fmt.Sprintf("%s: the text at byte %d", w.Src.Name, w.Base+int64(p)), Flag: "--max-feature-bytes",
@@ -133,13 +133,13 @@ func (w *Window) TooLong(p int) error {
 	}
 }
 
-// At is the byte at index p, 0 behind the end.
+// At returns the byte at index p, 0 behind the end.
 func (w *Window) At(p int) byte { return *(*byte)(unsafe.Add(w.Q, p)) }
 
-// Word is the eight bytes at index p, the first one lowest.
+// Word returns the eight bytes at index p, the first one lowest.
 func (w *Window) Word(p int) uint64 { return *(*uint64)(unsafe.Add(w.Q, p)) }
 
-// Text is the bytes from p to end.
+// Text returns the bytes from p to end.
 func (w *Window) Text(p, end int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(w.Q, p)), end-p)
 }

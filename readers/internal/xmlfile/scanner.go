@@ -45,7 +45,7 @@ func (s *Scanner) Begin(ctx context.Context, src *source.File, from, soft, end i
 	return true
 }
 
-// Show gives the window to X.
+// Show returns the window to X.
 func (s *Scanner) Show() { s.X.Window(s.Q, s.N, s.Base, s.EOF) }
 
 // Refill brings more of the file behind index keep, which becomes index 0.

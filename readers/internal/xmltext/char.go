@@ -100,8 +100,8 @@ func (x *Scanner) valid(p, end int) (single, ok bool) {
 	return false, true
 }
 
-// badText is the index of the first byte from p on that is not UTF-8 or begins a character that XML
-// does not have, or -1. Control characters below space are for others to find.
+// badText returns the index of the first byte from p on that is not UTF-8 or begins a character
+// that XML does not have, or -1. Control characters below space are for others to find.
 func (x *Scanner) badText(p, end int) int {
 	text := x.bytes(p, end)
 	if utf8.Valid(text) {

@@ -84,14 +84,14 @@ func charsetOf(head []byte) (charset, bool) {
 
 const declarationStart = "<?xml"
 
-// declared is the encoding that the XML declaration names; "" where there is none, and behind a
-// byte order mark of UTF-8.
+// declared returns the encoding that the XML declaration names; "" where there is none, and behind
+// a byte order mark of UTF-8.
 func declared(text []byte) string {
 	from, to := declaredAt(text)
 	return string(text[from:to])
 }
 
-// declaredAt is where the name of the encoding stands in a document.
+// declaredAt returns where the name of the encoding stands in a document.
 func declaredAt(text []byte) (from, to int) {
 	end := bytes.Index(text, []byte("?>"))
 	if end < 0 || !bytes.HasPrefix(text, []byte(declarationStart)) {

@@ -35,7 +35,7 @@ var windows1252 = [32]rune{
 // single reports an encoding of one byte a character.
 func (e Encoding) single() bool { return e != UTF8 }
 
-// char is the character of a byte of a single-byte encoding; 0: none.
+// char returns the character of a byte of a single-byte encoding; 0: none.
 func (e Encoding) char(c byte) rune {
 	if e == Windows1252 && c >= 0x80 && c < 0xA0 {
 		return windows1252[c-0x80]
@@ -43,8 +43,8 @@ func (e Encoding) char(c byte) rune {
 	return rune(c)
 }
 
-// undefined is the index of the first byte from p to end that the single-byte encoding does not
-// define, which is then the fault, or -1.
+// undefined returns the index of the first byte from p to end that the single-byte encoding does
+// not define, which is then the fault, or -1.
 func (x *Scanner) undefined(p, end int) int {
 	for ; p < end; p++ {
 		if c := x.at(p); c >= 0x80 && x.Encoding.char(c) == 0 {
@@ -155,8 +155,8 @@ func (x *Scanner) encode(name string, marked bool) bool {
 	return ok
 }
 
-// Root gives the local name of the root element of a file that begins with head, or nil where that
-// does not begin as XML or ends too early.
+// Root returns the local name of the root element of a file that begins with head, or nil where
+// that does not begin as XML or ends too early.
 func Root(head []byte) []byte {
 	if r, ok := Recode(head); ok {
 		head, _ = io.ReadAll(r.Reader(bytes.NewReader(head))) // which may end inside of a character

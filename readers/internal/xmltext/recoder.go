@@ -47,7 +47,7 @@ func newRecoder(c charset, in io.Reader) *recoder {
 	return r
 }
 
-// Read gives UTF-8. Bytes that are no character of the encoding are a *source.RecodeError, behind
+// Read returns UTF-8. Bytes that are no character of the encoding are a *source.RecodeError, behind
 // all that comes before them.
 func (r *recoder) Read(p []byte) (int, error) {
 	for len(r.text) == 0 && r.err == nil {

@@ -10,8 +10,8 @@ import (
 
 const referenceRule = "XML 1.0 section 4.1"
 
-// predefined is the character of the entity of section 4.6 that stands at p, and how long it is
-// with "&" and ";"; 0 if none does.
+// predefined returns the character of the entity of section 4.6 that stands at p, and how long it
+// is with "&" and ";"; 0 if none does.
 func (x *Scanner) predefined(p int) (char byte, size int) {
 	const three, four, five = 1<<24 - 1, 1<<32 - 1, 1<<40 - 1
 	w := x.word(p + 1)

@@ -96,11 +96,11 @@ func (x *Scanner) restart() {
 	x.attrs, x.Fault = x.attrs[:0], FaultAt{}
 }
 
-// Depth is the number of open elements: 1 in the content of the root. A Start counts, an End does
-// not any more.
+// Depth returns the number of open elements: 1 in the content of the root. A Start counts, an End
+// does not any more.
 func (x *Scanner) Depth() int { return x.outer + len(x.open) }
 
-// Offset is the offset in the file of the last tag.
+// Offset returns the offset in the file of the last tag.
 func (x *Scanner) Offset() int64 { return x.Base + int64(x.At) }
 
 // Cut reports whether the last call gave nothing because the window ends, and the file goes on.
@@ -116,12 +116,12 @@ type Mark struct {
 	closed bool
 }
 
-// Mark is the present place. None of the elements that are open there may end before Rewind.
+// Mark returns the present place. None of the elements that are open there may end before Rewind.
 func (x *Scanner) Mark() Mark {
 	return Mark{x.Base + int64(x.P), x.Base + int64(x.At), len(x.open), len(x.names), x.empty, x.closed}
 }
 
-// TagMark is the place before the start tag that was just read.
+// TagMark returns the place before the start tag that was just read.
 func (x *Scanner) TagMark() Mark {
 	at := x.Base + int64(x.At)
 	n := len(x.open) - 1
@@ -132,7 +132,7 @@ func (x *Scanner) TagMark() Mark {
 	return m
 }
 
-// Index is where in the window the place is.
+// Index returns where in the window the place is.
 func (m Mark) Index(x *Scanner) int { return int(m.off - x.Base) }
 
 // Rewind goes back to a place that the window holds. Attributes of the tag before it are forgotten.
@@ -222,8 +222,8 @@ func (x *Scanner) between() int {
 	return p
 }
 
-// ends is the end of the window, outside of the root: between has looked whether it is the end of
-// the file.
+// ends returns the end of the window, outside of the root: between has looked whether it is the end
+// of the file.
 func (x *Scanner) ends() Token {
 	if x.closed {
 		return EOF
@@ -246,13 +246,13 @@ func (x *Scanner) Pass(depth int) bool {
 	return true
 }
 
-// at is the byte at index p, 0 behind the end.
+// at returns the byte at index p, 0 behind the end.
 func (x *Scanner) at(p int) byte { return *(*byte)(unsafe.Add(x.Q, p)) }
 
-// word is the eight bytes at index p, the first one lowest.
+// word returns the eight bytes at index p, the first one lowest.
 func (x *Scanner) word(p int) uint64 { return *(*uint64)(unsafe.Add(x.Q, p)) }
 
-// bytes is the bytes from p to end.
+// bytes returns the bytes from p to end.
 func (x *Scanner) bytes(p, end int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(x.Q, p)), end-p)
 }

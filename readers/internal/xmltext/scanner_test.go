@@ -283,7 +283,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// passed is the tokens of a text and the fault that ends it.
+// passed returns the tokens of a text and the fault that ends it.
 func passed(text string, step, most int) string {
 	f := newFeed(text, max(1, step), 3)
 	f.x.Most = most

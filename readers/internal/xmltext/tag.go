@@ -130,7 +130,7 @@ func (x *Scanner) attribute(p int) int {
 // fewAttributes are compared each with each.
 const fewAttributes = 16
 
-// unique gives p, the end of a tag, unless a name stands in it twice.
+// unique returns p, the end of a tag, unless a name stands in it twice.
 func (x *Scanner) unique(p int) int {
 	var seen map[string]struct{}
 	if len(x.attrs) > fewAttributes {
@@ -234,16 +234,16 @@ func (x *Scanner) pop() {
 	x.names = x.names[:x.open[n-1]]
 }
 
-// Name is the name of the last start tag as written, prefix included.
+// Name returns the name of the last start tag as written, prefix included.
 func (x *Scanner) Name() []byte { return x.named(x.At+1, x.end) }
 
-// Local is the name of the last start tag without its prefix.
+// Local returns the name of the last start tag without its prefix.
 func (x *Scanner) Local() []byte { return x.named(max(x.At, x.colon)+1, x.end) }
 
-// Prefix is the prefix of the last start tag, empty if it has none.
+// Prefix returns the prefix of the last start tag, empty if it has none.
 func (x *Scanner) Prefix() []byte { return x.named(x.At+1, max(x.At+1, x.colon)) }
 
-// named is the name from p to end.
+// named returns the name from p to end.
 func (x *Scanner) named(p, end int) []byte {
 	if x.Encoding.single() {
 		return x.utf8(nil, x.bytes(p, end))
@@ -251,7 +251,7 @@ func (x *Scanner) named(p, end int) []byte {
 	return x.bytes(p, end)
 }
 
-// Attr is the value of the attribute of the last start tag that has a local name, whatever its
+// Attr returns the value of the attribute of the last start tag that has a local name, whatever its
 // prefix: the first one, if several have.
 func (x *Scanner) Attr(local string) (value []byte, ok bool) {
 	for i := range x.attrs {
@@ -262,16 +262,16 @@ func (x *Scanner) Attr(local string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Attrs is how many attributes the last start tag has.
+// Attrs returns how many attributes the last start tag has.
 func (x *Scanner) Attrs() int { return len(x.attrs) }
 
-// AttrName is the name of attribute i of the last start tag as written, and its local part.
+// AttrName returns the name of attribute i of the last start tag as written, and its local part.
 func (x *Scanner) AttrName(i int) (name, local []byte) {
 	a := &x.attrs[i]
 	return x.named(a.name, a.nameEnd), x.named(a.colon, a.nameEnd)
 }
 
-// AttrValue is the value of attribute i of the last start tag.
+// AttrValue returns the value of attribute i of the last start tag.
 func (x *Scanner) AttrValue(i int) []byte {
 	a := &x.attrs[i]
 	if !a.coded {
@@ -281,5 +281,5 @@ func (x *Scanner) AttrValue(i int) []byte {
 	return x.attr
 }
 
-// AttrOffset is where in the file the value of attribute i of the last start tag begins.
+// AttrOffset returns where in the file the value of attribute i of the last start tag begins.
 func (x *Scanner) AttrOffset(i int) int64 { return x.Base + int64(x.attrs[i].value) }

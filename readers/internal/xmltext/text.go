@@ -15,9 +15,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// Text is the character data between the start tag that was read and the next tag, without comments
-// and processing instructions, and passes it. It is valid until the next call, at most until that
-// of Window. It gives false where the data is malformed, or the window ends in it.
+// Text returns the character data between the start tag that was read and the next tag, without
+// comments and processing instructions, and passes it. It is valid until the next call, at most
+// until that of Window. It gives false where the data is malformed, or the window ends in it.
 func (x *Scanner) Text() ([]byte, bool) {
 	if x.empty {
 		return nil, true
@@ -42,8 +42,8 @@ func (x *Scanner) Text() ([]byte, bool) {
 	return x.decoded, true
 }
 
-// Value is the text of the element whose Start was read, and passes its end. If elements stand in
-// it, such as HTML in a description, it is its content as written, and markup is true. It gives
+// Value returns the text of the element whose Start was read, and passes its end. If elements stand
+// in it, such as HTML in a description, it is its content as written, and markup is true. It gives
 // false where the content is malformed, or the window ends in it: the element is then read again
 // from its start.
 func (x *Scanner) Value() (text []byte, markup, ok bool) {

@@ -258,7 +258,7 @@ func (c *Config) writableRoot() (*catalog.Root, error) {
 // workingMemory is the memory for parses and calls in progress, in addition to the tables.
 const workingMemory = 192 << 20
 
-// A row takes up to nine times the bytes of its text while it is parsed, in addition to garbage.
+// A row uses to nine times the bytes of its text while it is parsed, in addition to garbage.
 const (
 	featureShare    = 16      // of --memory, for the text of one row
 	minFeatureBytes = 1 << 20 // bytes
