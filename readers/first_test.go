@@ -39,7 +39,7 @@ func (r notedGuesses) noted() [][2]int64 {
 	return spans
 }
 
-// TestFirst: parts end where the first rows do, and those behind them wait for Rest, for the lease
+// TestFirst: parts end where the first rows do, and those after them wait for Rest, for the lease
 // or for the end of the parse.
 func TestFirst(t *testing.T) {
 	for _, tt := range []struct {

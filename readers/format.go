@@ -122,7 +122,7 @@ type Request struct {
 type Span struct {
 	From, To int64 // bytes [From, To); To < 0: to the end of the file
 	Row      int64 // number of the first row
-	// the span is a chunk that an earlier Parse of this file emitted: From and To lie between rows
+	// the span is a chunk that an earlier Parse of this file emitted: From and To are between rows
 	Inside bool
 	Text   []geoarrow.ColumnID // columns to be read as text
 	State  uint64              // what the format needs to start at From; from the Chunk

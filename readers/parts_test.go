@@ -170,7 +170,7 @@ func (r paperReader) Guess(from, stop int64) Part {
 	return r.lend("guess", part)
 }
 
-// rowFrom returns the offset of the first row at or behind from.
+// rowFrom returns the offset of the first row at or after from.
 func (p *paper) rowFrom(from int64) int64 {
 	i, _ := slices.BinarySearch(p.rows, from)
 	if i == len(p.rows) {
@@ -392,7 +392,7 @@ func TestPartsAhead(t *testing.T) {
 	for _, tt := range []struct {
 		workers int
 		size    int64
-		want    int64 // the first one and those behind it
+		want    int64 // the first one and those after it
 	}{
 		{4, 512 << 10, 17},
 		{2, 1, 9},
@@ -482,7 +482,7 @@ func TestPartsAtRandom(t *testing.T) {
 					}
 					cancel()
 					clear(test.waiting)
-					// else guesses behind the end were waited for
+					// else guesses after the end were waited for
 					if n := len(test.taken); n == 0 || !test.taken[n-1].End {
 						want = context.Canceled
 					}

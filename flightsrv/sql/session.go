@@ -32,7 +32,7 @@ const (
 	optionSchema  = "schema"
 )
 
-// tokenOf returns the session in the client's cookies; "" if there is not one.
+// tokenOf returns the session in the client's cookies; "" if there is none.
 func tokenOf(ctx context.Context) string {
 	md, ok := metadata.FromIncomingContext(ctx)
 	if !ok {

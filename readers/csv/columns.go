@@ -170,7 +170,7 @@ func unique(header [][]byte) [][]byte {
 }
 
 // findDelimiter takes the candidate that cuts the first two records into most fields, of those that
-// cut both into as many; if there is not one, the one that cuts the first record into most. No
+// cut both into as many; if there is none, the one that cuts the first record into most. No
 // record after these counts, so that a file that grows stays what it is.
 func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 	best, bestScore := byte(','), -1

@@ -50,7 +50,7 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Scratch) {
 	})
 }
 
-// check has the texts of columns that is not requested looked at: nothing of them leaves the
+// check has the texts of columns that are not requested looked at: nothing of them leaves the
 // device.
 func (d *deviceRows) check(list []deviceColumn, r *device.Scratch) {
 	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)

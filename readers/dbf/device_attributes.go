@@ -22,7 +22,7 @@ func QueueAttributes(w *device.Work, h *Header, records gpu.Buffer[byte]) *Devic
 // Rows returns the records that are rows, on the device: their numbers, and how many these are.
 func (a *DeviceAttributes) Rows() kfixed.FixedRecords { return a.d.records }
 
-// Finish returns the columns, behind an Await, if nothing is wrong. Bytes of texts are there behind
+// Finish returns the columns, after an Await, if nothing is wrong. Bytes of texts are there behind
 // the next Await.
 func (a *DeviceAttributes) Finish() *geoarrow.Columns {
 	if !a.d.Stopped() {

@@ -85,7 +85,7 @@ func (d *deviceRecords) check(list []*deviceColumn) {
 	d.inGroups(list, func([]*deviceColumn, gpu.Buffer[uint64], gpu.Buffer[uint64]) {})
 }
 
-// inGroups makes columns, some at a time, in memory that those behind them take again, and calls do
+// inGroups makes columns, some at a time, in memory that those after them take again, and calls do
 // for each group.
 func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceColumn, values,
 	valid gpu.Buffer[uint64]),

@@ -69,8 +69,8 @@ func (d *deviceRecords) queue() {
 	d.values, d.oddity = values, device.Result(d.Work, d.odd)
 }
 
-// finish makes the columns of what is there behind an Await, but for the bytes of texts: these are
-// there behind the next one.
+// finish makes the columns of what is there after an Await, but for the bytes of texts: these are
+// there after the next one.
 func (d *deviceRecords) finish() {
 	if d.accept(d.oddity[0]); d.Stopped() {
 		return

@@ -15,17 +15,17 @@ import (
 // bytes of its memory on its way.
 const textShare = 16
 
-// textGroup is columns of text that are made at once, one behind the other.
+// textGroup is columns of text that are made at once, one after the other.
 type textGroup struct {
 	columns []*deviceColumn
-	// of all of them, and room behind it: texts have blanks around them, so that even those that
+	// of all of them, and room after it: texts have blanks around them, so that even those that
 	// become longer fit into little more than their fields
 	text    gpu.Buffer[byte]
 	total   []int64               // one element: bytes of it
 	summary []ktext.StringSummary // of texts that are not recoded
 }
 
-// textRoom is memory for a group, which those behind it take again.
+// textRoom is memory for a group, which those after it take again.
 type textRoom struct {
 	starts, ends, offsets gpu.Buffer[int64]
 	valid                 gpu.Buffer[uint64]

@@ -10,7 +10,7 @@ import (
 
 // Field is a field of a table: a column.
 type Field struct {
-	// unique: a repeated one has _1, _2, … behind it, an empty one is called field_ and its number
+	// unique: a repeated one has _1, _2, … after it, an empty one is called field_ and its number
 	// from 1
 	Name     string
 	Type     byte // the letter
@@ -155,7 +155,7 @@ func (f *Field) takeBits(taken int, flags byte) int {
 	return taken
 }
 
-// fieldNames gives each field a name of its own. Names that stand in the header once are kept.
+// fieldNames gives each field a name of its own. Names that are in the header once are kept.
 func fieldNames(raw [][]byte, page *codePage) []string {
 	names, taken := make([]string, len(raw)), map[string]bool{}
 	decoder := page.decoder()

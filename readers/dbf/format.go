@@ -10,12 +10,12 @@
 //
 // Numbers and dates are text, right- or left-aligned among blanks; NULs count as blanks. A blank
 // value is null. Every value must be one of its field's type: what is none is a *readers.ParseError
-// with its record, and null under on_error: null or repair. Records behind the number that the
+// with its record, and null under on_error: null or repair. Records after the number that the
 // header promises are none. A header whose lengths contradict one another or the file, one that
 // promises more records than there are, an encrypted table, one of dBASE II or 7, a memo that lies
 // in no memo file are refused.
 //
-// The records of a table lie at known places, so any number of workers may read them.
+// The records of a table are at known places, so any number of workers may read them.
 // docs/formats/dbf.md has the whole list, and what GDAL does.
 package dbf
 

@@ -22,7 +22,7 @@ import (
 //	      15        encrypted, if not 0
 //	      29        language driver: the code page
 //	      32..      fields of 32 bytes each, until a byte 0x0D
-//	                Visual FoxPro: 263 bytes with the path of the database behind that
+//	                Visual FoxPro: 263 bytes with the path of the database after that
 //
 // All numbers are little-endian.
 type Header struct {
@@ -57,7 +57,7 @@ const (
 // visualFoxPro reports whether the version is one of Visual FoxPro.
 func visualFoxPro(version byte) bool { return version >= 0x30 && version <= 0x32 }
 
-// foxPro reports whether memos of the version lie in an .fpt file.
+// foxPro reports whether memos of the version are in an .fpt file.
 func foxPro(version byte) bool { return visualFoxPro(version) || version == 0xF5 || version == 0xFB }
 
 // ReadHeader reads the header of the table in a file and finds its code page, for which it looks at
@@ -200,7 +200,7 @@ func (h *Header) Project(columns readers.Projection) *Header {
 	return &projected
 }
 
-// reads reports whether a field is asked for.
+// reads reports whether a field is requested.
 func (h *Header) reads(f *Field) bool { return h.columns.Has(f.id()) }
 
 // offset returns where a record begins in the file.
@@ -211,7 +211,7 @@ func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.Re
 //	byte  0..10  name, ends at a NUL
 //	      11     type
 //	      16     length in bytes
-//	      17     digits behind the point; of a C, in files of Clipper and FoxPro, the length's high byte
+//	17     digits after the point; of a C, in files of Clipper and FoxPro, the length's high byte
 //	      18     Visual FoxPro: 1 hidden, 2 may be null
 func (h *Header) fields(src *source.File, text []byte) error {
 	end := len(text)
@@ -269,7 +269,7 @@ func (h *Header) fields(src *source.File, text []byte) error {
 }
 
 // noField returns the error of a table without fields. Next to a shapefile it says which records
-// are deleted, and nothing else; alone it is none.
+// are deleted, and nothing else; alone it is not one.
 func (h *Header) noField(src *source.File) error {
 	return h.errorAt(src, headBytes, noRecord, "", "", fmt.Errorf("the header has no field%s", h.otherLayout()))
 }

@@ -158,7 +158,7 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// TestLongTexts asks for the second byte of a text's length, B12, and for what else stands there.
+// TestLongTexts asks for the second byte of a text's length, B12, and for what else is there.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("abcdefgh", 75)
 	check(t, readertest.Input{Text: column("C", 'C', 600, 0, long).bytes()}, `C: string: "`+long+"\"\n")

@@ -29,7 +29,7 @@ type memoFile struct {
 	size   int64 // of a block
 	most   int64 // bytes of a memo
 
-	near []byte // of the file, from offset at on: memos often lie one behind the other
+	near []byte // of the file, from offset at on: memos often lie one after the other
 	at   int64
 	buf  []byte
 }
@@ -85,7 +85,7 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 }
 
 // memosOf reads the memos of the block, record after record. It ends before a row, whose place it
-// gives as cut, where those before have many bytes of memos, and behind the first one that is
+// gives as cut, where those before have many bytes of memos, and after the first one that is
 // beyond a limit. Malformed ones are in bad.
 func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err error) {
 	if len(r.memos) == 0 {
@@ -187,7 +187,7 @@ func (c *column) memoOf(value []byte) ([]byte, error) {
 	return c.memo.read(number)
 }
 
-// blockNumber reads where a memo lies: ten digits, or four bytes in Visual FoxPro, which must not
+// blockNumber reads where a memo is: ten digits, or four bytes in Visual FoxPro, which must not
 // be trimmed: 32 is a blank and three NULs. 0 is no memo.
 func blockNumber(value []byte) (int64, error) {
 	if len(value) == 4 && string(value) != "    " {

@@ -246,7 +246,7 @@ func TestMemoLimitAndErrors(t *testing.T) {
 	check(t, in, "error: the memo in block 1 is beyond the limit 1000 of --max-feature-bytes")
 }
 
-// TestVisualFoxPro asks for nulls that stand in the hidden field, and for texts of variable length.
+// TestVisualFoxPro asks for nulls that are in the hidden field, and for texts of variable length.
 func TestVisualFoxPro(t *testing.T) {
 	tab := table{
 		version: 0x32,

@@ -107,7 +107,7 @@ func (c *column) numeral(b *block, place int) []byte {
 		}
 	}
 	n := len(c.scratch)
-	c.scratch = append(c.scratch, make([]byte, number.Padding)...) // parseFloat may look behind it
+	c.scratch = append(c.scratch, make([]byte, number.Padding)...) // parseFloat may look after it
 	return c.scratch[:n]
 }
 
@@ -122,7 +122,7 @@ func parseFloat(text []byte) (v float64, ok bool) {
 	if end == len(text) {
 		return v, true
 	}
-	if _, ok := parseNumeral(text); ok { // with a plus, zeros in front, no digit before or behind the point
+	if _, ok := parseNumeral(text); ok { // with a plus, zeros in front, no digit before or after the point
 		v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 		return v, err == nil
 	}

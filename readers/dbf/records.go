@@ -23,15 +23,15 @@ type Reader struct {
 	text    textDecoder
 	memo    *memoFile // nil: there is none, or it is ignored
 	memos   []*column // that may have memos
-	most    int64     // bytes of memos of the run at hand, behind which no record is read
+	most    int64     // bytes of memos of the current run, after which no record is read
 
 	starts       []int64
 	left         []int64
-	siblingBytes []int64            // bytes of memos of the rows so far, behind each of them
-	deviations   readers.Deviations // of the run at hand; rows count from its first record
+	siblingBytes []int64            // bytes of memos of the rows so far, after each of them
+	deviations   readers.Deviations // of the current run; rows count from its first record
 	flags        []int32            // places in the block of rows whose deletion flag is none
 
-	refuse []int64 // malformed records of the run at hand, ascending: known from a first pass over it
+	refuse []int64 // malformed records of the current run, ascending: known from a first pass over it
 }
 
 // Run is what a Reader read. All of it belongs to the Reader and is overwritten by its next Read.
@@ -47,7 +47,7 @@ type Run struct {
 	Skipped    readers.SkippedRows
 	Deviations readers.Deviations // rows count from the first record
 	Bytes      int64              // read from the table, not from its memo file
-	To         int64              // the record behind the last one that was read
+	To         int64              // the record after the last one that was read
 	// bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo
 	// field
 	SiblingBytes []int64
@@ -55,7 +55,7 @@ type Run struct {
 
 // NewReader returns a Reader of the table that the header is of. src is the table's file, or the
 // one that the table belongs to as a sibling. An error is one of opening the memo file, or of a
-// memo file that is none.
+// memo file that is not one.
 func (h *Header) NewReader(src *source.File, limits readers.Limits) (*Reader, error) {
 	return h.newReader(src, limits, blockBytes)
 }
@@ -94,7 +94,7 @@ func (r *Reader) Read(ctx context.Context, from, to int64) (Run, error) {
 	return r.read(ctx, from, to, math.MaxInt64)
 }
 
-// ReadSome is Read that ends early, behind a record at least, where the memos of the run pass some
+// ReadSome is Read that ends early, after a record at least, where the memos of the run pass some
 // megabytes: any number of records may have the same long one.
 func (r *Reader) ReadSome(ctx context.Context, from, to int64) (Run, error) {
 	const times = 4 // how much more than is usual, so that few runs end early

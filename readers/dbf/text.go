@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// texts reads fields whose texts stand among blanks. A blank one is null.
+// texts reads fields whose texts are among blanks. A blank one is null.
 func (c *column) texts(b *block, row int) error {
 	t := &c.text
 	width := c.field.Length
@@ -89,7 +89,7 @@ func (b *block) trimmed(start, width int) (from, to int) {
 	return start, end
 }
 
-// copyWords copies n bytes, and up to seven that stand behind.
+// copyWords copies n bytes, and up to seven that follow.
 func copyWords(to, from unsafe.Pointer, n int) {
 	for i := 0; i < n; i += 8 {
 		*(*uint64)(unsafe.Add(to, i)) = load(unsafe.Add(from, i))

@@ -62,13 +62,13 @@ var columnTypes = [...]columnKind{
 	{storeHex, 0, geoarrow.FactString},    // Binary
 }
 
-// sink holds the features of the chunk at hand. All columns are in every chunk.
+// sink holds the features of the current chunk. All columns are in every chunk.
 type sink struct {
 	rows.Sink
 	header  *header
 	columns []*rows.Column // of each of the header's
 	nulls   bool           // on_error: null or repair
-	bad     []deviation    // of the feature at hand
+	bad     []deviation    // of the current feature
 }
 
 func newSink(h *header, columns readers.Projection) *sink {

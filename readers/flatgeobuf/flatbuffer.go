@@ -10,8 +10,8 @@ import (
 // Everything that is read of it is checked when it is.
 //
 //	table   offset back to the vtable (4), fields
-//	vtable  its bytes (2), bytes of the table (2), for each field where it stands in the table, 0: nowhere (2)
-//	vector  offset forward from the field (4) to: number of elements (4), elements
+//	vtable  its bytes (2), bytes of the table (2), for each field where it is in the table, 0:
+//	nowhere (2) vector  offset forward from the field (4) to: number of elements (4), elements
 type table struct {
 	buf    []byte // all of the flatbuffer
 	at     int    // of the table
@@ -76,7 +76,7 @@ func (t *table) has(i int) bool {
 	return t.buf[entry]|t.buf[entry+1] != 0
 }
 
-// place returns where field i, of n bytes, stands in the buffer; 0: it is absent.
+// place returns where field i, of n bytes, is in the buffer; 0: it is absent.
 func (t *table) place(i, bytes int) (int, *fault) {
 	if !t.has(i) {
 		return 0, nil
@@ -108,7 +108,7 @@ func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	}
 }
 
-// vector returns the elements of field i, each of n bytes, and where they stand; at is 0 where the
+// vector returns the elements of field i, each of n bytes, and where they are; at is 0 where the
 // field is absent.
 func (t *table) vector(i, bytes int) (v []byte, at int, err *fault) {
 	field, err := t.place(i, 4)
@@ -146,7 +146,7 @@ func (t *table) element(vector, i int) (table, *fault) {
 	return tableAt(t.buf, field, int64(field)+int64(binary.LittleEndian.Uint32(t.buf[field:])))
 }
 
-// text returns the text of field i, "" where it is absent, and where it stands.
+// text returns the text of field i, "" where it is absent, and where it is.
 func (t *table) text(i int) (string, int, *fault) {
 	v, at, err := t.vector(i, 1)
 	if err != nil {

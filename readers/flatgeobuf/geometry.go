@@ -44,7 +44,7 @@ type decoder struct {
 	geom     *geoarrow.GeometryBuilder
 	odd      *rows.Shapes
 	maxDepth int
-	// bytes that the arrays of the feature at hand may have, all together: a flatbuffer may use the
+	// bytes that the arrays of the current feature may have, all together: a flatbuffer may use the
 	// same ones for several geometries
 	left int
 }

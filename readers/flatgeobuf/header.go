@@ -17,7 +17,7 @@ const magic = "fgb\x03fgb"
 
 const (
 	magicBytes  = len(magic) + 1
-	headerStart = magicBytes + 4 // behind the header's length
+	headerStart = magicBytes + 4 // after the header's length
 
 	// maxHeaderBytes bounds the header, which is read at once: 65,536 columns with their names
 	// take some 8 MB.
@@ -49,7 +49,7 @@ type header struct {
 	crs      geoarrow.CRS
 }
 
-// readHeader reads what stands before the index.
+// readHeader reads what is before the index.
 func readHeader(src *source.File) (*header, error) {
 	length, err := headerLength(src)
 	if err != nil {

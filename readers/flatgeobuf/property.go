@@ -12,13 +12,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// properties reads the values of a feature, which stand at byte at of its flatbuffer:
+// properties reads the values of a feature, which are at byte at of its flatbuffer:
 //
 //	value  number of the column (2), the bytes that its type has
 //	       number of the column (2), length (4), bytes         String, Json, DateTime, Binary
 //
 // A column that is not there is null. Under on_error: null a value that is malformed is null too,
-// and so are those behind one whose length is not known.
+// and so are those after one whose length is not known.
 func (k *sink) properties(b []byte, at int) *fault {
 	for p := 0; p < len(b); {
 		if len(b)-p < 2 { // some writers count a byte too many, which GDAL and others do not look at

@@ -39,10 +39,10 @@ type scanner struct {
 	sum     readers.Summary
 
 	most    int64 // bytes of a feature
-	stop    int64 // no feature that begins here or behind is read
+	stop    int64 // no feature that begins here or after is read
 	stopped bool  // because of that the last reading ended
-	next    int64 // offset behind the last chunk: of the next feature, or the end of the file
-	row     int64 // number of the feature at hand
+	next    int64 // offset after the last chunk: of the next feature, or the end of the file
+	row     int64 // number of the current feature
 	guess   bool  // which nobody knows
 }
 
@@ -140,7 +140,7 @@ func (s *scanner) feature(p int) int {
 	return p + lengthBytes + n
 }
 
-// length returns the number of bytes of the feature at p, behind its length. What is wrong with it
+// length returns the number of bytes of the feature at p, after its length. What is wrong with it
 // is wrong with the file: nobody knows where the next feature begins.
 func (s *scanner) length(p int, at int64) (int, error) {
 	left := s.End - at
@@ -169,7 +169,7 @@ func (s *scanner) length(p int, at int64) (int, error) {
 	return int(n), nil
 }
 
-// parse reads a feature into the row at hand.
+// parse reads a feature into the current row.
 func (s *scanner) parse(at int64, body []byte) *fault {
 	if s.sink.nulls {
 		return s.lenient(at, body)

@@ -107,10 +107,10 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 func (r *worker) Err() error { return r.s.err }
 
 // frontBytes is in how many bytes of a feature's flatbuffer the root and its vtable are found:
-// writers put both in front of everything else.
+// writers put both before everything else.
 const frontBytes = 64
 
-// find returns the index of the first bytes at p or behind that look like a feature, or -1.
+// find returns the index of the first bytes at p or after that look like a feature, or -1.
 //
 //	length (4), offset of the root (4), … vtable … root
 func (r *worker) find(p int) int {
@@ -126,7 +126,7 @@ func (r *worker) find(p int) int {
 	}
 }
 
-// looks reports whether what stands at p looks like a feature with n more behind it, as far
+// looks reports whether what is at p looks like a feature with n more after it, as far
 // as the window shows them.
 func (s *scanner) looks(p, more int) bool {
 	w := s.Word(p)

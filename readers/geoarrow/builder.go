@@ -20,14 +20,14 @@ var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 Gi
 // BeginCollection and EndCollection around their members, each closed with End.
 type GeometryBuilder struct {
 	Memory     *Arena    // of the columns; of its own unless set before the first Reset
-	Unread     bool      // nobody asked for the geometries: each becomes null as soon as it has ended
-	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; behind it they may lag behind X
+	Unread     bool      // the geometries were not requested: each becomes null as soon as it has ended
+	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; after it they may lag behind X
 	rings      []int32   // ends of rings, in positions; from 0
 	parts      []int32   // ends of parts, in rings; from 0
 	ends       []int32   // ends of rows in positions, rings, parts or bytes of wkb, as their kinds need; from 0
 	kinds      []RowKind
 	wkb        []byte // of the collections
-	dim        Dim    // ordinates of the row at hand
+	dim        Dim    // ordinates of the current row
 	early      earlyWKB
 	err        error // ErrBatchTooLarge, found before Finish
 
@@ -38,7 +38,7 @@ type GeometryBuilder struct {
 
 type builderMark struct{ x, rings, parts, wkb int }
 
-// collectionNode is a member of a collection, in the order of the text; a collection stands before
+// collectionNode is a member of a collection, in the order of the text; a collection is before
 // its members.
 type collectionNode struct {
 	kind    Kind
@@ -114,7 +114,7 @@ func (b *GeometryBuilder) Prepare(s Sizes) {
 	b.Reset()
 }
 
-// endRow sets the mark behind the last row, field by field: a copy of what was written a moment ago
+// endRow sets the mark after the last row, field by field: a copy of what was written a moment ago
 // would wait for it.
 func (b *GeometryBuilder) endRow() {
 	b.mark.x, b.mark.rings, b.mark.parts, b.mark.wkb = len(b.X), len(b.rings), len(b.parts), len(b.wkb)
@@ -136,7 +136,7 @@ func (b *GeometryBuilder) AddM(m float64) {
 }
 
 // Extend adds n positions, whose ordinates the caller sets: the last n of X and Y, and those of Z
-// and M that d has. The geometry at hand has them even if n is 0.
+// and M that d has. The current geometry has them even if n is 0.
 func (b *GeometryBuilder) Extend(n int, d Dim) {
 	if d&HasZ != 0 {
 		b.Z = longer(padNaN(b.Z, len(b.X)), n)
@@ -224,7 +224,7 @@ func (b *GeometryBuilder) Points(x, y []float64) {
 	}
 }
 
-// Undo forgets what was added since the last End of a row: the geometry at hand, with all open
+// Undo forgets what was added since the last End of a row: the current geometry, with all open
 // collections.
 func (b *GeometryBuilder) Undo() {
 	m := b.mark
@@ -235,7 +235,7 @@ func (b *GeometryBuilder) Undo() {
 	b.nodes, b.open = b.nodes[:0], b.open[:0]
 }
 
-// Mark is a place inside the geometry at hand, so that Rewind can forget what came behind it: a
+// Mark is a place inside the current geometry, so that Rewind can forget what came after it: a
 // guess at its kind that failed, members given twice.
 type Mark struct {
 	x, rings, parts, nodes, depth int
@@ -259,7 +259,7 @@ func (b *GeometryBuilder) SetMark(m *Mark) {
 	}
 }
 
-// Rewind forgets what was added to the geometry at hand since m.
+// Rewind forgets what was added to the current geometry since m.
 func (b *GeometryBuilder) Rewind(m Mark) {
 	b.X, b.Y = b.X[:m.x], b.Y[:m.x]
 	b.Z, b.M = b.Z[:min(len(b.Z), m.x)], b.M[:min(len(b.M), m.x)]

@@ -26,7 +26,7 @@ const (
 	roleLeading Role = 64
 )
 
-// LeadingRole is that of a column of the format's own, which stands before the attributes: the
+// LeadingRole is that of a column of the format's own, which is before the attributes: the
 // higher the rank, 0 to 63, the farther in front. An attribute of the same name is renamed. Text is
 // taken for dates and times only where times is set; without a value such a column is one of
 // timestamps.
@@ -61,7 +61,7 @@ func (r Role) Times() bool {
 //	                                     the type says so
 //	null     -            -              -                               -
 //
-// A column of the type null, whose Nulls are 0, is one that nobody asked for: only its name and its
+// A column of the type null, whose Nulls are 0, is one that is not requested: only its name and its
 // place are known.
 //
 // Bits are numbered from the least significant one. Valid is nil if and only if Nulls is 0. Under a
@@ -82,7 +82,7 @@ type Column struct {
 	Child    *Column
 }
 
-// Unread returns a column that nobody asked for.
+// Unread returns a column that is not requested.
 func Unread(id ColumnID) Column {
 	return Column{Name: id.Name, Role: id.Role, Type: arrow.Null, Facts: Facts{Kinds: FactUnread}}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/bulk"
 )
 
-// Concat returns the rows of the parts one behind the other, copied to memory of the arena. All
+// Concat returns the rows of the parts one after the other, copied to memory of the arena. All
 // parts have the same columns of the same types, and geometries of one Kind and Dim (Widen and
 // Promote before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
@@ -36,7 +36,7 @@ func (j *Concatenation) all(parts []*Columns) (*Columns, error) {
 	return j.Columns(), nil
 }
 
-// Concatenation collects the rows of several Columns one behind the other, in memory of the arena.
+// Concatenation collects the rows of several Columns one after the other, in memory of the arena.
 type Concatenation struct {
 	Memory *Arena
 	c      *Columns
@@ -132,7 +132,7 @@ func roomLike[T FixedWidth | ~uint8](mem *Arena, like []T, times float64) []T {
 	return Alloc[T](mem, int(float64(len(like))*times)+1)
 }
 
-// Columns returns the rows. Nothing may be appended behind that.
+// Columns returns the rows. Nothing may be appended after that.
 func (j *Concatenation) Columns() *Columns {
 	if j.c == nil {
 		return &Columns{}

@@ -77,7 +77,7 @@ func CRSOfSRID(srid int32) CRS {
 
 // CRSOfWKT returns the system that a definition in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in
 // PROJJSON is of: the registered one that it states or that its name and parameters are of, as PROJ
-// identifies it, else the text as it stands, without blanks around it.
+// identifies it, else the text unchanged, without blanks around it.
 //
 //	GEOGCS["WGS 84",DATUM[…,AUTHORITY["EPSG","6326"]],…,AUTHORITY["EPSG","4326"]]    EPSG:4326
 //	GEOGCRS["WGS 84",…,ID["EPSG",4326]]                                              EPSG:4326

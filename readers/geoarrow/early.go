@@ -20,7 +20,7 @@ type earlyWKB struct {
 	err  error
 }
 
-// writeEarly writes the rows at hand as WKB and forgets their positions, if the kinds so far have
+// writeEarly writes the current rows as WKB and forgets their positions, if the kinds so far have
 // no native encoding.
 func (b *GeometryBuilder) writeEarly() {
 	if b.early.rows == 0 {

@@ -43,7 +43,7 @@ const (
 	FactListString
 	FactDecimal // an integer beyond int64 of at most 38 digits, in a field that is declared to hold integers
 	FactMoney   // a number in ten-thousandths, in a field that is declared to hold money
-	FactUnread  // a value of a column that nobody asked for
+	FactUnread  // a value of a column that is not requested
 
 	FactDeclared // the file says the type of the column
 	FactGuess    // the column was guessed to hold the geometry: see Guessed

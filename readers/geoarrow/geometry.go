@@ -114,7 +114,7 @@ func (g *Geometry) Bytes() int64 {
 //	parts     [P0, P1)    MultiPolygon: part i ends at Parts[i+1] and starts where the one before ends, the
 //	                      first at R0
 //
-// Only ends are read, because in a builder positions of other kinds may stand between the rings of
+// Only ends are read, because in a builder positions of other kinds may be between the rings of
 // two rows.
 type Shape struct {
 	Kind           Kind

@@ -89,7 +89,7 @@ func (a *Arena) take(size int) {
 	a.rest = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))&63:]
 }
 
-// Expect takes one block for all that is going to be asked for, if that is some bytes.
+// Expect takes one block for all that is going to be requested, if that is some bytes.
 func (a *Arena) Expect(bytes int) {
 	if bytes >= ownSlice && bytes > len(a.rest) {
 		a.take(bytes)
@@ -130,7 +130,7 @@ func (a *Arena) populate(b []byte) {
 	a.share(len(missing), func(from, to int) { _ = syscall.Madvise(missing[from:to], madvPopulateWrite) })
 }
 
-// resident returns how many bytes of b lie in pages that are there, up to the first that is not. To
+// resident returns how many bytes of b are in pages that are there, up to the first that is not. To
 // ask costs a hundredth of populating what is there, which takes as long as to copy it.
 func resident(b []byte, page int) int {
 	var there [1024]byte // for each page

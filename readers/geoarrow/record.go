@@ -142,7 +142,7 @@ func (g *Geometry) ordinates() [][]float64 {
 	return o
 }
 
-// interleave returns the ordinates of each position one behind the other, in new memory.
+// interleave returns the ordinates of each position one after the other, in new memory.
 func (g *Geometry) interleave() []float64 {
 	o := g.ordinates()
 	if len(o) == 2 { // nearly all there is

@@ -97,7 +97,7 @@ func (d Dim) ordinateNames() string {
 	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
 }
 
-// coordTypes are the types of positions, by dimension and layout: they are asked for with every
+// coordTypes are the types of positions, by dimension and layout: they are requested with every
 // batch.
 var coordTypes = func() (t [4][2]arrow.DataType) {
 	for _, d := range []Dim{XY, XYZ, XYM, XYZM} {

@@ -102,7 +102,7 @@ func spanBelow(below []span, offsets []int32, s span) []span {
 	return appendSpan(below, offsets[s.from], offsets[s.to])
 }
 
-// pickBits returns the bits in the spans, from bit 0, with zeros behind them: a part of b where the
+// pickBits returns the bits in the spans, from bit 0, with zeros after them: a part of b where the
 // bytes already are so.
 func pickBits(b []byte, spans []span) []byte {
 	n := spansLen(spans)

@@ -5,7 +5,7 @@ type Tree struct {
 	Kind Kind
 	Dim  Dim
 
-	// Runs are positions one behind the other, Dim.Size() ordinates each: one run of a Point, which
+	// Runs are positions one after the other, Dim.Size() ordinates each: one run of a Point, which
 	// has one position, or none if it is empty, and of a LineString; a run for each ring of a
 	// Polygon. Other kinds have none.
 	Runs [][]float64

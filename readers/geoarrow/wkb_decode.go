@@ -24,7 +24,7 @@ type WKBDecoder struct {
 
 	b     *GeometryBuilder
 	srid  uint32
-	known bool // of the geometry at hand
+	known bool // of the current geometry
 }
 
 // Bits of the type in EWKB.
@@ -36,7 +36,7 @@ const (
 
 // Read reads one geometry, which is all of wkb, into b. The row stays open: the caller ends it with
 // End, a GeometryCollection with EndCollection, or takes it back with Undo. srid is 0 where it has
-// none. Malformed bytes give a *WKBError and leave b as it was behind its last row. A Point that is
+// none. Malformed bytes give a *WKBError and leave b as it was after its last row. A Point that is
 // NaN in every ordinate is empty.
 func (d *WKBDecoder) Read(b *GeometryBuilder, wkb []byte) (k Kind, srid uint32, err error) {
 	d.b, d.srid, d.known = b, 0, false
@@ -73,7 +73,7 @@ func IsHexWKB(text []byte) bool {
 }
 
 // AppendHex appends the bytes that hexadecimal digits spell. bad is the index of the first
-// character that is none, or the length of a text of an odd number of them; else -1.
+// character that is not one, or the length of a text of an odd number of them; else -1.
 func AppendHex(dst, text []byte) (out []byte, bad int) {
 	for i := 0; i+1 < len(text); i += 2 {
 		v, ok := hexByte(text[i:])

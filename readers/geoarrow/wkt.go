@@ -112,7 +112,7 @@ func appendNumber(dst []byte, v float64) []byte {
 }
 
 // WKBToWKT appends the WKT of any ISO WKB geometry, of either byte order and with collections in
-// collections. Bytes that are none, that end too early, that go on behind the geometry or nest
+// collections. Bytes that are none, that end too early, that go on after the geometry or nest
 // deeper than 1,024 give a *WKBError, and dst as it was.
 func WKBToWKT(dst, wkb []byte) ([]byte, error) {
 	r := wkbReader{b: wkb}
@@ -137,7 +137,7 @@ func (r *wkbReader) appendTagged(dst []byte, h wkbHead, depth int) ([]byte, erro
 	return r.appendText(dst, h, depth)
 }
 
-// appendText appends what stands behind the name of a geometry.
+// appendText appends what follows the name of a geometry.
 func (r *wkbReader) appendText(dst []byte, h wkbHead, depth int) ([]byte, error) {
 	switch h.kind {
 	case Point:

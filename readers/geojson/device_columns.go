@@ -30,7 +30,7 @@ type deviceColumn struct {
 	number int           // among the columns with values
 	kinds  kjson.KindSet // without null
 	forced bool          // to be text whatever it holds
-	// nobody asked for it: its numbers are checked, as all strings are, and nothing of it leaves
+	// it was not requested: its numbers are checked, as all strings are, and nothing of it leaves
 	// the device
 	unread bool
 
@@ -104,7 +104,7 @@ func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 }
 
 // columns are those that the chunk has: of properties, in the order in which they first appear,
-// behind that of the features' ids.
+// after that of the features' ids.
 func (d *deviceRows) columns(top *placedMembers) (list []*deviceColumn) {
 	names, properties := d.properties()
 	if d.Stopped() {
@@ -153,7 +153,7 @@ func (c *deviceColumn) asks() bool {
 		!c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
 }
 
-// arrived notes that all that was asked for is there.
+// arrived notes that all that was requested is there.
 func (c *deviceColumn) arrived() {
 	c.looked = c.undecided != nil
 	if c.text != nil {
@@ -314,7 +314,7 @@ func (d *deviceRows) convert(c *deviceColumn, nested *nestedTexts) {
 	}
 }
 
-// pass checks the numbers of a column that nobody asked for.
+// pass checks the numbers of a column that is not requested.
 func (d *deviceRows) pass(c *deviceColumn) {
 	if c.numberKinds != nil {
 		d.numberFacts(c.numberKinds[0])

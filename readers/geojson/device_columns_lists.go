@@ -21,11 +21,11 @@ type deviceList struct {
 	items   *deviceColumn // nil until the arrays turned out to be lists
 }
 
-// valuesDepth is how deep the bracket of a property's value stands in a Feature: { "properties": {
+// valuesDepth is how deep the bracket of a property's value is in a Feature: { "properties": {
 // "name": [
 const valuesDepth = 3
 
-// lists finds the elements of all arrays among the properties; their number is there behind the
+// lists finds the elements of all arrays among the properties; their number is there after the
 // next await.
 func (d *deviceRows) lists() (lists *klist.Lists, elements []int64) {
 	within := d.within(kindArray)

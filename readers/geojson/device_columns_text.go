@@ -12,7 +12,7 @@ import (
 )
 
 // nestedTexts is the objects and arrays among the properties of a chunk as compact JSON text, one
-// behind the other.
+// after the other.
 type nestedTexts struct {
 	text  gpu.Buffer[byte]
 	ranks *klist.Ranks // of the bytes that text keeps

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// coordinatesDepth is how deep the bracket of coordinates stands in a Feature: { "geometry": {
+// coordinatesDepth is how deep the bracket of coordinates is in a Feature: { "geometry": {
 // "coordinates": [
 const coordinatesDepth = 3
 

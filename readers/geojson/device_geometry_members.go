@@ -17,7 +17,7 @@ import (
 // then are at depth 1: { "geometry": { "geometries": [
 const memberDepth = 3
 
-// positionDepth is how deep the positions of a MultiPolygon stand in its coordinates: [ [ [ [
+// positionDepth is how deep the positions of a MultiPolygon are in its coordinates: [ [ [ [
 const positionDepth = 3
 
 // collectionTexts say where the members of each row's collection are in the text, and where they
@@ -30,7 +30,7 @@ type collectionTexts struct {
 }
 
 // measureCollections looks for GeometryCollections among the rows, whose members are placed. What
-// it asks for is there behind the next await; nil if there is none.
+// it asks for is there after the next await; nil if there is none.
 func (d *deviceRows) measureCollections(members *placedMembers) *collectionTexts {
 	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kjson.ValueNull) == 0 {
 		return nil

@@ -24,7 +24,7 @@ type deviceShapes struct {
 	at      kgeom.RingOffsets
 	x, y, z gpu.Buffer[float64] // z has no element where no position has a third ordinate
 	found   kgeom.PositionsFound
-	dims    []kgeom.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
+	dims    []kgeom.GeometryReport // of kinds with GeometryZ, after the next await; none where all is as report says
 	wkb     *deviceWKB             // measured with the positions; nil: it is not
 }
 
@@ -69,7 +69,7 @@ func (d *deviceRows) shapesOf(members, top *placedMembers) *deviceShapes {
 }
 
 // find finds the geometries whose kinds are read, of features if there is top. Brackets of
-// coordinates stand at depth deep. It waits for the device; the positions are left to be read.
+// coordinates are at depth deep. It waits for the device; the positions are left to be read.
 func (d *deviceRows) find(sh *deviceShapes, top *placedMembers, deep int) {
 	if d.Stopped() {
 		return
@@ -86,7 +86,7 @@ func (d *deviceRows) find(sh *deviceShapes, top *placedMembers, deep int) {
 	d.list(sh, rings, top != nil && d.asked.Geometry())
 }
 
-// rings counts the parts, rings and positions of coordinates, and checks what stands between them.
+// rings counts the parts, rings and positions of coordinates, and checks what is between them.
 // It waits for the device.
 func (d *deviceRows) rings(c kgeom.Coordinates, deep int) *kgeom.Rings {
 	if d.Stopped() {
@@ -222,7 +222,7 @@ func (sh *deviceShapes) dim() geoarrow.Dim {
 	return geoarrow.XY
 }
 
-// uniform reports whether all geometries are of one kind and one dimension, behind the next await.
+// uniform reports whether all geometries are of one kind and one dimension, after the next await.
 func (sh *deviceShapes) uniform() bool {
 	kinds := sh.report.Kinds
 	if len(sh.dims) > 0 {

@@ -62,7 +62,7 @@ func inTurn(shapes ...string) func(i int) string {
 	return func(i int) string { return shapes[i%len(shapes)] }
 }
 
-// withBlanks has blanks at each place where JSON lets them stand.
+// withBlanks has blanks at each place where JSON allows them.
 func withBlanks(text string) string {
 	for _, c := range "[]{},:" {
 		text = strings.ReplaceAll(text, string(c), " \n"+string(c)+"\t ")

@@ -198,7 +198,7 @@ func (d *deviceRows) features() *placedMembers {
 func (d *deviceRows) maxSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
 // placeLevels puts members in columns: those of features, of geometries and of properties. What it
-// says of them is there behind the next await.
+// says of them is there after the next await.
 func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
@@ -240,7 +240,7 @@ func (d *deviceRows) upload() {
 	d.Try(err)
 }
 
-// missed gets the first member whose key is not one of the dictionary's names, behind the next
+// missed gets the first member whose key is not one of the dictionary's names, after the next
 // await. again: the dictionary has changed since the records were listed.
 func (d *deviceRows) missed(again bool) []uint32 {
 	if again {
@@ -384,7 +384,7 @@ func (d *deviceRows) countForeign(top *placedMembers) {
 }
 
 // queueForeign counts the members of a level, and checks the values of those that nobody reads,
-// behind the next await.
+// after the next await.
 func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 	count, at := device.Alloc[int64](d.Work, len(d.dict.names)), device.Alloc[int64](d.Work, 1)
 	nested := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members))

@@ -78,7 +78,7 @@ func (c *deviceChunks) begins(text []byte) int {
 	}
 }
 
-// beginsLast returns where the last feature behind the first byte seems to begin in text, or -1.
+// beginsLast returns where the last feature after the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	for end := len(text); ; {
 		at := bytes.LastIndex(text[:end], c.prefix)
@@ -92,7 +92,7 @@ func (c *deviceChunks) beginsLast(text []byte) int {
 	}
 }
 
-// startsLine reports whether only blanks stand between p and the line feed before it.
+// startsLine reports whether only blanks are between p and the line feed before it.
 func startsLine(buf []byte, p int) bool {
 	before := bytes.TrimRight(buf[:p], " \t\r")
 	return len(before) > 0 && before[len(before)-1] == '\n'

@@ -20,7 +20,7 @@ type sweepDocument struct {
 }
 
 // sweeper writes documents of several chunks whose features begin alike, so that a device reads
-// most of them: what a document has little of stands in all of its chunks, and nothing is odd in
+// most of them: what a document has little of is in all of its chunks, and nothing is odd in
 // every document.
 type sweeper struct {
 	*generator
@@ -351,7 +351,7 @@ var sweepTokens = append([]string{
 	`,"id":2`, `]}`, `}}`, `]]`, `[[`, `[]`, `null`, `nul`, `true`, "[1,2]", `"coordinates":[]`, `"bbox":[1]`,
 }, oracleTokens...)
 
-// mutateSome makes up to three mistakes, most of them behind the first chunk.
+// mutateSome makes up to three mistakes, most of them after the first chunk.
 func (w *sweeper) mutateSome(text []byte, chunk int) []byte {
 	for range []int{0, 0, 1, 1, 1, 2, 3}[w.IntN(7)] {
 		if len(text) <= 1 {
@@ -429,7 +429,7 @@ func (w *sweeper) otherValue() string {
 		`{"a" 1}`, "[1,]", `["\x"]`, "[tru]")
 }
 
-// valueBehind returns where the value of the first member at or behind a byte stands, more or less.
+// valueBehind returns where the value of the first member at or after a byte stands, more or less.
 func valueBehind(text []byte, at int) (from, to int) {
 	colon := bytes.IndexByte(text[at:], ':')
 	if colon < 0 {

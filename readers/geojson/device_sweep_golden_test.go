@@ -17,7 +17,7 @@ import (
 var goldenChunks = []int64{200, 1000, 5000}
 
 // TestDeviceGolden reads the files of testdata, and what went wrong in the CPU engine once, with
-// chunks so small that a device is asked; and again with features before them and behind them.
+// chunks so small that a device is asked; and again with features before them and after them.
 func TestDeviceGolden(t *testing.T) {
 	s := newSweep(t, goldenChunks)
 	var names []string

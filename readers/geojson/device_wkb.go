@@ -14,12 +14,12 @@ type deviceWKB struct {
 	measured *kgeom.WKB
 	offsets  gpu.Buffer[int64]
 	narrow   gpu.Buffer[int32] // the offsets
-	size     []int64           // one element, behind the next await: bytes of all
+	size     []int64           // one element, after the next await: bytes of all
 	bytes    gpu.Buffer[byte]
 	facts    gpu.Buffer[kgeom.RingFact]
 }
 
-// measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long
+// measureWKB finds where geometries are in their WKB, those of collections too, and asks how long
 // it is. Their positions are in x, y and z, or will be.
 func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64],
 	collections kgeom.WKBCollections,

@@ -65,7 +65,7 @@ func (s *scanner) utf16() bool {
 	return a == 0xFF && b == 0xFE || a == 0xFE && b == 0xFF || a == 0 && b != 0 || a != 0 && b == 0
 }
 
-// onlyBlanks reads the rest of the file behind p.
+// onlyBlanks reads the rest of the file after p.
 func (s *scanner) onlyBlanks(p int, behind string) bool {
 	if p < 0 {
 		return false
@@ -87,7 +87,7 @@ const (
 	arrayComma          // before a comma, or the end
 )
 
-// array reads features from p on, which is behind the opening bracket, up to and with the closing
+// array reads features from p on, which is after the opening bracket, up to and with the closing
 // one.
 func (s *scanner) array(p int) int {
 	if p = s.features(p, arrayStart); s.stopped {
@@ -176,7 +176,7 @@ func (s *scanner) sequenceFrom(p int, sequence bool) bool {
 }
 
 // values reads Features and geometries from p on to the end of the file, or to one at which to
-// stop. Unless sequence is set a second one must stand on a line of its own, or behind a record
+// stop. Unless sequence is set a second one must be on a line of its own, or after a record
 // separator.
 func (s *scanner) values(p int, sequence bool) bool {
 	for {
@@ -279,7 +279,7 @@ func (s *scanner) readValue(kind string, p int) int {
 	return end
 }
 
-// typeOf finds the type member of the object at p: its text, where it stands, and the end of the
+// typeOf finds the type member of the object at p: its text, where it is, and the end of the
 // object.
 func (s *scanner) typeOf(p int) (kind string, at, end int) {
 	at = -1

@@ -30,7 +30,7 @@ func (s *scanner) failRule(p int, rule, want string) int {
 	return -1
 }
 
-// wrong says that what stands at p is well-formed JSON but breaks a rule of GeoJSON.
+// wrong says that what is at p is well-formed JSON but breaks a rule of GeoJSON.
 func (s *scanner) wrong(p int, field, rule, what string) int {
 	s.fault = fault{pos: p, want: what, bare: true, field: field, rule: rule}
 	return -1
@@ -121,7 +121,7 @@ func (s *scanner) cutAt(pos int) int {
 	return -1
 }
 
-// mode returns the value of on_error that would read the rest of the row at hand, "" if none would:
+// mode returns the value of on_error that would read the rest of the current row, "" if none would:
 // a row beyond --max-feature-bytes is an error under all of them.
 func (s *scanner) mode() string {
 	why := s.fault

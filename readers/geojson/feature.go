@@ -60,7 +60,7 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 	for first := true; ; first = false {
 		var member byte
 		at := p
-		known := s.known(guess, p, from) // behind a type member the guess is for another place
+		known := s.known(guess, p, from) // after a type member the guess is for another place
 		if known != nil {
 			if at = s.space(p + len(known.text)); at >= s.N {
 				return s.fail(s.N, "a value")
@@ -124,10 +124,10 @@ type gaps [2]gap
 // The places where gaps begin.
 const (
 	gapStart = iota // of the feature
-	gapID           // behind the member's value
+	gapID           // after the member's value
 	gapProperties
 	gapGeometry
-	gapNone // behind a value of any other member, of which nothing is known
+	gapNone // after a value of any other member, of which nothing is known
 )
 
 func gapOf(member byte) int {
@@ -142,7 +142,7 @@ func gapOf(member byte) int {
 	return gapNone
 }
 
-// known finds the gap that stands at p, if p is where the gaps begin.
+// known finds the gap that is at p, if p is where the gaps begin.
 func (s *scanner) known(g *gaps, p, from int) *gap {
 	if g == nil || p != from {
 		return nil

@@ -7,7 +7,7 @@
 //	          byte order mark
 //	sequence  Features and geometries, each after any blanks and record separators; a file whose name does not
 //	          promise a sequence is one if its
-//	          second value stands on a line of its own
+//	          second value is on a line of its own
 //
 // Repeated names: the last one counts, but a FeatureCollection has features once. Members that no
 // column holds are counted by name and dropped. A fourth and later ordinate is ignored and counted.

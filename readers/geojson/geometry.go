@@ -69,7 +69,7 @@ func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
 	return geoarrow.NoKind, p
 }
 
-// likelyKind returns the only kind whose name may stand at p, as far as the letters that tell the
+// likelyKind returns the only kind whose name may be at p, as far as the letters that tell the
 // names apart say, or NoKind.
 func (s *scanner) likelyKind(p int) geoarrow.Kind {
 	switch s.At(p) {
@@ -149,7 +149,7 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	return s.geometryObject(&m, s.space(p+1), open+1, mark)
 }
 
-// geometryObject reads the members from p on, which is behind the bracket or behind the members
+// geometryObject reads the members from p on, which is after the bracket or after the members
 // that m has.
 func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k geoarrow.Kind, end int) {
 	if end = s.geometryMembers(m, p, open, mark); end < 0 {
@@ -333,7 +333,7 @@ func (s *scanner) rewind(mark geometryMark) {
 }
 
 // resolveMembers sees to it that the builder holds what the last of repeated members said, once all
-// members are known. end is behind the object.
+// members are known. end is after the object.
 func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
 	if m.typePos < 0 {
 		return 0, s.wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)

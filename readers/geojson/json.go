@@ -12,7 +12,7 @@ import (
 )
 
 // This file knows RFC 8259: blanks, strings, literals, and values of which only the grammar
-// matters. Every function takes an index and gives the index behind what it read, or -1 with the
+// matters. Every function takes an index and gives the index after what it read, or -1 with the
 // fault set.
 
 const blanks = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
@@ -32,7 +32,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads the rest of a string whose opening quote stands before p. It gives the index of the
+// str reads the rest of a string whose opening quote is before p. It gives the index of the
 // closing quote, and whether there is an escape.
 func (s *scanner) str(p int) (end int, escaped bool) {
 	start := p

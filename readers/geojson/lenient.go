@@ -113,14 +113,14 @@ func (s *scanner) endRow(k geoarrow.Kind) {
 	}
 }
 
-// deviate notes a deviation at index p of the row at hand.
+// deviate notes a deviation at index p of the current row.
 func (s *scanner) deviate(p int, field, rule, done string) {
 	s.sink.Deviate(readers.Deviation{Offset: s.Base + int64(p), Row: s.feature, Field: field, Rule: rule, Done: done})
 }
 
 // object calls each with the members of the object at p, which looseSkip passed. name is nil where
-// the key is malformed, and valid until the next key. each gives the index behind the value, or -1.
-// A comma behind the last member is counted.
+// the key is malformed, and valid until the next key. each gives the index after the value, or -1.
+// A comma after the last member is counted.
 func (s *scanner) object(p int, counted bool, each func(name []byte, at int) int) int {
 	p = s.space(p + 1)
 	for s.At(p) != '}' {

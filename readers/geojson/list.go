@@ -34,7 +34,7 @@ func (s *scanner) arrayValue(c *rows.Column, p, open int) int {
 }
 
 // each calls do for each element of the valid array at p, with the index of its first byte; do
-// gives the index behind it, or -1 to stop.
+// gives the index after it, or -1 to stop.
 func (s *scanner) each(p int, do func(p int) int) {
 	p = s.space(p + 1)
 	for s.At(p) != ']' {

@@ -11,7 +11,7 @@ import (
 //	"a\x"  "bytes that are no UTF-8"  "control characters"    up to the next quote without a backslash
 
 // looseSkip passes any value, and sets loosened to the first token that is no JSON, or -1. Under
-// on_error: repair a comma may stand before a closing bracket. Nesting is not limited: what reads
+// on_error: repair a comma may be before a closing bracket. Nesting is not limited: what reads
 // the value limits it.
 func (s *scanner) looseSkip(p int) int {
 	s.loosened = -1
@@ -101,7 +101,7 @@ func (s *scanner) looseKey(p int) int {
 	return s.colon(p)
 }
 
-// looseToken passes a string, a number, a literal, or what stands in the place of one.
+// looseToken passes a string, a number, a literal, or what is in the place of one.
 func (s *scanner) looseToken(p int) int {
 	if s.At(p) == '"' {
 		return s.looseString(p)
@@ -121,7 +121,7 @@ func (s *scanner) looseToken(p int) int {
 	return end
 }
 
-// isDelimiter reports a byte that ends a token that is no string; the zeros behind the window do.
+// isDelimiter reports a byte that ends a token that is no string; the zeros after the window do.
 func isDelimiter(c byte) bool {
 	switch c {
 	case '{', '}', '[', ']', ',', ':', '"', 0:

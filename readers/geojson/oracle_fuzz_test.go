@@ -77,7 +77,7 @@ func (r oracleRun) difference(path string, data []byte) string {
 	return table.difference(want)
 }
 
-// errorDifference checks that an error lies in the file and is the same for the whole file at once.
+// errorDifference checks that an error is in the file and is the same for the whole file at once.
 func (r oracleRun) errorDifference(path string, data []byte, err error) string {
 	var parse *readers.ParseError
 	var limit *readers.LimitError

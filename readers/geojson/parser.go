@@ -63,7 +63,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		return readers.Summary{}, err
 	}
 	s.sum.BytesRead += s.Read
-	// another one stands in a row that may not be read again
+	// another one is in a row that may not be read again
 	s.sum.Appendable = s.sequence && s.inSequence && s.sum.CRS == geoarrow.CRS84
 	return s.sum, nil
 }

@@ -104,7 +104,7 @@ func (s *scanner) repairGeometry(p, end, open int) (k geoarrow.Kind) {
 // in calls f while the window shows another text.
 func (s *scanner) in(text []byte, f func() bool) bool {
 	saved := s.Window
-	s.Window = window.Of(append(text, ' ')) // behind a number something stands
+	s.Window = window.Of(append(text, ' ')) // after a number something stands
 	ok := f()
 	s.Window = saved
 	return ok

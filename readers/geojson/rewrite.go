@@ -22,7 +22,7 @@ type rewriter struct {
 	at       int
 	dst      []byte
 	open     []byte // brackets
-	key      string // the last one of the object at hand
+	key      string // the last one of the current object
 	geometry bool
 	done     string // what was done, of the last token that was no JSON
 }
@@ -61,7 +61,7 @@ func (r *rewriter) token() bool {
 	return true
 }
 
-// word writes a number, a literal, or what stands in the place of one.
+// word writes a number, a literal, or what is in the place of one.
 func (r *rewriter) word() bool {
 	end := r.at
 	for end < len(r.src) && !isDelimiter(r.src[end]) {

@@ -106,7 +106,7 @@ func (s *scanner) rootFeatures(r *root, p int) int {
 	end := s.array(p + 1)
 	if end < 0 && (s.err == nil || s.faulty) && r.typeOff >= 0 && r.kind != "FeatureCollection" {
 		s.err = nil
-		return s.failType(r.typeOff) // it stands before what is wrong with a feature
+		return s.failType(r.typeOff) // it is before what is wrong with a feature
 	}
 	return end
 }

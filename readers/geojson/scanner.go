@@ -14,7 +14,7 @@ import (
 )
 
 // scanner is one run of the CPU parser. Its methods read one thing of the grammar at an index of
-// the window and give the index behind it, or -1: then fault, or err, says why.
+// the window and give the index after it, or -1: then fault, or err, says why.
 type scanner struct {
 	window.Window
 	limits readers.Limits
@@ -41,9 +41,9 @@ type scanner struct {
 	sum   readers.Summary
 
 	onlyCRS bool       // the CRS is known: no other may follow
-	stop    int64      // no row that begins here or behind is read
+	stop    int64      // no row that begins here or after is read
 	stopped bool       // because of that the last reading ended
-	next    int64      // offset behind the last chunk: of the next row, or of what ends the rows
+	next    int64      // offset after the last chunk: of the next row, or of what ends the rows
 	rest    func() int // reads on with several workers when this scanner stopped
 
 	counted      bool  // a row was read that is not one of those left out
@@ -55,7 +55,7 @@ type scanner struct {
 	lastKind     geoarrow.Kind
 	gaps         [gapNone]gaps // what stood between values in the last features
 
-	passes   bool           // the feature at hand gives a name twice
+	passes   bool           // the current feature gives a name twice
 	replaced map[int64]bool // and these are the values that don't count
 }
 
@@ -238,7 +238,7 @@ func (s *scanner) row(p int) int {
 	}
 }
 
-// commit ends the row at hand, and gives the index behind it.
+// commit ends the current row, and gives the index after it.
 func (s *scanner) commit(end int) int {
 	if s.sink.Rows == 0 {
 		s.chunk.From = s.rowOffset
@@ -350,7 +350,7 @@ func (s *scanner) lineEnd(p int) int {
 	}
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like
+// chunkEnds reports whether the current chunk ends before the row at p, or before what looks like
 // one.
 func (s *scanner) chunkEnds(p int) bool {
 	at := s.Base + int64(p)
@@ -361,13 +361,13 @@ func (s *scanner) chunkEnds(p int) bool {
 		at-s.chunk.From >= s.limits.BatchBytes)
 }
 
-// pastStop reports whether the row at p is for others to read. Who leads hands over behind a row,
+// pastStop reports whether the row at p is for others to read. Who leads hands over after a row,
 // which tells what the others must know.
 func (s *scanner) pastStop(p int) bool {
 	return s.Base+int64(p) >= s.stop && (s.rest == nil || s.counted)
 }
 
-// stops says whether nothing behind p is to be read; p is where a row begins.
+// stops says whether nothing after p is to be read; p is where a row begins.
 func (s *scanner) stops(p int) bool {
 	s.stopped = s.pastStop(p)
 	return s.stopped

@@ -8,13 +8,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the rows of the chunk at hand, with what GeoJSON must know of them next to their
+// sink holds the rows of the current chunk, with what GeoJSON must know of them next to their
 // values.
 type sink struct {
 	rows.Sink
 	columns []*column // by their Index
 	id      *rows.Column
-	start   prediction // what stands before the first property
+	start   prediction // what is before the first property
 
 	repeats []int64        // offsets of features that give a name twice, found in this pass
 	known   map[int64]bool // the same, of the passes before
@@ -22,7 +22,7 @@ type sink struct {
 	restart bool // a row is malformed, and null in places: the chunk is read again, carefully
 	careful bool // the probe reads each row first, so that a malformed one leaves nothing in the types of columns
 
-	foreign []string         // names of the row at hand
+	foreign []string         // names of the current row
 	members map[string]int64 // foreign members of the rows before, by name
 }
 
@@ -55,7 +55,7 @@ func (k *sink) property(name []byte) *column {
 	return k.columns[k.Column(geoarrow.RoleAttribute, name).Index]
 }
 
-// Commit ends the row at hand, which began at an offset.
+// Commit ends the current row, which began at an offset.
 func (k *sink) Commit(at int64) {
 	k.Sink.Commit(at)
 	for _, name := range k.foreign {
@@ -64,7 +64,7 @@ func (k *sink) Commit(at int64) {
 	k.foreign = k.foreign[:0]
 }
 
-// Rollback forgets the row at hand.
+// Rollback forgets the current row.
 func (k *sink) Rollback() {
 	k.Sink.Rollback()
 	k.foreign = k.foreign[:0]

@@ -36,7 +36,7 @@ func text0(table *readers.Table) string {
 func TestBackslashes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025} {
 		for _, before := range []int{0, 1, 7, 31} {
-			// An odd run escapes the quote behind it.
+			// An odd run escapes the quote after it.
 			text := strings.Repeat("x", before) + strings.Repeat(`\`, n)
 			want := strings.Repeat("x", before) + strings.Repeat(`\`, n/2)
 			if n%2 == 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// value reads the value of property c at p into the row at hand. open is the number of brackets
+// value reads the value of property c at p into the current row. open is the number of brackets
 // around it.
 func (s *scanner) value(c *rows.Column, p, open int) int {
 	row := s.sink.Rows
@@ -61,7 +61,7 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 	return end
 }
 
-// pass checks the value of a property that nobody asked for: it is malformed where value finds it
+// pass checks the value of a property that is not requested: it is malformed where value finds it
 // so.
 func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
 	switch first := s.At(p); first {

@@ -85,7 +85,7 @@ func (g *givenPositions) at(i int) position {
 	return p
 }
 
-// takePositions takes the positions from first on away from the geometry at hand.
+// takePositions takes the positions from first on away from the current geometry.
 func (s *scanner) takePositions(first int) *givenPositions {
 	g, t := &s.sink.Geom, &s.given
 	t.x, t.y, t.z = append(t.x[:0], g.X[first:]...), append(t.y[:0], g.Y[first:]...), t.z[:0]
@@ -144,7 +144,7 @@ func circleThrough(a, b, c position) (o circle, at [3]float64, ok bool) {
 	return o, at, !math.IsInf(o.radius, 0) && !math.IsNaN(o.radius)
 }
 
-// through adds an arc behind its first position: through b to c.
+// through adds an arc after its first position: through b to c.
 func (s *scanner) through(a, b, c position) bool {
 	if o, at, ok := circleThrough(a, b, c); ok {
 		if !s.between(o, at[0], at[1], a.z, b.z) {

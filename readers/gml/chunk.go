@@ -59,7 +59,7 @@ func (s *scanner) pack() uint64 {
 	}.pack()
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at offset off.
+// chunkEnds reports whether the current chunk ends before the row at offset off.
 func (s *scanner) chunkEnds(off int64) bool {
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)

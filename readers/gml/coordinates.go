@@ -9,7 +9,7 @@ import (
 
 const coordinatesRule = "OGC 02-069 section 4.3.1"
 
-// separators are what stands between the numbers of coordinates.
+// separators are what is between the numbers of coordinates.
 type separators struct {
 	decimal byte // point of a number
 	cs      byte // between the ordinates of a tuple
@@ -99,11 +99,11 @@ func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad str
 	}
 }
 
-// ends reports a byte that may stand behind a number.
+// ends reports a byte that may follow a number.
 func (sep separators) ends(c byte) bool { return isBlank(c) || c == sep.cs || c == sep.ts }
 
 // foreign reads an ordinate at p that is not as package number has it: a decimal comma, a plus. It
-// gives the index behind it, or a complement as ordinate does.
+// gives the index after it, or a complement as ordinate does.
 func (s *scanner) foreign(t plainText, p int, sep separators) (v float64, end int) {
 	last := p
 	for last < t.n && !sep.ends(byteAt(t.q, last)) {

@@ -60,7 +60,7 @@ func (c *deviceChunks) first(text []byte) int {
 	}
 }
 
-// last returns where the last feature seems to begin behind the first byte of text, or -1.
+// last returns where the last feature seems to begin after the first byte of text, or -1.
 func (c *deviceChunks) last(text []byte) int {
 	opening := c.head.opening
 	for end := len(text); ; {

@@ -14,7 +14,7 @@ import (
 // learnBytes are looked at to learn the tags of a file.
 const learnBytes = 256 << 10
 
-// learn reads rows of a layer from text, which begins with one that stands in elements that another
+// learn reads rows of a layer from text, which begins with one that is in elements that another
 // scanner has open. opening is what rows begin with. It is nil if these are not for devices.
 func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, names systems,
 	maxDepth int,
@@ -204,7 +204,7 @@ func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml
 	l.open = append(l.open, i)
 }
 
-// template returns the tag at hand as the dictionary has it: with values of identifiers left open.
+// template returns the current tag as the dictionary has it: with values of identifiers left open.
 // ok: devices know all that its attributes say.
 func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool) {
 	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)

@@ -158,7 +158,7 @@ func (v *vocabulary) agree(found *kxml.XMLFound, f frame, named bool) bool {
 }
 
 // listSize returns what the lists of positions say of their size, or 0, whether there are any, and
-// whether all say the same. What a pos says counts for a list behind it.
+// whether all say the same. What a pos says counts for a list after it.
 func (v *vocabulary) listSize(found *kxml.XMLFound) (size int, some, ok bool) {
 	for i := range v.notes {
 		note := &v.notes[i]

@@ -8,12 +8,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// row is what the feature at hand said so far. Its values go to their columns once all of it is
+// row is what the current feature said so far. Its values go to their columns once all of it is
 // known to be well-formed.
 type row struct {
 	ids      [leadingColumns][]byte // nil: it has no such attribute
 	values   []value
-	property []byte        // the element at hand: the innermost one that is no geometry
+	property []byte        // the current element: the innermost one that is no geometry
 	in       *step         // the elements around it
 	others   []other       // geometries next to the one in the builder
 	wkb      []byte        // of those
@@ -127,7 +127,7 @@ func (s *scanner) properties(inside bool) bool {
 }
 
 // property reads an element of a feature whose start tag was read, up to its end: a value, a
-// geometry, or what holds such. Geometries stand inside of elements that name them, but not all
+// geometry, or what holds such. Geometries are inside of elements that name them, but not all
 // writers know.
 func (s *scanner) property(inside bool) bool {
 	name := s.X.Local()
@@ -256,7 +256,7 @@ func (s *scanner) suffixed(e *element, suffix string, text []byte) {
 }
 
 // keep returns a text that the XML scanner gave, as one that holds until the row ends. Padding of
-// package number is readable behind it.
+// package number is readable after it.
 func (s *scanner) keep(b []byte) []byte {
 	if s.X.InWindow(b) {
 		return b

@@ -48,7 +48,7 @@ func (s *scanner) ordinate(q unsafe.Pointer, p, n int) (v float64, end int) {
 }
 
 // double reads a whole text as a finite double of XML Schema: next to what JSON has, a plus, zeros
-// in front, no digit before or none behind the point. It writes the number as JSON has it, so that
+// in front, no digit before or none after the point. It writes the number as JSON has it, so that
 // one package decides how numbers are rounded. why is -1, or why there is none.
 func (s *scanner) double(text []byte) (v float64, why int) {
 	out, rest := s.digits[:0], text

@@ -48,7 +48,7 @@ func (o *other) path() []byte {
 }
 
 // otherGeometry reads a geometry that is not the row's own. One that can't be read is passed and
-// counted: nobody asked for it.
+// counted: it was not requested.
 func (s *scanner) otherGeometry(k shape, in *step, name []byte) bool {
 	start, shapes, crs := s.X.TagMark(), s.sink.Shapes, s.crs
 	o := other{in: in, name: name, from: len(s.row.wkb)}

@@ -38,7 +38,7 @@ func (s *scanner) polygon(c frame) bool {
 }
 
 // rings reads rings of a polygon up to its end tag, and counts them. late says that the exterior
-// stands behind an interior.
+// follows an interior.
 func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok bool) {
 	for {
 		switch s.X.Next() {

@@ -196,7 +196,7 @@ func (s *scanner) add(i int, v float64) {
 	}
 }
 
-// closes reads the end tag behind a text.
+// closes reads the end tag after a text.
 func (s *scanner) closes() bool {
 	switch s.X.Next() {
 	case xmltext.End:
@@ -207,7 +207,7 @@ func (s *scanner) closes() bool {
 	return false
 }
 
-// pairs reads positions of two ordinates from the content of the element at hand, and goes to the
+// pairs reads positions of two ordinates from the content of the current element, and goes to the
 // '<' behind. It gives false, with nothing read, for what is not written as nearly all are.
 func (s *scanner) pairs() bool {
 	if s.At(s.X.P-2) == '/' { // <posList/>
@@ -252,7 +252,7 @@ func (s *scanner) pairs() bool {
 	return false
 }
 
-// plainText is the text of an element with padding of package number behind it.
+// plainText is the text of an element with padding of package number after it.
 type plainText struct {
 	q     unsafe.Pointer
 	n     int

@@ -44,7 +44,7 @@ func (s *scanner) regroup(text plainText, sep separators) bool {
 	return true
 }
 
-// commas returns what stands between commas, without one at either end and without blanks around.
+// commas returns what is between commas, without one at either end and without blanks around.
 func commas(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for part := range bytes.SplitSeq(bytes.Trim(trim(text), ", \t\r\n"), []byte{','}) {

@@ -20,7 +20,7 @@ type scanner struct {
 	wanted     string  // name of the layer to be read; "": that of the first feature
 	schema     *schema // of the .xsd; nil: there is none
 	inside     bool    // a span of rows is read again
-	onlyHead   bool    // nothing is read but what stands in front of all members
+	onlyHead   bool    // nothing is read but what is before all members
 	skipErrors bool
 	linearize  bool // arcs become lines
 	tolerance
@@ -29,7 +29,7 @@ type scanner struct {
 	sink    *sink
 	chunk   readers.Span
 	sum     readers.Summary
-	row     row      // the feature at hand
+	row     row      // the current feature
 	crs     layerCRS // the system of the layer
 	dropped bool     // a row had set crs and was then found to be malformed
 	names   systems  // what srsName says
@@ -39,7 +39,7 @@ type scanner struct {
 	second  geoarrow.GeometryBuilder // of a geometry that is not the row's own
 	ends    curveEnds                // of the curve that was read last
 	given   givenPositions
-	inRing  bool      // the positions at hand are a LinearRing
+	inRing  bool      // the current positions are a LinearRing
 	numbers []float64 // of a list
 	digits  []byte    // a number as package number wants it
 	text    []byte    // coordinates that had to be decoded
@@ -53,14 +53,14 @@ type scanner struct {
 	membered bool // a member was met
 	wraps    bool // the root is no collection
 
-	stop      int64       // no row that begins here or behind is read
+	stop      int64       // no row that begins here or after is read
 	headBytes int64       // how many bytes of rows are parsed before other workers start; 0: none do
 	rest      func() bool // parses the other rows with several workers
 	stopped   bool        // a row was met that begins behind stop
 	part      bool        // of the file, for a worker
 	home      where       // of the first row of the part
-	ending    where       // of the row behind it
-	next      int64       // offset behind the last chunk: of the next row, or of the end of the file
+	ending    where       // of the row after it
+	next      int64       // offset after the last chunk: of the next row, or of the end of the file
 
 	inRow       bool  // a fault is one of a feature
 	feature     int64 // its number in the layer
@@ -123,7 +123,7 @@ func (s *scanner) resume(w *where) {
 	s.places = append(s.places[:0], w.places...)
 }
 
-// wrongFile is wrong for what concerns the file, not the feature that it stands in.
+// wrongFile is wrong for what concerns the file, not the feature that it is in.
 func (s *scanner) wrongFile(p int, field, rule, what string) bool {
 	s.Wrong(p, field, rule, what)
 	s.OfFile = true

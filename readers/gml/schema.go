@@ -23,7 +23,7 @@ type featureType struct {
 type leafElement struct {
 	name     string   // with those of the elements around it in front, each with a "/"
 	promise  *promise // of its values; nil: none, as its type is not known
-	many     bool     // it may stand there several times
+	many     bool     // it may be there several times
 	geometry bool     // it holds a geometry
 }
 
@@ -100,7 +100,7 @@ func (t *types) contentOf(element *node) *node {
 	return t.complex[local(element.attribute("type"))]
 }
 
-// collect adds the leaf elements of a complex type, which stand in the elements of way, to a
+// collect adds the leaf elements of a complex type, which are in the elements of way, to a
 // feature type: those of the type that it extends first.
 func (t *types) collect(f *featureType, content *node, way string, many bool, depth int) {
 	if depth > maxNested {
@@ -144,7 +144,7 @@ func (t *types) element(f *featureType, n *node, way string, many bool, depth in
 	default:
 		d.promise = t.simpleOf(n, typeName, 0)
 	}
-	if before := f.names[d.name]; before != nil { // of two elements of one name both may stand in a feature
+	if before := f.names[d.name]; before != nil { // of two elements of one name both may be in a feature
 		before.many = true
 		if before.promise != d.promise {
 			before.promise = nil

@@ -23,19 +23,19 @@ type column struct {
 	last int   // the last value in it
 }
 
-// sink holds the rows of the chunk at hand, with what GML must know of them next to their values.
+// sink holds the rows of the current chunk, with what GML must know of them next to their values.
 type sink struct {
 	rows.Sink
 	all      []*column // by their Index
 	leading  [leadingColumns]*column
 	fields   []field // of the values of the last row, in their order
-	row      int64   // number of the one at hand, over all that were begun
+	row      int64   // number of the current one, over all that were begun
 	schema   *schema
 	layer    string
 	declared []*leafElement // elements of the layer's type, each of which has a column
 
 	foreign map[string]int64 // geometries that no column holds, by the name of what they are in
-	inRow   []string         // those of the row at hand
+	inRow   []string         // those of the current row
 }
 
 // field is the column of an element.
@@ -110,7 +110,7 @@ func (k *sink) value(i int, v *value) *column {
 	return f.column
 }
 
-// commit ends the row at hand, which began at an offset.
+// commit ends the current row, which began at an offset.
 func (k *sink) commit(at int64) {
 	k.Commit(at)
 	for _, name := range k.inRow {
@@ -119,7 +119,7 @@ func (k *sink) commit(at int64) {
 	k.inRow = k.inRow[:0]
 }
 
-// rollback forgets the row at hand.
+// rollback forgets the current row.
 func (k *sink) rollback() {
 	k.Rollback()
 	k.inRow = k.inRow[:0]

@@ -121,7 +121,7 @@ func (s *scanner) isFME() bool {
 	return false
 }
 
-// warn counts the feature at hand if its positions are in a system whose name looks like one that
+// warn counts the current feature if its positions are in a system whose name looks like one that
 // obliges to an order of axes, and is not known.
 func (s *scanner) warn(c *system) {
 	if c.unknown && !s.row.warned {

@@ -24,7 +24,7 @@ const (
 type tolerance struct {
 	nulls   bool // a bad value is null
 	repairs bool // a defect with one obvious reading is read so
-	active  bool // the feature at hand is read again
+	active  bool // the current feature is read again
 	mode    string
 }
 
@@ -49,7 +49,7 @@ func (s *scanner) deviate(rule, done string) {
 	s.deviateAt(s.Base+int64(s.X.Fault.Pos), s.Field, rule, done)
 }
 
-// deviateAt notes a deviation of the feature at hand.
+// deviateAt notes a deviation of the current feature.
 func (s *scanner) deviateAt(offset int64, field, rule, done string) {
 	s.sink.Deviate(readers.Deviation{Offset: offset, Row: s.feature, Field: field, Rule: rule, Done: done})
 }

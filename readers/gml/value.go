@@ -62,7 +62,7 @@ func (v *value) guessNumber() {
 	}
 }
 
-// odd reads a number without digits before its point, or behind it, which JSON does not have.
+// odd reads a number without digits before its point, or after it, which JSON does not have.
 func odd(text []byte) (v float64, ok bool) {
 	var plain [64 + number.Padding]byte
 	if len(text) > 32 {
@@ -86,7 +86,7 @@ func odd(text []byte) (v float64, ok bool) {
 	return v, end == len(out) && !math.IsInf(v, 0)
 }
 
-// commit puts the feature at hand into the columns.
+// commit puts the current feature into the columns.
 func (s *scanner) commit() {
 	k := s.sink
 	k.row++

@@ -73,7 +73,7 @@ func (s *scanner) document() bool {
 	return s.walk()
 }
 
-// isFeature reports whether the root, which stands at an offset, is a feature, as the answer to the
+// isFeature reports whether the root, which is at an offset, is a feature, as the answer to the
 // stored query GetFeatureById is (OGC 09-025r2 section 7.9.3.6): it has an identifier, or it holds
 // a geometry. Then it is the next element to be read.
 func (s *scanner) isFeature(at int64) (is, ok bool) {
@@ -99,13 +99,13 @@ func (s *scanner) isFeature(at int64) (is, ok bool) {
 	return true, s.restart(at)
 }
 
-// restart goes back to the root, which stands at an offset.
+// restart goes back to the root, which is at an offset.
 func (s *scanner) restart(at int64) bool {
 	s.X.ResumeIn(&xmltext.Scanner{})
 	return s.GoTo(at)
 }
 
-// none says that the file, whose root stands at an offset, holds no features.
+// none says that the file, whose root is at an offset, holds no features.
 func (s *scanner) none(at int64, root string) bool {
 	if s.MoveTo(at) < 0 {
 		s.Failed = s.Err
@@ -153,7 +153,7 @@ func (s *scanner) report() bool {
 	return s.wrongFile(m.Index(&s.X), "", "", "the server sent an exception in place of features: "+text)
 }
 
-// walk reads what collections and members hold, from the place at hand on, to the end of the file
+// walk reads what collections and members hold, from the current place on, to the end of the file
 // or of the rows that are to be read.
 func (s *scanner) walk() bool {
 	for {

@@ -27,7 +27,7 @@ const (
 	doneNotRead = "not read"
 )
 
-// deviate notes what the table has in place of what stands at index p.
+// deviate notes what the table has in place of what is at index p.
 func (s *scanner) deviate(p int, field, rule, done string) {
 	s.deviateAt(s.Base+int64(p), field, rule, done)
 }

@@ -130,7 +130,7 @@ func (d *deviceRows) gather(list []deviceColumn) {
 		if d.Try(err); err != nil {
 			return
 		}
-		defer func() { d.Try(plain.Free(d.S)) }() // behind all work that was queued
+		defer func() { d.Try(plain.Free(d.S)) }() // after all work that was queued
 		from, to, _ := d.some(0, len(list))
 		d.Try(plain.Spans(d.K, d.S, from, to))
 		text = plain.Text
@@ -275,7 +275,7 @@ func (d *deviceRows) parse(r *device.Scratch, list []deviceColumn, at int) {
 	d.After(func() { d.Accept(device.CountBits(unsure) == 0, unsureNumber) })
 }
 
-// resolve gives the column the type of its kinds, unless nobody asked for it.
+// resolve gives the column the type of its kinds, unless it was not requested.
 func (d *deviceRows) resolve(c deviceColumn, kinds uint32) {
 	facts, left := c.Facts, kinds
 	for _, k := range factsOfNumbers {

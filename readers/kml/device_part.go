@@ -51,7 +51,7 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 // begins returns where the first Placemark seems to begin in text, or -1.
 func (c *deviceChunks) begins(text []byte) int { return bytes.Index(text, c.head.opening) }
 
-// beginsLast returns where the last Placemark behind the first byte seems to begin in text, or -1.
+// beginsLast returns where the last Placemark after the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	at := bytes.LastIndex(text, c.head.opening)
 	if at == 0 {

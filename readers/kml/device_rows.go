@@ -169,7 +169,7 @@ const (
 	manyTags  = "very many different tags, or one that is malformed"
 )
 
-// match looks the tags up. missed gets the first that is not known, behind the next await.
+// match looks the tags up. missed gets the first that is not known, after the next await.
 func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 	d.known = d.texts.snapshot()
 	first := device.Alloc[uint32](d.Work, 1)

@@ -61,7 +61,7 @@ func (t *tagTexts) snapshot() knownTags {
 // maxTags is how many different tags a file may have.
 const maxTags = 4096
 
-// idBegins is what stands before the value of an id that a device leaves open.
+// idBegins is what is before the value of an id that a device leaves open.
 const idBegins = ` id="`
 
 // learn adds tags by their texts, unless one is none, or there are too many.
@@ -91,7 +91,7 @@ func (t *tagTexts) learn(texts [][]byte) bool {
 
 // mean reads a tag.
 func (t *tagTexts) mean(text []byte) (tag kkml.KMLTag, ok bool) {
-	if name, end := bytes.CutPrefix(text, []byte{'/'}); end { // one that ends no element is found where it stands
+	if name, end := bytes.CutPrefix(text, []byte{'/'}); end { // one that ends no element is found where it is
 		name = bytes.TrimRight(name, " \t\r\n")
 		return kkml.KMLTag{End: true, Name: numbered(t.names, nil, string(name))}, true
 	}

@@ -196,7 +196,7 @@ func (s *scanner) schemaData() bool {
 	}
 }
 
-// commitData gives the extended data of the row to their columns, which stand in the order of the
+// commitData gives the extended data of the row to their columns, which are in the order of the
 // text. Of equal names the last one counts.
 func (s *scanner) commitData() {
 	k, data := s.sink, s.row.data

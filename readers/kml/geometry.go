@@ -130,7 +130,7 @@ func (s *scanner) countLine(before int) {
 	}
 }
 
-// builderMark is a place in the geometry at hand.
+// builderMark is a place in the current geometry.
 type builderMark struct {
 	geom      geoarrow.Mark
 	shapes    rows.Shapes
@@ -167,7 +167,7 @@ const (
 	innerBoundaries
 )
 
-// polygon reads a Polygon. If a hole stands before the shell, all is read in the order of the text
+// polygon reads a Polygon. If a hole is before the shell, all is read in the order of the text
 // first, so that the first fault is the one reported.
 func (s *scanner) polygon() bool {
 	m := s.mark()

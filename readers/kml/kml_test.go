@@ -21,7 +21,7 @@ func FuzzFormat(f *testing.F) { readertest.Fuzz(f, kml.Format(), windows, parall
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it, without
 // leading columns of nulls only; or, where the input has the mark ¦, a part of the error that
-// stands there.
+// is there.
 type textCase struct{ name, input, want string }
 
 // readCase is how the cases of a table are read.

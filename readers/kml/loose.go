@@ -13,7 +13,7 @@ import (
 // Google Earth and GDAL read most of them too.
 //
 //	1,2,0,3,4,0      two tuples of three: numbers of tuples between commas only
-//	1,2, 3,4, 5,6    three of two: a blank behind each second comma
+//	1,2, 3,4, 5,6    three of two: a blank after each second comma
 //	1,2,0,9 3,4,0,9  two of three: the fourth numbers are dropped
 //	1,2,undefined    no third number
 
@@ -24,7 +24,7 @@ const maxLooseBytes = 16 << 20
 type ordinate struct {
 	value   float64
 	missing bool // it is a word for no number, or nothing
-	wide    bool // blanks stand next to the comma behind it
+	wide    bool // blanks are next to the comma after it
 }
 
 // looseTuples are tuples that were read in another way than KML has it.
@@ -94,7 +94,7 @@ func (s *scanner) looseRuns(t *looseTuples, text []byte, most int) bool {
 	return t.cut(ends, most)
 }
 
-// looseRun reads a run of numbers, and gives the text behind it.
+// looseRun reads a run of numbers, and gives the text after it.
 func (s *scanner) looseRun(t *looseTuples, text []byte) (rest []byte, ok bool) {
 	for {
 		end := bytes.IndexFunc(text, func(r rune) bool { return r == ',' || isLooseBlank(r) })
@@ -118,7 +118,7 @@ func (s *scanner) looseRun(t *looseTuples, text []byte) (rest []byte, ok bool) {
 		if !comma {
 			return rest, true
 		}
-		if len(text) == 0 { // a comma behind the last number
+		if len(text) == 0 { // a comma after the last number
 			t.numbers = append(t.numbers, ordinate{missing: true})
 			return nil, true
 		}
@@ -178,7 +178,7 @@ func (t *looseTuples) cutRun(run []ordinate, pairs, triples, fours bool) int {
 		return t.tuples(len(run), size)
 	}
 	n := len(run)
-	if n > 3 && n%3 != 0 && run[n-1].missing { // a comma behind the last tuple
+	if n > 3 && n%3 != 0 && run[n-1].missing { // a comma after the last tuple
 		n--
 	}
 	switch {
@@ -194,7 +194,7 @@ func (t *looseTuples) cutRun(run []ordinate, pairs, triples, fours bool) int {
 	return 0
 }
 
-// tuples adds tuples of a size that make up a run; what is left of it, a comma behind the last one,
+// tuples adds tuples of a size that make up a run; what is left of it, a comma after the last one,
 // belongs to that.
 func (t *looseTuples) tuples(run, size int) int {
 	n := run / size
@@ -218,7 +218,7 @@ func spaced(run []ordinate) int {
 		n := i + 1 - last
 		last = i + 1
 		switch {
-		case i+1 == len(run) && n == 1 && run[i].missing: // behind the last comma
+		case i+1 == len(run) && n == 1 && run[i].missing: // after the last comma
 		case n != 2 && n != 3, size > 0 && n != size:
 			return 0
 		default:

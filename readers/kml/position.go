@@ -27,7 +27,7 @@ func space(q unsafe.Pointer, p int) int {
 }
 
 // coordinates reads the tuples of the element whose start tag was read, n at most, into the
-// builder, up to its end. They are read where they stand; only if there are comments, CDATA
+// builder, up to its end. They are read where they are; only if there are comments, CDATA
 // sections or references among them, as text that was decoded.
 func (s *scanner) coordinates(most int) bool {
 	if !s.repairs {
@@ -74,7 +74,7 @@ func (s *scanner) interrupted(p int) bool {
 }
 
 // tuples reads tuples of the text at q from p on, n at most, and gives the index of what is
-// none: "<", "&", or the zero behind the text.
+// none: "<", "&", or the zero after the text.
 func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 	for n := 0; ; n++ {
 		p = space(q, p)
@@ -96,7 +96,7 @@ func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 }
 
 // plain reads a tuple of two or three numbers without a blank between, as nearly all are, and gives
-// the index of what stands behind the blanks behind it; or -1 where it is another.
+// the index of what follows the blanks after it; or -1 where it is another.
 func (s *scanner) plain(q unsafe.Pointer, p int) int {
 	x, end := number.Float(q, p)
 	if end < 0 || byteAt(q, end) != ',' {

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// row is what the feature at hand said so far. Its values go to their columns once all of it is
+// row is what the current feature said so far. Its values go to their columns once all of it is
 // known to be well-formed.
 type row struct {
 	leading  [leadingColumns]value

@@ -32,7 +32,7 @@ type scanner struct {
 	chunk  readers.Span
 	sum    readers.Summary
 	digits []byte // a number as package number wants it
-	row    row    // the feature at hand
+	row    row    // the current feature
 	text   []byte // coordinates that had to be decoded
 
 	containers []container // that are open, the root first; in a part, the one whose rows are read first
@@ -43,12 +43,12 @@ type scanner struct {
 	schemas    schemas
 	header     int64 // end of the last Schema that counts; 0: there is none
 
-	stop      int64       // no row that begins here or behind is read
+	stop      int64       // no row that begins here or after is read
 	headBytes int64       // how many bytes of rows are parsed before other workers start; 0: none do
 	rest      func() bool // parses the other rows with several workers
 	stopped   bool        // a row was met that begins behind stop
 	part      bool        // no more than the container of the rows is read, of which the beginning is unknown
-	next      int64       // offset behind the last chunk: of the next row, or of what ends the rows
+	next      int64       // offset after the last chunk: of the next row, or of what ends the rows
 
 	asides      asides
 	quiet       bool  // text is read that was read before: what it deviates in is counted
@@ -113,7 +113,7 @@ func (s *scanner) seek(off int64) bool {
 	return s.GoTo(off)
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at offset off.
+// chunkEnds reports whether the current chunk ends before the row at offset off.
 func (s *scanner) chunkEnds(off int64) bool {
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)

@@ -56,7 +56,7 @@ var leading = [leadingColumns]struct {
 	columnWhen:          {name: "when", optional: true},
 }
 
-// sink holds the rows of the chunk at hand, with what KML must know of them next to their values.
+// sink holds the rows of the current chunk, with what KML must know of them next to their values.
 type sink struct {
 	rows.Sink
 	leading [leadingColumns]*rows.Column
@@ -65,7 +65,7 @@ type sink struct {
 
 	foreign   []foreign
 	foreignAt map[string]int
-	inRow     []int // which of them the row at hand has, each time
+	inRow     []int // which of them the current row has, each time
 }
 
 // namedColumn is the column of a name of extended data.
@@ -77,7 +77,7 @@ type namedColumn struct {
 // foreign counts the elements of a name that no column holds.
 type foreign struct {
 	name string
-	rule string // that it deviates from where geometries stand; "": none
+	rule string // that it deviates from where geometries are; "": none
 	n    int64  // in the rows of the chunk
 }
 
@@ -127,7 +127,7 @@ func (k *sink) attribute(i int, name []byte) *rows.Column {
 	return n.column
 }
 
-// count counts an element of the row at hand that no column holds, and gives which one of foreign
+// count counts an element of the current row that no column holds, and gives which one of foreign
 // it is.
 func (k *sink) count(name []byte) int {
 	i, ok := k.foreignAt[string(name)]
@@ -140,7 +140,7 @@ func (k *sink) count(name []byte) int {
 	return i
 }
 
-// commit ends the row at hand, which began at an offset.
+// commit ends the current row, which began at an offset.
 func (k *sink) commit(at int64) {
 	k.Commit(at)
 	for _, i := range k.inRow {
@@ -149,7 +149,7 @@ func (k *sink) commit(at int64) {
 	k.inRow = k.inRow[:0]
 }
 
-// rollback forgets the row at hand.
+// rollback forgets the current row.
 func (k *sink) rollback() {
 	k.Rollback()
 	k.inRow = k.inRow[:0]

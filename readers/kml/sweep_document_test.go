@@ -288,7 +288,7 @@ func (w *sweeper) coordinates(most int) string {
 	return w.tag("coordinates", b.String())
 }
 
-// drawn returns what may stand next to coordinates.
+// drawn returns what may be next to coordinates.
 func (w *sweeper) drawn() string {
 	return w.some(1, func() string {
 		return w.tag(w.pick("extrude", "tessellate"), w.flag()) + w.some(1, func() string {

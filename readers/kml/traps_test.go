@@ -367,7 +367,7 @@ func TestFaultsAtLimits(t *testing.T) {
 	}
 }
 
-// TestSkippedFault: an error behind a row that was left out says nothing of that row's field.
+// TestSkippedFault: an error after a row that was left out says nothing of that row's field.
 func TestSkippedFault(t *testing.T) {
 	_, err := readertest.Parse(t, kml.Format(), readertest.Input{
 		Name: "a.kml",
@@ -378,7 +378,7 @@ func TestSkippedFault(t *testing.T) {
 	}
 }
 
-// TestHoles reads polygons whose holes stand anywhere among the boundaries, against a plain
+// TestHoles reads polygons whose holes are anywhere among the boundaries, against a plain
 // reading.
 func TestHoles(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))

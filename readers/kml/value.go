@@ -88,7 +88,7 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 		"a number within the range of float64, which the schema says") || s.nullValue()
 }
 
-// nullValue makes a value null that has the fault at hand, where that is asked for.
+// nullValue makes a value null that has the current fault, where that is requested.
 func (s *scanner) nullValue() bool {
 	if s.nulls {
 		s.deviate(s.X.Fault.Pos, s.Field, ruleValue, doneNull)

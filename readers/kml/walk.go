@@ -24,7 +24,7 @@ func (s *scanner) document() bool {
 	return s.walk()
 }
 
-// walk reads what containers hold, from the place at hand on, to the end of the file or of the rows
+// walk reads what containers hold, from the current place on, to the end of the file or of the rows
 // that are to be read.
 func (s *scanner) walk() bool {
 	for {

@@ -90,7 +90,7 @@ func unpackBrotli(dst, src []byte) ([]byte, error) {
 	return unpackStream(dst, brotli.NewReader(bytes.NewReader(src)))
 }
 
-// unpackStream reads to the end, behind which gzip has a checksum.
+// unpackStream reads to the end, after which gzip has a checksum.
 func unpackStream(dst []byte, r io.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(r, dst); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type group struct {
 	row      int64 // number of the first one
 	rows     int64
 	bytes    int64 // of its columns, unpacked
-	from, to int64 // where they lie in the file
+	from, to int64 // where they are in the file
 }
 
 // A row group that is not larger is one piece of work. A larger one is read a batch at a time: what
@@ -84,7 +84,7 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 	return nil
 }
 
-// stream returns the rows of a large group, one batch behind the other.
+// stream returns the rows of a large group, one batch after the other.
 func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, want records.Rows,
 	put func(records.Load) error,
 ) error {
@@ -169,7 +169,7 @@ type leafReader struct {
 	leaf   *pqarrow.SchemaField
 	nested bool
 	reader *pqarrow.ColumnReader
-	column column // the rows at hand
+	column column // the current rows
 }
 
 // open begins with the rows of a group. streamed: its columns are read from the file as they are

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
 
-// column is the rows at hand of a column. In a list or a struct it has levels next to its values
+// column is the current rows of a column. In a list or a struct it has levels next to its values
 // (Dremel, Melnik et al. 2010; parquet-format, "Nested Encoding"):
 //
 //	rep  how many of the lists around it go on with an entry; 0: a new row

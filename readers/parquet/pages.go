@@ -154,7 +154,7 @@ func (p *page) values() int64 {
 	return p.of().fields[fieldValues]
 }
 
-// levelBytes returns how many bytes of a page of the second version stand in front of its values.
+// levelBytes returns how many bytes of a page of the second version are before its values.
 func (p *page) levelBytes() int64 {
 	if p.kind != pageDataV2 {
 		return 0
@@ -163,7 +163,7 @@ func (p *page) levelBytes() int64 {
 	return c.fields[fieldDefinitionBytes] + c.fields[fieldRepetitionBytes]
 }
 
-// check refuses what Arrow's own code does not read as it stands. left is how many bytes of the
+// check refuses what Arrow's own code does not read unchanged. left is how many bytes of the
 // column follow the header.
 func (p *page) check(left int64) error {
 	c := p.of()

@@ -12,7 +12,7 @@ import (
 )
 
 // pageHeader returns a PageHeader of small numbers, 0 to 63, in Thrift's compact protocol; contents
-// are its fields behind those of the sizes.
+// are its fields after those of the sizes.
 func pageHeader(kind, unpacked, packed byte, contents ...byte) []byte {
 	return slices.Concat([]byte{0x15, 2 * kind, 0x15, 2 * unpacked, 0x15, 2 * packed}, contents, []byte{0})
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // This file reads BYTE_STREAM_SPLIT (parquet-format, Encodings.md), which Arrow's own code does
-// not: columns that have it are written anew with plain values, not packed, and stand behind the
+// not: columns that have it are written anew with plain values, not packed, and follow the
 // end of the file for that code.
 //
 //	values             a0 a1 a2 a3  b0 b1 b2 b3
@@ -30,7 +30,7 @@ import (
 // byteStreamSplit is the encoding's number.
 const byteStreamSplit parquet.Encoding = 9
 
-// splicedFile is a file with more bytes behind its end.
+// splicedFile is a file with more bytes after its end.
 type splicedFile struct {
 	*source.File
 	more []byte
@@ -155,7 +155,7 @@ func (s *splitColumn) page(p *page, at int64, dst *[]byte) error {
 	return nil
 }
 
-// levels returns how many bytes of a page of the first version stand in front of its values.
+// levels returns how many bytes of a page of the first version are before its values.
 func (s *splitColumn) levels(p *page, body []byte) (int64, error) {
 	in := bytes.NewReader(body)
 	r, c := bufio.NewReader(in), p.of()

@@ -35,7 +35,7 @@ type values struct {
 	src     *source.File
 	column  *schema.Column
 	packing compress.Compression
-	most    int64 // bytes that may be asked for
+	most    int64 // bytes that may be requested
 
 	dictionary       int64 // values of it
 	packed, unpacked []byte

@@ -82,7 +82,7 @@ type result struct {
 
 // readsMore reports a table of repair that differs from that of fail as it may: repair reads what
 // fail passes, as a KML element in the wrong case. So the first deviation that only repair has says
-// "read as"; others may lie in what was read. One that only fail has says "not read", or repair
+// "read as"; others may be in what was read. One that only fail has says "not read", or repair
 // reads its place.
 func (r *result) readsMore(fail *result) bool {
 	if r.err != nil {

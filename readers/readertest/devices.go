@@ -22,7 +22,7 @@ func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers
 }
 
 // Accepted asks that the engines of Devices, made with these sizes, read at least n chunks,
-// and a share of those that they were asked for.
+// and a share of those that they requested.
 func Accepted(t testing.TB, list []readers.Engine, chunkBytes []int64, least int64, share float64) {
 	t.Helper()
 	var chunks, refused int64

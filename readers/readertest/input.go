@@ -22,7 +22,7 @@ type Input struct {
 	Limits  readers.Limits
 	Parser  func(readers.Layout) readers.Parser // nil: the format's CPU engine
 
-	// Siblings are the files that lie next to it, by extension: ".cpg". They have the stem of Name.
+	// Siblings are the files that are next to it, by extension: ".cpg". They have the stem of Name.
 	Siblings map[string][]byte
 }
 
@@ -170,7 +170,7 @@ type golden struct {
 	name     string // of the file without its folder
 	path     string
 	text     []byte
-	siblings map[string][]byte // that lie next to it, by extension
+	siblings map[string][]byte // that are next to it, by extension
 }
 
 // goldens returns the files of testdata that have one of the format's extensions.

@@ -8,7 +8,7 @@ import (
 )
 
 // Mutants reads a file with one mistake, again and again: each byte of text[from:to] is left out or
-// stands twice, or a byte of an alphabet stands before it or in its place. A GPU engine has to give
+// stands twice, or a byte of an alphabet is before it or in its place. A GPU engine has to give
 // the outcome of the CPU engine. It has to read an eighth of as many chunks as there are files, at
 // least, or it was hardly asked; those with the mistake it may refuse.
 //

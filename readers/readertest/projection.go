@@ -19,7 +19,7 @@ const projectedBytes = 197
 // Projected reads some columns of an input by the CPU engine and by the variants, and asks for the
 // same columns of the whole table, byte for byte, under the same names, or for the same error. Of
 // the others nothing may be kept, unless the geometry is the only column. pick says which of the
-// table's columns are asked for, the geometry among them.
+// table's columns are requested, the geometry among them.
 func Projected(t testing.TB, f readers.Format, in Input, pick func(columns []string) []string, variants ...Variant) {
 	t.Helper()
 	r := openInput(t, f, in)
@@ -122,12 +122,12 @@ func projectedOutcome(t *readers.Table, err error, asked readers.Projection) []b
 	return append(fmt.Appendf(nil, "%q\n", columnNames(t)), outcome(&out, nil)...)
 }
 
-// asks reports whether a column of a table is asked for.
+// asks reports whether a column of a table is requested.
 func asks(asked readers.Projection, name string) bool {
 	return asked.Covers(readers.Project([]string{name}))
 }
 
-// kept says what a table has of columns that nobody asked for, if it has anything.
+// kept says what a table has of columns that are not requested, if it has anything.
 func kept(t *readers.Table, asked readers.Projection) error {
 	for _, b := range t.Batches {
 		for i := range b.Attributes {

@@ -24,7 +24,7 @@ import (
 //	ignored ordinates: 1
 //
 // Floats have the fewest digits that give them back, NaN its bits. Geometries are of the kind and
-// dimension that the file says. The CRS stands there unless it is OGC:CRS84.
+// dimension that the file says. The CRS is there unless it is OGC:CRS84.
 func Columns(t *readers.Table) string {
 	var b strings.Builder
 	names, cells := rendered(t)

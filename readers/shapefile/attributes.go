@@ -120,7 +120,7 @@ func (r *partReader) first(s *sink, row int64, err error) error {
 	from := row
 	for _, m := range s.malformed {
 		if r.skip || m.lacking {
-			break // err is one that is not skipped, or stands before what is lacking
+			break // err is one that is not skipped, or is before what is lacking
 		}
 		if _, before := r.attributesFrom(s, from, m.row); before != nil {
 			err = before

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// body is the arrays of a shape, as they lie in its record:
+// body is the arrays of a shape, as they are in its record:
 //
 //	byte  0   4        shape type
 //	byte  4  32        xmin ymin xmax ymax; not looked at
@@ -24,7 +24,7 @@ import (
 //	      +   8·points m
 type body struct {
 	points       int
-	surplus      int // bytes behind the shape
+	surplus      int // bytes after the shape
 	dim          geoarrow.Dim
 	parts, kinds []byte
 	xy, z, m     []byte // z and m are empty where dim lacks them
@@ -62,7 +62,7 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	return need, need + (2+points)*measure, true
 }
 
-// head returns how many bytes stand before the arrays of a shape that is no point.
+// head returns how many bytes are before the arrays of a shape that is no point.
 func (t shapeType) head() int {
 	if t.family() == multiPoint {
 		return maxHead - 4
@@ -131,10 +131,10 @@ func (b *body) setM(m []byte) {
 	}
 }
 
-// noMeasure: a measure that is not above it is none.
+// noMeasure: a measure that is not above it is not one.
 const noMeasure = -1e38
 
-// checkParts checks that every part has points, one behind the other.
+// checkParts checks that every part has points, one after the other.
 func (b *body) checkParts() (at int, err error) {
 	if len(b.parts) == 0 && b.points > 0 {
 		return 36, fmt.Errorf("%d points are in no part", b.points)

@@ -29,7 +29,7 @@ func (b box) join(c box) box {
 	return box{min(b[0], c[0]), min(b[1], c[1]), max(b[2], c[2]), max(b[3], c[3])}
 }
 
-// contains reports whether no part of c lies outside of b.
+// contains reports whether no part of c is outside of b.
 func (b box) contains(c box) bool {
 	return b[0] <= c[0] && b[1] <= c[1] && b[2] >= c[2] && b[3] >= c[3]
 }
@@ -45,7 +45,7 @@ func (b box) meetsRay(p spot) bool { return b[1] <= p.y && p.y <= b[3] && b[2] >
 // blockItems is how many items, or blocks, a block has.
 const blockItems = 16
 
-// boxTree finds boxes among many that lie in a row, neighbours near each other: an R-tree that is
+// boxTree finds boxes among many that are in a row, neighbours near each other: an R-tree that is
 // packed in the order that there is.
 //
 //	level 1  [           ...           ]     boxes of 16 blocks

@@ -55,7 +55,7 @@ func (n *nesting) wholeInside(a, b *nestedRings, from int32) bool {
 	return true
 }
 
-// crossed reports whether the line from p to q crosses an edge of r: the ends of each lie on
+// crossed reports whether the line from p to q crosses an edge of r: the ends of each are on
 // different sides of the other, and none on its line.
 func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
 	around := nowhere
@@ -99,7 +99,7 @@ func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(fro
 	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
 }
 
-// upright reports whether a ring has almost no area seen from above, as a wall has: what lies in
+// upright reports whether a ring has almost no area seen from above, as a wall has: what is in
 // it cannot be told from x and y.
 func (n *nesting) upright() bool {
 	const least = 1e-9 // of the square of its box's larger side

@@ -7,7 +7,7 @@ import (
 )
 
 // nestAll puts the rings of polygons that have several in the order of GeoArrow: outer rings in the
-// order of the file, each with its holes behind it. A row of several outer rings becomes a
+// order of the file, each with its holes after it. A row of several outer rings becomes a
 // MultiPolygon, and the column with it. It gives a bit for each kind of rows that there is then.
 func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (all uint32) {
 	var parts []int32 // of MultiPolygons: the rings up to each one and with it

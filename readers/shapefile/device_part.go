@@ -47,7 +47,7 @@ type deviceChunks struct {
 	*job
 	shx         *source.File
 	entries     int64 // of the .shx
-	first, next int64 // records of the chunk at hand, and the one behind them
+	first, next int64 // records of the current chunk, and the one after them
 	nest        nesting
 	spare       []float64 // of nesting
 }
@@ -69,7 +69,7 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return start, end, ""
 }
 
-// find returns the first record that begins at or behind an offset, and where that is; behind the
+// find returns the first record that begins at or after an offset, and where that is; after the
 // last one the end of the file.
 func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	low, high, place := int64(0), c.entries, c.end
@@ -88,7 +88,7 @@ func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	return low, place, nil
 }
 
-// placeOf returns where a record lies.
+// placeOf returns where a record is.
 func (c *deviceChunks) placeOf(record int64) (int64, error) {
 	var place [4]byte
 	if _, err := c.shx.ReadAt(place[:], headerBytes+record*indexEntry); err != nil {

@@ -16,7 +16,7 @@ import (
 //	.dbf -> rows -> columns
 //	.shx -> records -> shapes -> parts, positions -> kinds
 //
-// What lies in what is the host's to find out: it gets the rings of polygons as they stand in the
+// What is in what is the host's to find out: it gets the rings of polygons as they are in the
 // file, and puts those of the few that have several in order.
 type deviceShapes struct {
 	*device.Work

@@ -167,7 +167,7 @@ func TestDeviceSweep(t *testing.T) {
 		if r.IntN(8) == 0 {
 			in.Options["include_deleted"] = "true"
 		}
-		if n := len(in.Text); n > 100 && r.IntN(4) == 0 { // behind the back of the .shx
+		if n := len(in.Text); n > 100 && r.IntN(4) == 0 { // after the back of the .shx
 			in.Text = slices.Clone(in.Text)
 			in.Text[100+r.IntN(n-100)] = byte(r.IntN(4) * r.IntN(64))
 		}
@@ -243,7 +243,7 @@ func many(n int, record func(i int) (content []byte, attributes string)) readert
 	return withIndex(in)
 }
 
-// spaced has room behind records.
+// spaced has room after records.
 func spaced(records []string) []string {
 	for i := range records {
 		records[i] += strings.Repeat(" ", 12)
@@ -359,7 +359,7 @@ func TestDeviceIsNotAsked(t *testing.T) {
 	}
 }
 
-// TestDeviceGivesUp has rings of which the CPU engine won't say which lies in which.
+// TestDeviceGivesUp has rings of which the CPU engine won't say which is in which.
 func TestDeviceGivesUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one polygon takes some millions of steps, again and again")

@@ -25,7 +25,7 @@ const (
 // rule is where the standard says what a file looks like.
 const rule = "ESRI Shapefile Technical Description, July 1998"
 
-// readHeader returns the shape type of the file. What is wrong stands at byte at.
+// readHeader returns the shape type of the file. What is wrong is at byte at.
 func readHeader(r io.ReaderAt, size int64) (kind shapeType, at int64, err error) {
 	if size == 0 {
 		return 0, 0, fmt.Errorf("the file is empty, expected a header of %d bytes", headerBytes)

@@ -10,30 +10,30 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// indexEntry is the size of an entry of a .shx, which has one for each record behind a header like
+// indexEntry is the size of an entry of a .shx, which has one for each record after a header like
 // that of the .shp:
 //
 //	byte 0  4  big-endian  offset of the record in 16-bit words
 //	byte 4  4  big-endian  length of its content in 16-bit words
 const indexEntry = 8
 
-// entryAt returns an entry of a .shx: where the record lies, and how long its content is, in bytes.
+// entryAt returns an entry of a .shx: where the record is, and how long its content is, in bytes.
 func entryAt(b []byte) (place, content int64) {
 	return 2 * int64(binary.BigEndian.Uint32(b)), contentBytes(b)
 }
 
-// order is where the records of a file lie.
+// order is where the records of a file are.
 type order uint8
 
 const (
-	inSequence order = iota // one behind the other; there is no .shx, or it says something else
-	indexed                 // one behind the other, as the .shx has it
+	inSequence order = iota // one after the other; there is no .shx, or it says something else
+	indexed                 // one after the other, as the .shx has it
 	moved                   // where the .shx says
 )
 
-// orderOf finds out where the records of a file lie: whether they have to be looked for by its
+// orderOf finds out where the records of a file are: whether they have to be looked for by its
 // .shx. That is so where somebody changed shapes in place: a shape that no longer fits is written
-// behind all others, one that became shorter leaves a gap, and what was there before is still
+// after all others, one that became shorter leaves a gap, and what was there before is still
 // there. Elsewhere the records follow each other in the order of their numbers, and the .shx, right
 // or wrong, does not matter. Three questions, of which the first one decides nearly every file:
 //
@@ -155,7 +155,7 @@ func (w *walk) recordsFollow() (bool, error) {
 	return true, nil
 }
 
-// entriesLead answers question 3. Records that lie in one another have more bytes than the file:
+// entriesLead answers question 3. Records that are in one another have more bytes than the file:
 // else a small file could hold any number of shapes.
 func (w *walk) entriesLead() (bool, error) {
 	w.records.stop = 0 // no more is read at a time than is near
@@ -174,7 +174,7 @@ func (w *walk) entriesLead() (bool, error) {
 	return true, nil
 }
 
-// contentOf returns how long the content of the record at an offset is, or -1 if there is not one
+// contentOf returns how long the content of the record at an offset is, or -1 if there is none
 // of the number.
 func (w *walk) contentOf(at, number int64) (int64, error) {
 	if at < headerBytes || w.src.Size-at < recordHead {

@@ -75,7 +75,7 @@ func (d *decoder) mendParts(content []byte) (done string) {
 	return ""
 }
 
-// behind returns the shape without the points before one, at which part 0 begins.
+// after returns the shape without the points before one, at which part 0 begins.
 func (b *body) behind(first int) body {
 	out := b.moved(first)
 	out.points -= first

@@ -30,14 +30,14 @@ type nesting struct {
 	byLeft []int32 // rings by the left side of their boxes
 	bySize []int32 // rings by area, the largest first
 	tree   boxTree // of byLeft, if they are many
-	found  []int32 // rings that may contain the one at hand
+	found  []int32 // rings that may contain the current one
 	steps  int     // that are left
 
-	order  []int32 // outer rings, each with its holes behind it
+	order  []int32 // outer rings, each with its holes after it
 	outers int
 }
 
-// nestedRings is a ring and where it lies.
+// nestedRings is a ring and where it is.
 type nestedRings struct {
 	box      box
 	area     float64  // doubled, positive if counterclockwise
@@ -193,7 +193,7 @@ func (n *nesting) edgeTree(r *nestedRings) *boxTree {
 	return &t
 }
 
-// arrange puts the outer rings in the order of the file, and behind each its holes in that order.
+// arrange puts the outer rings in the order of the file, and after each its holes in that order.
 func (n *nesting) arrange() {
 	for i := range n.rings {
 		if r := &n.rings[i]; !r.outer() {

@@ -271,7 +271,7 @@ func TestNestingOfRandomRings(t *testing.T) {
 	}
 }
 
-// checkArranged checks that order has every ring once: outer rings ascending, and behind each its
+// checkArranged checks that order has every ring once: outer rings ascending, and after each its
 // holes, ascending.
 func checkArranged(t *testing.T, n *nesting) {
 	t.Helper()

@@ -14,7 +14,7 @@ type numbers uint8
 const (
 	strictNumbers  numbers = iota // its own, which must be in sequence
 	indexedNumbers                // its place among the entries of the .shx, unless those are wrong
-	countedNumbers                // how many records lie before it
+	countedNumbers                // how many records are before it
 )
 
 // recordDefect is what on_error: repair mends about a record, at a byte of it.
@@ -148,14 +148,14 @@ func (r *partReader) indexedAt(at int64) (int64, error) {
 	return row, nil
 }
 
-// countedAt returns how many records lie before an offset.
+// countedAt returns how many records are before an offset.
 func (r *partReader) countedAt(at int64) (rows int64, err error) {
 	_, err = r.records(headerBytes, at, 0, func(int64, int64, []byte) { rows++ })
 	return rows, err
 }
 
 // decide returns the length of the content of the record at an offset: as the record says, unless
-// no record of the next number follows then, and one does behind as many bytes as the counts of the
+// no record of the next number follows then, and one does after as many bytes as the counts of the
 // shape say.
 func (r *partReader) decide(at, row, content int64) (int64, error) {
 	left := r.src.Size - at - recordHead
@@ -191,7 +191,7 @@ func (r *partReader) decide(at, row, content int64) (int64, error) {
 	return content, nil
 }
 
-// follows reports whether the file ends, or a record of the next number begins, behind a content of
+// follows reports whether the file ends, or a record of the next number begins, after a content of
 // n bytes.
 func (r *partReader) follows(at, content, row int64) (bool, error) {
 	next := at + recordHead + content

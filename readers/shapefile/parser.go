@@ -33,7 +33,7 @@ type job struct {
 	skip   bool          // on_error: skip
 	nulls  bool          // on_error: null or repair
 	repair bool          // on_error: repair
-	places *deviceChunks // where records lie, if numbers are indexedNumbers
+	places *deviceChunks // where records are, if numbers are indexedNumbers
 
 	numbers numbers
 	walked  sync.Once // of inOrder

@@ -18,7 +18,7 @@ type partReader struct {
 	pooled bool   // memory of parts serves again
 
 	guessing bool           // what is read may be no record
-	defects  []recordDefect // of the record at hand
+	defects  []recordDefect // of the current record
 }
 
 // reader returns a reader whose parts keep their memory.

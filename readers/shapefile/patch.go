@@ -13,15 +13,15 @@ const (
 	// each point from the third one on makes a triangle with the one before it and the first one
 	triangleFan
 	outerRing // begins a polygon
-	innerRing // a hole of the polygon at hand
+	innerRing // a hole of the current polygon
 	firstRing // begins a polygon of which no one knows which ring is the outer one
 	ring      // a further ring of it
 	triangles // every three points are a triangle; from ESRI's extended records of 2006
 )
 
 // patches adds a MultiPatch as a MultiPolygon: a polygon of each triangle, and one of each outer or
-// first ring and the rings behind it. A ring that the file calls an inner one is a hole, unless it
-// lies outside of the outer one; which one a further ring is in, nesting tells.
+// first ring and the rings after it. A ring that the file calls an inner one is a hole, unless it
+// is outside of the outer one; which one a further ring is in, nesting tells.
 func (d *decoder) patches(b *body) (at int, err error) {
 	n := len(b.kinds) / 4
 	for i := range n {
@@ -99,7 +99,7 @@ func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patch
 		p, q := b.part(i)
 		n.add(p-first, q-first)
 	}
-	if n.upright() { // its rings lie in one another as the file says, which cannot be seen from above
+	if n.upright() { // its rings are in one another as the file says, which cannot be seen from above
 		return append(groups, all), nil
 	}
 	if kind := b.patchKind(from); kind == firstRing || kind == ring {

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// recordHead is the size of what stands before the content of a record:
+// recordHead is the size of what is before the content of a record:
 //
 //	byte 0  4  big-endian  number of the record, from 1; from 0 in files of some writers
 //	byte 4  4  big-endian  length of the content in 16-bit words
@@ -146,11 +146,11 @@ func (r *partReader) find(from, stop int64) (int64, error) {
 	return -1, nil
 }
 
-// maxSurplus is how many bytes may stand behind a shape for a record to look like one. One that
+// maxSurplus is how many bytes may follow a shape for a record to look like one. One that
 // has more is read all the same.
 const maxSurplus = 64
 
-// plausible reports whether what stands at an offset looks like a record that holds a shape.
+// plausible reports whether what is at an offset looks like a record that holds a shape.
 func (r *partReader) plausible(at int64) (bool, error) {
 	if r.src.Size-at < nullRecord {
 		return false, nil

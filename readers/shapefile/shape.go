@@ -16,13 +16,13 @@ type decoder struct {
 	odd  oddities
 	nest nesting
 
-	surplus int // bytes behind the shape that was added last
+	surplus int // bytes after the shape that was added last
 }
 
 // oddities counts what is odd about shapes and kept as it is.
 type oddities struct{ unclosedRings, shortRings, shortLines int64 }
 
-// shape adds the shape that is the content of a record. What is wrong stands at byte at of it.
+// shape adds the shape that is the content of a record. What is wrong is at byte at of it.
 func (d *decoder) shape(content []byte) (at int, err error) {
 	if len(content) < 4 {
 		return 0, fmt.Errorf("a content of %d bytes has no room for a shape type", len(content))
@@ -123,7 +123,7 @@ func (d *decoder) lines(b *body) {
 }
 
 // rings adds a polygon of several rings: outer rings in the order of the file, each with its holes
-// behind it, in the order of the file.
+// after it, in the order of the file.
 func (d *decoder) rings(b *body) error {
 	n := len(b.parts) / 4
 	d.nest.begin(b.points)

@@ -9,7 +9,7 @@ import (
 type spot struct{ x, y float64 }
 
 // turn returns the exact sign of the area of the triangle a, b, p: positive if p lies left of the
-// line from a to b, 0 if on it. A position that is not finite lies on every line.
+// line from a to b, 0 if on it. A position that is not finite is on every line.
 //
 // Nearly always the sign of the rounded area is certain, by the bound of Shewchuk, "Adaptive
 // Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates" (1997), section 4.3;

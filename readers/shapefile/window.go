@@ -10,15 +10,15 @@ import (
 )
 
 // windowBytes is how much is read at a time: small enough to be parsed from the cache that read put
-// it in. tailBytes is how much is read behind the part at hand, of which only the end of a record
+// it in. tailBytes is how much is read after the current part, of which only the end of a record
 // is needed.
 const windowBytes, tailBytes = 256 << 10, 4 << 10
 
-// window is the bytes of the file around the record at hand.
+// window is the bytes of the file around the current record.
 type window struct {
 	ctx  context.Context
 	src  *source.File
-	stop int64 // behind it little is needed
+	stop int64 // after it little is needed
 	step int   // bytes of one read, windowBytes but in tests
 
 	base int64  // offset of have

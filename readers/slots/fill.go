@@ -14,7 +14,7 @@ import (
 )
 
 // FillTime is how long it took to bring a chunk's text: to page-locked memory, and from there to
-// the device behind the last byte that was read.
+// the device after the last byte that was read.
 type FillTime struct{ Read, Upload time.Duration }
 
 // Fill brings n bytes of a file, from an offset on, to the slot's text, and waits for them. It
@@ -66,7 +66,7 @@ type pieces struct {
 
 	mu    sync.Mutex
 	free  []*gpu.Ring
-	fills []*fill // with pieces that nobody reads yet, in the order in which they were asked for
+	fills []*fill // with pieces that nobody reads yet, in the order in which they were requested
 }
 
 // read has a text read and copied, and waits until it is read. It is there once the slot's stream

@@ -16,7 +16,7 @@ const (
 	largeChunkBytes = 40 << 20
 	chunkBytes      = 32 << 20 // elsewhere, and a half, a quarter, ... of it where that does not fit
 	minChunkBytes   = 1 << 20
-	slackBytes      = 1 << 20 // behind a chunk, for the rest of its last row
+	slackBytes      = 1 << 20 // after a chunk, for the rest of its last row
 	// at least, for what formats keep on the device from chunk to chunk: without any, no chunk is
 	// read
 	spareBytes = 1 << 18

@@ -2,7 +2,7 @@ package slots
 
 import "sync"
 
-// place is where a chunk stands.
+// place is where a chunk is.
 type place struct {
 	file any
 	at   int64

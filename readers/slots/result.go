@@ -34,8 +34,8 @@ func (p *pinnedStack) pop() *gpu.PinnedBuffer {
 	return m
 }
 
-// Result is page-locked memory for the columns of one chunk, from which slices are cut one behind
-// the other. What does not fit lies on the heap.
+// Result is page-locked memory for the columns of one chunk, from which slices are cut one after
+// the other. What does not fit is on the heap.
 type Result struct {
 	from *pinnedStack
 	held []*gpu.PinnedBuffer
@@ -48,7 +48,7 @@ func (r *Result) Give() {
 	r.held, r.rest = nil, nil
 }
 
-// Cut takes n elements, at a multiple of 64 bytes. They hold anything. Not locked: they lie on the
+// Cut takes n elements, at a multiple of 64 bytes. They hold anything. Not locked: they are on the
 // heap.
 func Cut[T any](r *Result, n int) (out []T, locked bool) {
 	bytes := n * int(unsafe.Sizeof(*new(T)))

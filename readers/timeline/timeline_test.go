@@ -39,7 +39,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestWrite compares the rows that a viewer shows: spans of one stage that overlap lie in different
+// TestWrite compares the rows that a viewer shows: spans of one stage that overlap are in different
 // ones.
 func TestWrite(t *testing.T) {
 	var text strings.Builder

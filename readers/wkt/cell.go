@@ -13,12 +13,12 @@ import (
 
 // Cell reads geometries that stand one by one in the cells of another format. The zero value is
 // ready; it serves one goroutine, and allocates only where a cell is malformed or its slice has no
-// room behind it.
+// room after it.
 type Cell struct {
 	MaxDepth int // open GeometryCollections; 0: readers.DefaultMaxDepth
 
 	text text
-	copy []byte // of a text without room behind it
+	copy []byte // of a text without room after it
 }
 
 // CellError says what is wrong with the text of a geometry, and where.
@@ -41,11 +41,12 @@ type Geometry struct {
 // Read reads the geometry that a text says, WKT or EWKT with any blanks and line ends around it,
 // into b, and counts in shapes what is odd about it. The row stays open: the caller ends it with
 // End, or takes it back with b.Undo if other cells of its record are malformed. Text that is no
-// geometry gives a *CellError, and leaves b and shapes as they were behind the last row of b; empty
+// geometry gives a *CellError, and leaves b and shapes as they were after the last row of b; empty
 // text and NULL are no geometry: whether they are a null is the caller's to say.
 //
-//	text  the byte behind it is set to 0 while it is read, and put back. A slice with less than number.Padding
-//	      bytes of capacity behind its
+//	text  the byte after it is set to 0 while it is read, and put back. A slice with less than
+//	number.Padding
+//	      bytes of capacity after its
 //	      length is copied first; of a window it is w.Text(p, end+number.Padding)[:end-p]
 func (c *Cell) Read(b *geoarrow.GeometryBuilder, shapes *rows.Shapes, text []byte) (Geometry, error) {
 	n := len(text)

@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// readCell returns the WKT of what a Cell makes of a text, with room behind it or not. Behind it
+// readCell returns the WKT of what a Cell makes of a text, with room after it or not. Behind it
 // stands what would go on with the text.
 func readCell(t testing.TB, text string, room bool) (out string, srid int, err error) {
 	t.Helper()

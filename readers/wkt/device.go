@@ -61,7 +61,7 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	d.read(part)
 }
 
-// firstRow returns where the first row seems to begin in text behind something that stands at index
+// firstRow returns where the first row seems to begin in text behind something that is at index
 // first or further on and ends a row, or -1.
 func firstRow(text []byte, first int) int {
 	last := byte(0) // the last byte that is not blank
@@ -85,9 +85,9 @@ func firstRow(text []byte, first int) int {
 	return -1
 }
 
-// lastRow returns where the last row behind the first byte seems to begin in text, or -1.
+// lastRow returns where the last row after the first byte seems to begin in text, or -1.
 func lastRow(text []byte) int {
-	letter := -1 // the last one that only blanks, ";" and letters stand behind, up to what was looked at
+	letter := -1 // the last one that only blanks, ";" and letters follow, up to what was looked at
 	for p := len(text) - 1; p >= 0; p-- {
 		switch c := text[p]; {
 		case mayBegin(c):
@@ -105,8 +105,8 @@ func lastRow(text []byte) int {
 	return -1
 }
 
-// endsRow reports whether c seems to end a row behind a byte that is not blank: a line end does not
-// behind a bracket or comma, and ";" not behind a digit, where it ends an SRID.
+// endsRow reports whether c seems to end a row after a byte that is not blank: a line end does not
+// after a bracket or comma, and ";" not after a digit, where it ends an SRID.
 func endsRow(c, before byte) bool {
 	switch c {
 	case '\n', '\r':

@@ -9,7 +9,7 @@ import (
 )
 
 // DeviceCells is geometries that a device reads. What is found there is complete in the functions
-// that are given to After behind those of ReadCells.
+// that are given to After after those of ReadCells.
 type DeviceCells struct {
 	Geometry *geoarrow.Geometry
 	Starts   gpu.Buffer[int64] // first byte of each row, in the text

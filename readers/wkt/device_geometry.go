@@ -98,7 +98,7 @@ func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	return sh
 }
 
-// rings finds the parts, rings and positions of rows, and checks what stands between them. It waits
+// rings finds the parts, rings and positions of rows, and checks what is between them. It waits
 // for the device.
 func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kgeom.TypeKind]) {
 	if d.Stopped() {
@@ -112,7 +112,7 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kgeo
 		d.Try(err)
 		return
 	}
-	defer func() { d.Try(rings.Free(d.S)) }() // behind all work that was queued
+	defer func() { d.Try(rings.Free(d.S)) }() // after all work that was queued
 	d.Accept(rings.Offset < 0, "brackets that do not fit the kind of geometry")
 	sh.at = kgeom.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),

@@ -12,7 +12,7 @@ import (
 // fault is why the parser stopped. It costs nothing until it becomes an error.
 type fault struct {
 	pos   int    // index of what is wrong
-	seen  int    // index behind the bytes that say so; at the end of the text more of it might say otherwise
+	seen  int    // index after the bytes that say so; at the end of the text more of it might say otherwise
 	want  string // what was expected there, or what is wrong where bare is set
 	bare  bool
 	depth bool // not malformed but nested beyond maxDepth
@@ -76,7 +76,7 @@ func (s *scanner) error() error {
 // maxFound bounds the text that an error quotes.
 const maxFound = 40
 
-// found says what stands at the beginning of b for an error: a word, a character or a byte. whole
+// found says what is at the beginning of b for an error: a word, a character or a byte. whole
 // is what ends with b.
 func found(b []byte, whole string) string {
 	if len(b) == 0 {

@@ -11,7 +11,7 @@
 //	position    = number number [ number [ number ] ]
 //
 // This is the text of OGC 06-103r4 section 7 (ISO 19125-1), and the EWKT of PostGIS. Words may be
-// in any case, the tag of a dimension behind a blank or not, and blanks and line ends between any
+// in any case, the tag of a dimension after a blank or not, and blanks and line ends between any
 // two words, numbers and brackets of a row. EMPTY may stand for any bracket but that of a position.
 // Where the standard is silent or not what is written:
 //
@@ -63,7 +63,7 @@ func Format() readers.Format {
 // unit is what errors call a row: it need not be a line.
 const unit = "row"
 
-// open reads the options: nothing stands in front of the rows. The Dialect is the geoarrow.CRS of
+// open reads the options: nothing is before the rows. The Dialect is the geoarrow.CRS of
 // the option.
 func open(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 	var crs geoarrow.CRS

@@ -26,7 +26,7 @@ func (t *text) tagged(p int, outer geoarrow.Dim) (k geoarrow.Kind, end int) {
 	return h.kind, p
 }
 
-// body reads what stands behind the head of a geometry that is no collection.
+// body reads what follows the head of a geometry that is no collection.
 func (t *text) body(p int, k geoarrow.Kind) int {
 	switch k {
 	case geoarrow.Point:
@@ -198,7 +198,7 @@ func (t *text) polygonOfMulti(p int) int {
 	return p
 }
 
-// cutTo forgets positions behind the first n, and not the dimension that they gave the row.
+// cutTo forgets positions after the first n, and not the dimension that they gave the row.
 func (t *text) cutTo(n int) {
 	g := t.geom
 	g.X, g.Y, g.Z, g.M = g.X[:n], g.Y[:n], g.Z[:min(n, len(g.Z))], g.M[:min(n, len(g.M))]

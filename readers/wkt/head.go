@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// head is what stands before the bracket of a geometry: its name and the tag of its dimension, with
+// head is what is before the bracket of a geometry: its name and the tag of its dimension, with
 // all blanks.
 type head struct {
 	text [maxHead]byte

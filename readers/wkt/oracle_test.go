@@ -58,7 +58,7 @@ var (
 
 type oracleReader struct {
 	tokens []string
-	glued  []bool // no blank stands before the token
+	glued  []bool // no blank is before the token
 	failed bool
 }
 
@@ -249,7 +249,7 @@ func commas[T any](elements []T, text func(T) string) string {
 	return "(" + strings.Join(all, ", ") + ")"
 }
 
-// body writes what stands behind the name.
+// body writes what follows the name.
 func (s *shape) body(kind string, own, row geoarrow.Dim) string {
 	position := func(v []float64) string {
 		out := numberText(v[0]) + " " + numberText(v[1])

@@ -8,7 +8,7 @@ import (
 )
 
 // Numbers are those of JSON and, as strtod(3) has it, with a plus, zeros in front, no digit before
-// or none behind the point; nan, inf and infinity in any case and with a sign, which a NaN does not
+// or none after the point; nan, inf and infinity in any case and with a sign, which a NaN does not
 // keep. One beyond float64 is an error.
 
 var nan = math.Float64frombits(0x7ff8000000000000)

@@ -23,7 +23,7 @@ type parser struct {
 	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the whole file, rows behind those that are known, or again a span of rows that an
+// Parse reads the whole file, rows after those that are known, or again a span of rows that an
 // earlier Parse emitted. A Span's State is not needed: an SRID in the rows before makes a file that
 // is not Appendable.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,

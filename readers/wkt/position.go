@@ -28,7 +28,7 @@ func (t *text) positions(p int) int {
 			}
 		}
 		if more {
-			if isBlank(t.at(p)) { // a second one behind a comma
+			if isBlank(t.at(p)) { // a second one after a comma
 				p = t.space(p)
 			}
 			if p = t.usual(p); p < 0 {
@@ -139,7 +139,7 @@ func (t *text) end(p int, v [4]float64, n int) int {
 	return p
 }
 
-// add adds a position of the dimension at hand.
+// add adds a position of the current dimension.
 func (t *text) add(v [4]float64) {
 	g := t.geom
 	g.X, g.Y = append(g.X, v[0]), append(g.Y, v[1])

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser over a file. Its methods give the index behind what they
+// scanner is one run of the CPU parser over a file. Its methods give the index after what they
 // read, or -1: then fault, or err, says why.
 type scanner struct {
 	window.Window
@@ -26,10 +26,10 @@ type scanner struct {
 	sink    *rows.Sink
 	chunk   readers.Span
 	sum     readers.Summary
-	row     int64 // number of the row at hand
-	stop    int64 // no row that begins here or behind is read
+	row     int64 // number of the current row
+	stop    int64 // no row that begins here or after is read
 	stopped bool  // because of that the last reading ended
-	next    int64 // offset of the row at hand, or of the end of the file
+	next    int64 // offset of the current row, or of the end of the file
 	closed  bool  // more than the end of the file ended the last row
 	known   int32 // SRID of the rows before, 0 if they have none
 }
@@ -53,7 +53,7 @@ func (s *scanner) refill(p int) int {
 	return 0
 }
 
-// rows reads the rows from p on, behind which nothing but what stands between rows is passed, and
+// rows reads the rows from p on, after which nothing but what is between rows is passed, and
 // emits them in chunks.
 func (s *scanner) rows(p int) bool {
 	for {
@@ -75,7 +75,7 @@ func (s *scanner) rows(p int) bool {
 	}
 }
 
-// between passes what may stand between rows, over any number of windows.
+// between passes what may be between rows, over any number of windows.
 func (s *scanner) between(p int) int {
 	q := s.Q
 	for {
@@ -106,7 +106,7 @@ func (s *scanner) readRow(p int) int {
 			return end
 		}
 		s.sink.Rollback()
-		if s.fault.seen >= s.N && !s.EOF { // the rest of the row may be behind the window
+		if s.fault.seen >= s.N && !s.EOF { // the rest of the row may be after the window
 			s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
 			if p = s.refill(p); p < 0 {
 				return -1
@@ -114,7 +114,7 @@ func (s *scanner) readRow(p int) int {
 			continue
 		}
 		if s.fault.depth || s.fault.file || !s.skipErrors && !s.nulls {
-			s.conflict(p, g.SRID) // it stands before what else is wrong
+			s.conflict(p, g.SRID) // it is before what else is wrong
 			return -1
 		}
 		if s.repairs {
@@ -164,7 +164,7 @@ func (s *scanner) conflict(p int, srid int32) bool {
 	return true
 }
 
-// commit ends the row at hand, which began at an offset. NULL is of no kind.
+// commit ends the current row, which began at an offset. NULL is of no kind.
 func (s *scanner) commit(g Geometry, at int64) {
 	if s.sink.Rows == 0 {
 		s.chunk.From = at
@@ -201,7 +201,7 @@ func (s *scanner) whole(p int) (g Geometry, end int) {
 	return g, s.behind(end)
 }
 
-// behind passes blanks behind a geometry that ends at end, up to what ends the row.
+// after passes blanks after a geometry that ends at end, up to what ends the row.
 func (s *scanner) behind(end int) int {
 	for {
 		switch c := s.at(end); {
@@ -261,12 +261,12 @@ func (s *scanner) rowEnd(p int) int {
 	}
 }
 
-// full reports whether the chunk at hand ends before the row at hand.
+// full reports whether the current chunk ends before the current row.
 func (s *scanner) full() bool {
 	return s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || s.next-s.chunk.From >= s.limits.BatchBytes)
 }
 
-// end finishes the chunk whose last row ended before the one at hand.
+// end finishes the chunk whose last row ended before the current one.
 func (s *scanner) end() bool {
 	s.sink.AddTo(&s.sum)
 	s.err = rows.Emit(s.sink, &s.Window, &s.chunk, s.next, s.limits, s.emit)

@@ -11,7 +11,7 @@ import (
 const byteOrderMark = "\xEF\xBB\xBF"
 
 // Begins reports whether a text begins as WKT or EWKT does: after a byte order mark, blanks and
-// SRID=n; the name of a geometry, a curve's too, and behind it a bracket or EMPTY. It looks no
+// SRID=n; the name of a geometry, a curve's too, and after it a bracket or EMPTY. It looks no
 // further.
 func Begins(text []byte) bool {
 	var room [readers.SniffBytes + number.Padding]byte

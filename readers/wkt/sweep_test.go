@@ -15,7 +15,7 @@ import (
 // sweepSeed is that of the first document; the others follow.
 const sweepSeed = 20261122
 
-// document returns rows of random geometries with anything that may stand between them, and now and
+// document returns rows of random geometries with anything that may be between them, and now and
 // then of what may not.
 func document(r *rand.Rand) []byte {
 	var b strings.Builder

@@ -10,10 +10,10 @@ import (
 )
 
 // text is one run of the parser over bytes in memory. Its methods read one thing of the grammar at
-// an index and give the index behind it, or -1: then fault says why. They look at every byte once,
-// from left to right, and none of them passes a zero: it stands behind the text.
+// an index and give the index after it, or -1: then fault says why. They look at every byte once,
+// from left to right, and none of them passes a zero: it follows the text.
 type text struct {
-	// the first byte; loads are not checked, the zero and number.Padding bytes behind it keep them
+	// the first byte; loads are not checked, the zero and number.Padding bytes after it keep them
 	// inside
 	q         unsafe.Pointer
 	geom      *geoarrow.GeometryBuilder
@@ -23,7 +23,7 @@ type text struct {
 
 	fault  fault
 	depth  int          // open collections
-	size   int          // ordinates of the positions of the geometry at hand; 0: its first position will say
+	size   int          // ordinates of the positions of the current geometry; 0: its first position will say
 	dim    geoarrow.Dim // of these, once size is known
 	outer  geoarrow.Dim // of the collection around it
 	hasTag bool         // its dimension is written
@@ -32,7 +32,7 @@ type text struct {
 	loose  func(p int, rule, done string) // notes a defect that is read in its obvious way; nil: each is a fault
 }
 
-// at returns the byte at index p, 0 behind the end.
+// at returns the byte at index p, 0 after the end.
 func (t *text) at(p int) byte { return byteAt(t.q, p) }
 
 func byteAt(q unsafe.Pointer, p int) byte { return *(*byte)(unsafe.Add(q, p)) }

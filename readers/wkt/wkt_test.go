@@ -24,7 +24,7 @@ func TestFormat(t *testing.T) { readertest.Run(t, wkt.Format(), variants...) }
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, wkt.Format(), variants...) }
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it; or, where the
-// input has the mark ¦, a part of the error that stands there.
+// input has the mark ¦, a part of the error that is there.
 type textCase struct{ name, input, want string }
 
 // readCase is how the cases of a table are read.

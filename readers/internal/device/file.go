@@ -18,7 +18,7 @@ import (
 // Chunks is what a format knows of the chunks of one file. One goroutine uses it.
 type Chunks interface {
 	// Bounds finds the rows that begin between two offsets: start is that of the first one, and end
-	// that of the first one behind stop, or of what is behind all rows. The text between is for a
+	// that of the first one after stop, or of what is after all rows. The text between is for a
 	// device, which begins it with an empty state. why says why there is none, and the chunk counts
 	// as refused; without it, end <= start says that there is nothing to be refused either. In both
 	// cases the CPU engine reads. An error of the file is a reason like others: a caller that reads
@@ -122,7 +122,7 @@ func (r *reader) onDevice(start, end int64) (part readers.Part, why string) {
 	return part, why
 }
 
-// pieces returns what belongs to the chunk that was looked for last, and lies in other files.
+// pieces returns what belongs to the chunk that was looked for last, and is in other files.
 func (r *reader) pieces() []Piece {
 	if c, ok := r.chunks.(Pieces); ok {
 		return c.Pieces()

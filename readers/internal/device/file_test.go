@@ -45,7 +45,7 @@ func newLines(text string) *lines {
 	}}
 }
 
-// behind returns the index behind a line feed, or -1.
+// after returns the index after a line feed, or -1.
 func behind(at int) int {
 	if at < 0 {
 		return -1
@@ -96,7 +96,7 @@ func (l *lines) Read(w *device.Work, part *readers.Part) {
 	w.After(func() { w.Accept(!has(late) || part.To == 0, "a line that is odd after all") })
 }
 
-// freeCounter counts how often it is freed, and what lies next to it.
+// freeCounter counts how often it is freed, and what is next to it.
 type freeCounter struct{ freed, others int }
 
 func (k *freeCounter) Free(*gpu.Stream) error {

@@ -14,7 +14,7 @@ type Piece struct {
 	Bytes int64
 }
 
-// Pieces are Chunks whose rows do not lie in one file alone.
+// Pieces are Chunks whose rows are not in one file alone.
 type Pieces interface {
 	Chunks
 
@@ -37,7 +37,7 @@ type chunkPieces struct {
 	bytes  int64
 }
 
-// gather puts the pieces behind bytes [start, end) of a file.
+// gather puts the pieces after bytes [start, end) of a file.
 func gather(src io.ReaderAt, start, end int64, pieces []Piece) *chunkPieces {
 	g := &chunkPieces{at: start}
 	for _, p := range append([]Piece{{src, start, end - start}}, pieces...) {

@@ -6,7 +6,7 @@ import "io"
 type Probe struct {
 	Src   io.ReaderAt
 	Begin int64 // of the rows: there one begins, whatever it looks like
-	End   int64 // of the rows, or of the file: nothing behind it is looked at
+	End   int64 // of the rows, or of the file: nothing after it is looked at
 	Back  int64 // bytes before an offset that First is given too, if a row is told by them: the line feed before it
 
 	// First and Last give the index in text, which is not empty, of the first and of the last place
@@ -23,9 +23,9 @@ const (
 	maxBytes   = 1 << 20
 )
 
-// Chunk finds the span from the first row that seems to begin at or behind from, to the first one
+// Chunk finds the span from the first row that seems to begin at or after from, to the first one
 // behind stop. start is -1 if none is near. Behind the last place where a row seems to begin
-// nothing is taken: the last row, and what is behind it, is for the CPU engine. So end is start
+// nothing is taken: the last row, and what is after it, is for the CPU engine. So end is start
 // where that one is the only row.
 func (p *Probe) Chunk(from, stop int64) (start, end int64, err error) {
 	start, err = p.next(from)
@@ -57,7 +57,7 @@ func (p *Probe) Bounds(from, stop int64, missing string) (start, end int64, why 
 	return start, end, ""
 }
 
-// next returns where the first row at or behind an offset seems to begin, or -1: there is none
+// next returns where the first row at or after an offset seems to begin, or -1: there is none
 // near.
 func (p *Probe) next(at int64) (int64, error) {
 	if at == p.Begin {
@@ -75,7 +75,7 @@ func (p *Probe) next(at int64) (int64, error) {
 	}
 }
 
-// last returns where the last row seems to begin that begins behind an offset, or -1: there is none
+// last returns where the last row seems to begin that begins after an offset, or -1: there is none
 // near the end.
 func (p *Probe) last(behind int64) (int64, error) {
 	for size := int64(firstBytes); ; size *= 8 {

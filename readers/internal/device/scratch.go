@@ -8,7 +8,7 @@ type Scratch struct {
 	free []func() error
 }
 
-// InRoom has the memory that do takes given back behind all work that it queued.
+// InRoom has the memory that do takes given back after all work that it queued.
 func InRoom(w *Work, do func(*Scratch)) {
 	r := &Scratch{Work: w}
 	defer func() {

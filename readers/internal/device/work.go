@@ -90,8 +90,8 @@ func (w *Work) Await() {
 	}
 }
 
-// Bring has the results so far copied, all of them: what they lie in may serve something else
-// behind it.
+// Bring has the results so far copied, all of them: what they are in may serve something else
+// after it.
 func (w *Work) Bring() { w.Try(w.bring()) }
 
 // bring has short results copied.
@@ -140,7 +140,7 @@ func Read[T any](w *Work, b gpu.Buffer[T]) []T {
 const shortBytes = 64 << 10
 
 // Result has the elements of b copied into page-locked memory, which is the part's until its
-// Release; they are there behind the next Await. Until then, or until Bring, b stays as it is.
+// Release; they are there after the next Await. Until then, or until Bring, b stays as it is.
 func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	if w.Stopped() || b.Len() == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 // Most is how many bytes of text Find looks at: text and index stay in the processor's first cache.
 const Most = 16 << 10
 
-// Padding is how many bytes must be readable behind the text.
+// Padding is how many bytes must be readable after the text.
 const Padding = block
 
 // block is how many bytes a word of a mask stands for.
@@ -19,22 +19,23 @@ const block = 64
 // other.
 //
 //	text      1,"a,b"LF LF 2,LF
-//	Starts    0 2 8 9 11 12      of each field, and of what stands behind the last: a field ends one byte
+//	Starts    0 2 8 9 11 12      of each field, and of what follows the last: a field ends one
+//	byte
 //	                             before the next begins
 //	Records   0 3                indices of Starts: a line of no bytes is no record
 type Index struct {
 	Starts  []uint32
 	Records []uint32 // of the first field of each
-	End     int      // of the last record, behind its line end
+	End     int      // of the last record, after its line end
 
 	High bool // a byte of the text may be no ASCII
-	// where, in quoted fields, stands the second of two quotes for one, and behind them one that no
+	// where, in quoted fields, stands the second of two quotes for one, and after them one that no
 	// text reaches
 	Doubled []uint32
 
 	masks  [Most / block]masks
 	starts [Most + 1 + block]uint32 // a block's are written at a time
-	ends   [Most + block]uint32     // indices of starts of what stands behind a line end
+	ends   [Most + block]uint32     // indices of starts of what follows a line end
 }
 
 // masks say what 64 bytes are, the first one in the lowest bit.
@@ -132,7 +133,7 @@ type carry struct {
 //	text      , " a " " , " , b
 //	quotes    . 1 . 1 1 . 1 . .
 //	inside    . 1 1 . 1 1 . . .     from each opening quote to the byte before the closing one
-//	opening   . 1 . . 1 . . . .     behind a separator, or behind a closing quote: two for one
+//	opening   . 1 . . 1 . . . .     after a separator, or after a closing quote: two for one
 //	closing   . . . 1 . . 1 . .     before a separator, or before an opening quote
 func (f *finder) add(at uint32, m *masks) bool {
 	quotes := m.quotes & f.quotes

@@ -30,7 +30,7 @@ func (f *finder) listWide(text unsafe.Pointer, blocks, at int, delimiter, quote 
 	return listAVX512(&f.carry, text, blocks, at+1, &numbers, &f.starts[1], &f.ends[0], delimiter, quote)
 }
 
-// listAVX512 is listWide, with at the byte behind the first one. Separators become numbers
+// listAVX512 is listWide, with at the byte after the first one. Separators become numbers
 // with a mask that moves bytes together (VPCOMPRESSB), 16 of which are written at a time.
 //
 //go:noescape

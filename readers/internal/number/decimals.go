@@ -7,7 +7,7 @@ import "unsafe"
 // that is not plain, and gives how many it read, 64 at most, and which of them are there, a bit
 // each: an empty text is none, and 0 in out. A number is plain that Float reads to its last byte,
 // of at most 15 digits and without an exponent. Processors differ in what else they take for plain,
-// never in its value. At least Padding bytes behind each start must be readable.
+// never in its value. At least Padding bytes after each start must be readable.
 func Decimals(out []float64, q unsafe.Pointer, starts, first []uint32) (n int, valid uint64) {
 	if most := min(len(out), len(first), 64); most > 0 {
 		return decimals(out[:most], q, starts, first)

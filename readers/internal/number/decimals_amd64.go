@@ -47,7 +47,7 @@ func makeConstants() *constants {
 				from := byte(0x80) // the shuffle writes 0
 				switch {
 				case digit >= before:
-					from = byte(digit + 1) // behind the point
+					from = byte(digit + 1) // after the point
 				case digit >= 0:
 					from = byte(digit)
 				}

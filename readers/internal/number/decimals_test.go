@@ -122,7 +122,7 @@ func isPlain(field string) bool {
 	return field == "" || isNumber(field) && digits <= 15 && !strings.ContainsAny(field, "eE")
 }
 
-// fieldsOf writes fields with a separator behind each, and says where they begin.
+// fieldsOf writes fields with a separator after each, and says where they begin.
 func fieldsOf(column []string) (text unsafe.Pointer, starts, first []uint32) {
 	var b []byte
 	for i, field := range column {

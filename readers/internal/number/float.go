@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Padding is how many zero bytes must be readable behind the last byte of a buffer. They also end a
+// Padding is how many zero bytes must be readable after the last byte of a buffer. They also end a
 // number that ends the text.
 const Padding = 64
 
@@ -20,13 +20,13 @@ const Padding = 64
 //	          v is an infinity: the number is beyond float64, ^end is p. [Skip] tells where such a number ends
 //
 // A number that ends where the text so far ends may go on in the text to come, an infinity too:
-// "e-300" may follow 400 digits. It allocates only for numbers of more than 19 digits that lie next
+// "e-300" may follow 400 digits. It allocates only for numbers of more than 19 digits that are next
 // to the middle of two float64.
 func Float(q unsafe.Pointer, p int) (v float64, end int) {
 	// Usual numbers have 1 to 8 digits, a point, and digits: up to 19 in all. Without the point the
 	// digits are
 	//
-	//	text    -122.4194155,    p is behind the sign, n = 3
+	//	text    -122.4194155,    p is after the sign, n = 3
 	//	head     122.4194        bytes p to p+8, the first n of them are the integer part
 	//	shifted  22.41941        bytes p+1 to p+9
 	//	first    12241941        the first n of head, the others of shifted: 8 digits, no load depends on n

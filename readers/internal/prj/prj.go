@@ -1,4 +1,4 @@
-// Package prj reads the .prj that lies next to a file: the coordinate reference system of its
+// Package prj reads the .prj that is next to a file: the coordinate reference system of its
 // geometries, as ESRI and OGC write it.
 package prj
 

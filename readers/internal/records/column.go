@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// maxNesting is how deep types may stand inside of one another.
+// maxNesting is how deep types may be inside of one another.
 const maxNesting = 64
 
 // target returns what the values of an Arrow type become.
@@ -198,7 +198,7 @@ func (r rows) nulls() (geoarrow.Column, error) {
 	return c, nil
 }
 
-// views returns strings or bytes that stand anywhere in several buffers.
+// views returns strings or bytes that are anywhere in several buffers.
 //
 //	length, 4 bytes | up to 12 bytes of text
 //	length, 4 bytes | first 4 bytes of text | number of the buffer, 4 bytes | offset in it, 4 bytes
@@ -318,7 +318,7 @@ func (r rows) runs() (geoarrow.Column, error) {
 	return pick(&entries, numbers)
 }
 
-// elements returns where the elements of lists stand in their child: those of row i from ends[i] to
+// elements returns where the elements of lists are in their child: those of row i from ends[i] to
 // ends[i+1].
 func (r rows) elements() (child rows, ends []int64, err error) {
 	data := r.data.Children()[0]

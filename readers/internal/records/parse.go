@@ -42,7 +42,7 @@ type Parser struct {
 	Plan    *Plan
 	Columns readers.Projection
 	Null    bool // on_error: null or repair: a row's malformed geometry or time is null
-	Check   bool // columns that nobody asked for are read all the same, so that what is wrong with them is an error
+	Check   bool // columns that are not requested are read all the same, so that what is wrong with them is an error
 	// Loads calls put with each batch of the file, in order. Batches are loaded side by side.
 	// Batches without a row of want may be left out, if Load.Row says so of those behind.
 	Loads func(ctx context.Context, src *source.File, limits readers.Limits, want Rows, put func(Load) error) error
@@ -93,7 +93,7 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 		return failed
 	})
-	if ended != nil && failed == nil { // its place is behind the batches that were put
+	if ended != nil && failed == nil { // its place is after the batches that were put
 		failed = batches.put(0, func() (batchResult, error) { return batchResult{err: ended}, nil })
 	}
 	if failed == nil {
@@ -118,7 +118,7 @@ type batchResult struct {
 // errEnough ends a parse of one chunk.
 var errEnough = errors.New("the chunk is there")
 
-// load returns l.Do, whose panics are those of Arrow's own code over a file that is none.
+// load returns l.Do, whose panics are those of Arrow's own code over a file that is not one.
 func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, err error) {
 	err = Guard(func() error {
 		b, err = l.Do()
@@ -213,7 +213,7 @@ type piece struct {
 	row      int64 // number of the first one
 }
 
-// add cuts a batch into pieces of chunks. The error of one comes behind those of the rows before
+// add cuts a batch into pieces of chunks. The error of one comes after those of the rows before
 // it, as if there were one worker.
 func (p *parse) add(l batchResult) error {
 	if l.err != nil {

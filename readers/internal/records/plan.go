@@ -107,7 +107,7 @@ func NewPlan(schema *arrow.Schema) (*Plan, error) {
 	return p, nil
 }
 
-// uniqueNames returns a name that stands there before the number of its next place: a, a_1, a_2.
+// uniqueNames returns a name that is there before the number of its next place: a, a_1, a_2.
 func uniqueNames(schema *arrow.Schema) []string {
 	taken := map[string]bool{}
 	for _, f := range schema.Fields() {

@@ -17,7 +17,7 @@ const (
 	slotName, slotChildren, slotCustomMetadata = 0, 5, 6
 	slotKey, slotValue                         = 0, 1
 	maxDepth                                   = 64
-	// bytes of all names and metadata: those of a table that stands in several places count there
+	// bytes of all names and metadata: those of a table that is in several places count there
 	maxTexts = 256 << 20
 )
 
@@ -29,7 +29,7 @@ func Message(message []byte) (kind byte, body int64) {
 }
 
 // CheckBatch looks at the buffers of the message of a record batch or a dictionary, of which
-// Arrow's own code believes where they lie in the body, and how many of them a column of views has.
+// Arrow's own code believes where they are in the body, and how many of them a column of views has.
 // It panics where message is no flatbuffer.
 func CheckBatch(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
@@ -123,7 +123,7 @@ func (t table) text(slot int) int64 {
 }
 
 // CheckSchema walks the schema of a message before Arrow's own code does, which would follow a
-// table that stands in many places into each of them: a small message of tables of tables may have
+// table that is in many places into each of them: a small message of tables of tables may have
 // more fields than there is memory for. A flatbuffer of a field has 16 bytes or more.
 func CheckSchema(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}

@@ -19,7 +19,7 @@ type rows struct {
 	from, to int // without data.Offset()
 }
 
-// at returns where row i of the array stands in its buffers.
+// at returns where row i of the array is in its buffers.
 func (r rows) at(i int) int { return r.data.Offset() + r.from + i }
 
 func (r rows) len() int { return r.to - r.from }
@@ -55,7 +55,7 @@ func (r rows) validity() (valid []byte, nulls int, err error) {
 	return bitsOf(b, r.at(0), n), nulls, nil
 }
 
-// bitsOf copies n bits from bit at on to bit 0; those behind them are zero.
+// bitsOf copies n bits from bit at on to bit 0; those after them are zero.
 func bitsOf(b []byte, at, n int) []byte {
 	out := make([]byte, (n+7)/8)
 	bitutil.CopyBitmap(b, at, n, out, 0)
@@ -152,7 +152,7 @@ func offset(b []byte, width, i int) int64 {
 	return int64(le64(b[8*i:]))
 }
 
-// spans returns where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound
+// spans returns where the elements of rows are, of lists and texts: ends[i] and ends[i+1] bound
 // those of row i. There are no more than most.
 func (r rows) spans(width int, most int64) (ends []int64, err error) {
 	b, n := r.buffer(1), r.len()

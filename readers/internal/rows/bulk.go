@@ -3,7 +3,7 @@ package rows
 import "math/bits"
 
 // FilledMany counts n values, 64 at most, that were appended. Those are null whose bit in valid is
-// not set, the first one lowest: what was appended for them stands under a null.
+// not set, the first one lowest: what was appended for them is under a null.
 func (c *Column) FilledMany(n int, valid uint64) {
 	nulls := n - bits.OnesCount64(valid)
 	if nulls > 0 && c.nulls == 0 {

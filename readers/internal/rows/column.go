@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Store is how a column keeps the values of the chunk at hand, while their final type is still
+// Store is how a column keeps the values of the current chunk, while their final type is still
 // open.
 type Store uint8
 
@@ -35,7 +35,7 @@ type Column struct {
 	Store  Store
 	Kinds  geoarrow.FactKinds
 	N      int  // rows filled; the ones behind are null so far
-	Unread bool // nobody asked for it: values are checked and end with Pass
+	Unread bool // it was not requested: values are checked and end with Pass
 	Plain  bool // texts are never taken for dates or times
 	Guess  bool // holds the geometry, as was guessed: no column of its own unless it is in Sink.Text
 	forced bool
@@ -116,7 +116,7 @@ func (c *Column) Pad(row int) {
 	}
 }
 
-// zero appends what stands under a null.
+// zero appends what is under a null.
 func (c *Column) zero() {
 	switch c.Store {
 	case StoreBool, StoreInt:
@@ -140,7 +140,7 @@ func (c *Column) Filled() {
 	c.N++
 }
 
-// Pass ends the row with a value that was checked, and that nobody asked for.
+// Pass ends the row with a value that was checked, and that is not requested.
 func (c *Column) Pass() {
 	c.Kinds |= geoarrow.FactUnread
 	c.N++
@@ -217,7 +217,7 @@ func (c *Column) truncate(rows int) {
 	}
 }
 
-// KindOf returns the lexical kind of a number. The kinds of facts stand in the order of number's.
+// KindOf returns the lexical kind of a number. The kinds of facts are in the order of number's.
 func KindOf(n number.Num) geoarrow.FactKinds {
 	k := geoarrow.FactInt32 << n.Kind
 	if n.Negative && n.Kind < number.Uint64 && n.Int != 0 {

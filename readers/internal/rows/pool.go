@@ -48,7 +48,7 @@ func (l *Pool[S]) Give(k S) {
 }
 
 // Part returns what a sink of these holds, which then serves until the part is released: the rows
-// of chunk, with what stands between start and next. A chunk without columns is a part without
+// of chunk, with what is between start and next. A chunk without columns is a part without
 // rows, and gives the sink back.
 func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
 	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
@@ -122,7 +122,7 @@ const pooledCells = 1 << 22
 // which Emit says then.
 func (k *Sink) Full(limits *readers.Limits) bool { return k.full(limits, k.Rows) }
 
-// FullWith is Full behind n rows more.
+// FullWith is Full after n rows more.
 func (k *Sink) FullWith(limits *readers.Limits, more int) bool { return k.full(limits, k.Rows+more) }
 
 func (k *Sink) full(limits *readers.Limits, rows int) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Sink holds the rows of the chunk at hand. Its slices serve one chunk after the other; a finished
+// Sink holds the rows of the current chunk. Its slices serve one chunk after the other; a finished
 // chunk is a copy of just the right size, unless the sink is lent.
 //
 // For each row the parser appends the geometry to Geom and each value to its column, and then calls
@@ -26,21 +26,21 @@ type Sink struct {
 	Order   []*Column           // of the chunk, in order of first appearance
 	Starts  []int64             // offsets of the rows, where the chunk is lent
 	Text    []geoarrow.ColumnID // columns to be read as text, from the next Reset on
-	Shapes  Shapes              // of the rows of this chunk and the one at hand
+	Shapes  Shapes              // of the rows of this chunk and the current one
 	Skipped readers.SkippedRows
 
 	Deviations readers.Deviations // of the rows of this chunk
 
 	MaxColumns int // of the table; 0: any number
 
-	read     readers.Projection // columns that are asked for
+	read     readers.Projection // columns that are requested
 	memory   geoarrow.Arena
 	forced   []geoarrow.ColumnID // the Text that columns know of
 	isForced map[geoarrow.ColumnID]bool
 	byID     map[geoarrow.ColumnID]*Column
 	alloc    func() *Column
-	saved    Shapes              // of the rows before the one at hand
-	pending  []readers.Deviation // of the row at hand, readers.MaxDeviations at most
+	saved    Shapes              // of the rows before the current one
+	pending  []readers.Deviation // of the current row, readers.MaxDeviations at most
 	further  []uint8             // the others of that row, as indices of rules
 	rules    []string            // of further
 	foreseen bool                // room was made for the first chunk
@@ -67,7 +67,7 @@ func (k *Sink) Init(alloc func() *Column) {
 	k.Reset()
 }
 
-// Project says which columns are asked for, before there is any. It changes no row: what the others
+// Project says which columns are requested, before there is any. It changes no row: what the others
 // hold is to be checked all the same.
 func (k *Sink) Project(columns readers.Projection) {
 	k.read, k.Geom.Unread = columns, !columns.Geometry()
@@ -119,7 +119,7 @@ func (k *Sink) beyond() bool {
 	return k.MaxColumns > 0 && k.known.Len()+k.fresh > k.MaxColumns
 }
 
-// Refused reports, once, whether Column met one that is beyond MaxColumns: the row at hand is no
+// Refused reports, once, whether Column met one that is beyond MaxColumns: the current row is no
 // row then.
 func (k *Sink) Refused() bool {
 	over := k.over
@@ -170,7 +170,7 @@ func (k *Sink) NeedText() []geoarrow.ColumnID {
 	return text
 }
 
-// Commit ends the row at hand, which began at an offset.
+// Commit ends the current row, which began at an offset.
 func (k *Sink) Commit(at int64) {
 	k.Rows++
 	if k.memory.Lend {
@@ -188,7 +188,7 @@ func (k *Sink) Commit(at int64) {
 	}
 }
 
-// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it. A row may
+// Deviate notes a deviation of the current row. Commit counts it, Rollback forgets it. A row may
 // have one for every few bytes, so that most take one byte.
 func (k *Sink) Deviate(d readers.Deviation) {
 	if len(k.pending) < readers.MaxDeviations {
@@ -203,17 +203,17 @@ func (k *Sink) Deviate(d readers.Deviation) {
 	k.further = append(k.further, uint8(i))
 }
 
-// Deviating returns how many deviations of the row at hand are noted.
+// Deviating returns how many deviations of the current row are noted.
 func (k *Sink) Deviating() int { return len(k.pending) + len(k.further) }
 
-// Forget forgets all deviations of the row at hand but the first n: what they concern is read
+// Forget forgets all deviations of the current row but the first n: what they concern is read
 // again.
 func (k *Sink) Forget(n int) {
 	k.further = k.further[:max(0, n-len(k.pending))]
 	k.pending = k.pending[:min(n, len(k.pending))]
 }
 
-// Rollback forgets the row at hand.
+// Rollback forgets the current row.
 func (k *Sink) Rollback() { k.RollbackFirst(len(k.Order)) }
 
 // RollbackFirst is Rollback of a row that has values in the first n columns of Order at most.

@@ -9,7 +9,7 @@ import (
 // maxFound bounds the text that an error quotes.
 const maxFound = 40
 
-// Found says what stands at offset off of the file, for an error. It reads the file again, because
+// Found says what is at offset off of the file, for an error. It reads the file again, because
 // the window may end inside of it.
 func (w *Window) Found(off int64) (string, error) {
 	b := make([]byte, min(maxFound, w.End-off))

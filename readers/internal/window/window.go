@@ -1,6 +1,6 @@
 // Package window lets a parser see a file of any size as text in memory, a piece at a time.
 //
-// It knows no format. What it promises is that loops need no bounds: behind the text stand zeros,
+// It knows no format. What it promises is that loops need no bounds: after the text stand zeros,
 // enough of them for package number.
 package window
 
@@ -30,7 +30,7 @@ type Window struct {
 	End  int64 // of the span, in the file
 	Most int64 // bytes of one row
 	ctx  context.Context
-	soft int64 // behind it little is needed, and little read at a time
+	soft int64 // after it little is needed, and little read at a time
 	step int   // bytes of one read, Bytes but in tests
 
 	Q    unsafe.Pointer // buf's first byte: loads are not checked, zeros keep them inside
@@ -46,7 +46,7 @@ type Window struct {
 // in.
 const Bytes = 256 << 10
 
-// tailBytes is how much is read at a time behind the soft end: the rest of a row.
+// tailBytes is how much is read at a time after the soft end: the rest of a row.
 const tailBytes = 16 << 10
 
 // Of returns a window on a text in memory, which it copies. It can't be moved.
@@ -78,7 +78,7 @@ func (w *Window) MoveTo(off int64) int {
 	return 0
 }
 
-// Fill drops the bytes before index keep, which becomes index 0, and reads more behind the rest: at
+// Fill drops the bytes before index keep, which becomes index 0, and reads more after the rest: at
 // least as many as are kept, so that a row of any size is started over a few times only, but not
 // twice the bytes that a row may have. It gives false with Err set if the read fails, the context
 // ended or the row is too long.
@@ -133,7 +133,7 @@ func (w *Window) TooLong(p int) error {
 	}
 }
 
-// At returns the byte at index p, 0 behind the end.
+// At returns the byte at index p, 0 after the end.
 func (w *Window) At(p int) byte { return *(*byte)(unsafe.Add(w.Q, p)) }
 
 // Word returns the eight bytes at index p, the first one lowest.
@@ -144,7 +144,7 @@ func (w *Window) Text(p, end int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(w.Q, p)), end-p)
 }
 
-// Has reports whether the text lit stands at p. Where the window cuts it, it does not.
+// Has reports whether the text lit is at p. Where the window cuts it, it does not.
 func (w *Window) Has(p int, lit string) bool {
 	return p+len(lit) <= w.N && unsafe.String((*byte)(unsafe.Add(w.Q, p)), len(lit)) == lit
 }

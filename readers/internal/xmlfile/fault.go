@@ -15,7 +15,7 @@ func (s *Scanner) Expect(p int, field, rule, want string) bool {
 	return false
 }
 
-// Wrong says that what stands at p is well-formed XML but breaks a rule of the format. It gives
+// Wrong says that what is at p is well-formed XML but breaks a rule of the format. It gives
 // false.
 func (s *Scanner) Wrong(p int, field, rule, what string) bool {
 	s.X.Fault = xmltext.FaultAt{Pos: p, Want: what, Bare: true, Rule: rule}

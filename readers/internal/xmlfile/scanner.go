@@ -23,7 +23,7 @@ type Scanner struct {
 	window.Window
 	X      xmltext.Scanner
 	Field  string // that a fault concerns
-	OfFile bool   // a fault is one of the file, not of the feature that it stands in
+	OfFile bool   // a fault is one of the file, not of the feature that it is in
 	Failed error  // of the window, or of what the parser does next to reading: no fault of the text here
 
 	wide       bool // the fault is that a row has one column too many

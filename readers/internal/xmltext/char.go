@@ -57,7 +57,7 @@ var (
 	nameMore = &unicode.RangeTable{R16: []unicode.Range16{{0xB7, 0xB7, 1}, {0x300, 0x36F, 1}, {0x203F, 0x2040, 1}}}
 )
 
-// properName checks the characters beyond ASCII of the name from p to end, behind which another
+// properName checks the characters beyond ASCII of the name from p to end, after which another
 // byte stands. It gives end.
 func (x *Scanner) properName(p, end int) int {
 	const rule = "XML 1.0 section 2.3"
@@ -82,7 +82,7 @@ func (x *Scanner) properName(p, end int) int {
 	return end
 }
 
-// valid checks the bytes beyond ASCII of a text from p to end, behind which another byte stands,
+// valid checks the bytes beyond ASCII of a text from p to end, after which another byte stands,
 // and says whether they are to be decoded.
 func (x *Scanner) valid(p, end int) (single, ok bool) {
 	if x.Encoding.single() {

@@ -91,7 +91,7 @@ func declared(text []byte) string {
 	return string(text[from:to])
 }
 
-// declaredAt returns where the name of the encoding stands in a document.
+// declaredAt returns where the name of the encoding is in a document.
 func declaredAt(text []byte) (from, to int) {
 	end := bytes.Index(text, []byte("?>"))
 	if end < 0 || !bytes.HasPrefix(text, []byte(declarationStart)) {

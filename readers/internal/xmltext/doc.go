@@ -7,7 +7,7 @@
 // those of section 2.2, references are the five predefined ones or character references. Refused,
 // with words of their own: a document type declaration (so nothing outside of the file is ever
 // read, and no entity grows), elements nested beyond MaxDepth, a piece longer than Most, text
-// behind the root.
+// after the root.
 //
 // Names are told apart by their local part: "kml:Point", "Point" and "p:Point" are one name to
 // Local. Namespaces are not resolved, and a prefix need not be declared: files without declarations
@@ -27,7 +27,7 @@
 //	to its end,
 //	                    // x.Skip() passes all of it, or x.Next() goes inside
 //	case xmltext.End:   // of the innermost open element; <a/> gives Start, then End
-//	case xmltext.EOF:   // behind the root, at the end of the document
+//	case xmltext.EOF:   // after the root, at the end of the document
 //	case xmltext.Fault: // x.Fault says why: something is malformed, or the window ends too early (x.Cut())
 //	}
 //

@@ -104,7 +104,7 @@ func (x *Scanner) Prolog() bool {
 // "?>".
 func (x *Scanner) declaration(p int, marked bool) int {
 	x.Encoding = UTF8
-	order := 0 // how many of the attributes are behind us, which come in one order, the first of them always
+	order := 0 // how many of the attributes are after us, which come in one order, the first of them always
 	for {
 		from := p
 		if p = x.blanks(p); x.at(p) == '?' {

@@ -8,7 +8,7 @@ type FaultAt struct {
 	Rule  string // of the standard
 	Depth bool   // not malformed, but nested beyond MaxDepth
 	Long  bool   // not malformed, but a piece, which begins there, of more than Most bytes
-	seen  int    // index of the last byte that was looked at to tell, where that is behind Pos
+	seen  int    // index of the last byte that was looked at to tell, where that is after Pos
 }
 
 // fail says that something else was expected at p. It gives -1.
@@ -17,13 +17,13 @@ func (x *Scanner) fail(p int, rule, want string) int {
 	return -1
 }
 
-// wrong says that what stands at p may not stand there. It gives -1.
+// wrong says that what is at p may not be there. It gives -1.
 func (x *Scanner) wrong(p int, rule, what string) int {
 	x.Fault = FaultAt{Pos: p, Want: what, Bare: true, Rule: rule}
 	return -1
 }
 
-// seen says how far bytes were looked at for the fault at hand, the last of them included. It gives
+// seen says how far bytes were looked at for the current fault, the last of them included. It gives
 // -1.
 func (x *Scanner) seen(p int) int {
 	x.Fault.seen = p

@@ -10,7 +10,7 @@ import (
 
 const referenceRule = "XML 1.0 section 4.1"
 
-// predefined returns the character of the entity of section 4.6 that stands at p, and how long it
+// predefined returns the character of the entity of section 4.6 that is at p, and how long it
 // is with "&" and ";"; 0 if none does.
 func (x *Scanner) predefined(p int) (char byte, size int) {
 	const three, four, five = 1<<24 - 1, 1<<32 - 1, 1<<40 - 1
@@ -37,7 +37,7 @@ func (x *Scanner) predefined(p int) (char byte, size int) {
 // before them.
 const maxReference = 64
 
-// reference reads the reference at p, and gives the index behind it.
+// reference reads the reference at p, and gives the index after it.
 func (x *Scanner) reference(p int) int {
 	if _, size := x.predefined(p); size > 0 {
 		return p + size
@@ -61,7 +61,7 @@ func (x *Scanner) reference(p int) int {
 	return x.seen(end)
 }
 
-// character reads the character reference at p, and gives the index behind it.
+// character reads the character reference at p, and gives the index after it.
 func (x *Scanner) character(p int) (r rune, end int) {
 	base, digit := rune(10), p+2
 	if x.at(digit) == 'x' {
@@ -195,7 +195,7 @@ func (x *Scanner) itself(p, end int, attribute bool) int {
 	return end
 }
 
-// resolve appends the character of the valid reference at p, and gives the index behind it.
+// resolve appends the character of the valid reference at p, and gives the index after it.
 func (x *Scanner) resolve(dst []byte, p int) ([]byte, int) {
 	if char, size := x.predefined(p); size > 0 {
 		return append(dst, char), p + size

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Padding is how many zero bytes must be readable behind the window: they stop every loop.
+// Padding is how many zero bytes must be readable after the window: they stop every loop.
 const Padding = 64
 
 // Token is what Next found.
@@ -39,7 +39,7 @@ type Scanner struct {
 	empty  bool // the last tag is <a/>: its End is still to come
 	closed bool // the root has ended
 	colon  int  // index of the colon in the last tag's name; -1: none
-	end    int  // index behind that name
+	end    int  // index after that name
 	attrs  []attribute
 	open   []int // open elements: where their names end in names
 	names  []byte
@@ -52,7 +52,7 @@ type Scanner struct {
 
 // Window gives n bytes of the file from offset base on, at q, of which those from P on must be
 // among them; with the first window of a scanner P is its first byte. Padding zeros are readable
-// behind them. last says that the file, or the part of it to be read, ends with them.
+// after them. last says that the file, or the part of it to be read, ends with them.
 func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
 	if x.Q == nil {
 		x.Base = base
@@ -142,7 +142,7 @@ func (x *Scanner) Rewind(m Mark) {
 	x.attrs = x.attrs[:0]
 }
 
-// Next passes character data, comments and processing instructions, and reads the tag behind them.
+// Next passes character data, comments and processing instructions, and reads the tag after them.
 // Outside of the root there may only be blanks.
 func (x *Scanner) Next() Token {
 	if x.empty {
@@ -198,7 +198,7 @@ func (x *Scanner) fits(end int) bool {
 	return end >= 0
 }
 
-// between passes what stands between two tags, up to the next '<' or, outside of the root, the end
+// between passes what is between two tags, up to the next '<' or, outside of the root, the end
 // of the file.
 func (x *Scanner) between() int {
 	if x.Depth() > 0 {
@@ -246,7 +246,7 @@ func (x *Scanner) Pass(depth int) bool {
 	return true
 }
 
-// at returns the byte at index p, 0 behind the end.
+// at returns the byte at index p, 0 after the end.
 func (x *Scanner) at(p int) byte { return *(*byte)(unsafe.Add(x.Q, p)) }
 
 // word returns the eight bytes at index p, the first one lowest.
@@ -257,12 +257,12 @@ func (x *Scanner) bytes(p, end int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(x.Q, p)), end-p)
 }
 
-// has reports whether the text lit stands at p. Where the window cuts it, it does not.
+// has reports whether the text lit is at p. Where the window cuts it, it does not.
 func (x *Scanner) has(p int, lit string) bool {
 	return p+len(lit) <= x.N && unsafe.String((*byte)(unsafe.Add(x.Q, p)), len(lit)) == lit
 }
 
-// literal reads a text that must stand at p.
+// literal reads a text that must be at p.
 func (x *Scanner) literal(p int, lit, rule, want string) int {
 	for i := range len(lit) {
 		if x.at(p+i) != lit[i] || p+i >= x.N {

@@ -141,7 +141,7 @@ func TestEvents(t *testing.T) {
 }
 
 // TestDecodeAtEveryPlace has all that does not stand for itself at each place of the words that are
-// looked at, with text of every length behind it.
+// looked at, with text of every length after it.
 func TestDecodeAtEveryPlace(t *testing.T) {
 	for _, c := range []struct{ coded, text, value, section string }{
 		{"&amp;", "&", "&", "&amp;"},

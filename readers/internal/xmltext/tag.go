@@ -6,13 +6,13 @@ const tagRule = "XML 1.0 section 3.1"
 
 // attribute is one of the last start tag, as indices of the window.
 type attribute struct {
-	name, colon, nameEnd int // colon: behind the prefix, or name
+	name, colon, nameEnd int // colon: after the prefix, or name
 	value, valueEnd      int
-	coded                bool // the value is not what stands there
+	coded                bool // the value is not what is there
 }
 
 // startTag reads the start tag at p, which is '<' and the first byte of a name, and gives the index
-// behind it.
+// after it.
 func (x *Scanner) startTag(p int) int {
 	x.At = p
 	switch {
@@ -38,7 +38,7 @@ func (x *Scanner) startTag(p int) int {
 	return end + 1
 }
 
-// name reads a name at p, whose first byte may begin one, and gives the index behind it.
+// name reads a name at p, whose first byte may begin one, and gives the index after it.
 func (x *Scanner) name(p int) int {
 	start := p
 	x.colon = -1
@@ -101,7 +101,7 @@ func (x *Scanner) attributes(p int) int {
 	}
 }
 
-// attribute reads one attribute at p, and gives the index behind its closing quote.
+// attribute reads one attribute at p, and gives the index after its closing quote.
 func (x *Scanner) attribute(p int) int {
 	a := attribute{name: p, colon: p}
 	if p = x.name(p); p < 0 {
@@ -130,7 +130,7 @@ func (x *Scanner) attribute(p int) int {
 // fewAttributes are compared each with each.
 const fewAttributes = 16
 
-// unique returns p, the end of a tag, unless a name stands in it twice.
+// unique returns p, the end of a tag, unless a name is in it twice.
 func (x *Scanner) unique(p int) int {
 	var seen map[string]struct{}
 	if len(x.attrs) > fewAttributes {
@@ -157,7 +157,7 @@ func (x *Scanner) unique(p int) int {
 	return p
 }
 
-// endTag reads the end tag at p, and gives the index behind it.
+// endTag reads the end tag at p, and gives the index after it.
 func (x *Scanner) endTag(p int) int {
 	n := len(x.open)
 	if n == 0 && x.loose {

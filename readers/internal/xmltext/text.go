@@ -172,8 +172,8 @@ func (x *Scanner) run(p int, c byte, want string) (end int, plain bool) {
 	}
 }
 
-// pieces is Text where comments, CDATA sections or processing instructions stand between: end is
-// the first '<' behind P.
+// pieces is Text where comments, CDATA sections or processing instructions are between: end is
+// the first '<' after P.
 func (x *Scanner) pieces(end int, coded bool) ([]byte, bool) {
 	start := x.P
 	from, to := start, end // the only piece so far, if it is nothing but bytes

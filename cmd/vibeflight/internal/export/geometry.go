@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geometryColumn is the index of the first geometry; -1 if there is not one.
+// geometryColumn is the index of the first geometry; -1 if there is none.
 func geometryColumn(schema *arrow.Schema) int {
 	for i, f := range schema.Fields() {
 		if isWKB(f) {
