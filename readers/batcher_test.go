@@ -321,7 +321,7 @@ func (s *sheet) parseSpan(span Span, emit func(Chunk) error) error {
 	return emit(Chunk{Columns: s.part(from, to, span.Text).Columns, Span: span})
 }
 
-// lend returns a part a Release that spoils what it holds.
+// lend gives a part a Release that spoils what it holds.
 func (s *sheet) lend(p Part) Part {
 	count := &atomic.Int32{}
 	s.lent = append(s.lent, count)

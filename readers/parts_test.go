@@ -115,7 +115,7 @@ type countedPart struct {
 	taken    bool
 }
 
-// lend returns a part its Release.
+// lend gives a part its Release.
 func (c *partsTest) lend(what string, p Part) Part {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -140,7 +140,7 @@ func (f *Field) facts() geoarrow.Facts {
 // Flags of a field of Visual FoxPro.
 const flagNullable = 0x02
 
-// takeBits returns a field its bits among the null flags, of which n are taken: texts of
+// takeBits assigns a field its bits among the null flags, n of which are in use: texts of
 // variable length have one for that, then whatever may be null has one. It gives how many are taken
 // now.
 func (f *Field) takeBits(taken int, flags byte) int {

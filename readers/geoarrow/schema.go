@@ -81,7 +81,7 @@ func (g *Geometry) storage(enc Encoding) arrow.DataType {
 	return t
 }
 
-// levelNames are the names of the lists' children, from the outside in.
+// levelNames has the names of the lists' children, from the outside in.
 var levelNames = [...][]string{
 	Point:           nil,
 	LineString:      {"vertices"},
@@ -91,14 +91,13 @@ var levelNames = [...][]string{
 	MultiPolygon:    {"polygons", "rings", "vertices"},
 }
 
-// ordinateNames returns the children of a separated coordinate and, run together, the name of those
-// of an interleaved one.
+// ordinateNames returns the names of the children of a separated coordinate. Together they are the
+// name of an interleaved one's child.
 func (d Dim) ordinateNames() string {
 	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
 }
 
-// coordTypes are the types of positions, by dimension and layout: they are requested with every
-// batch.
+// coordTypes has the types of positions, by dimension and layout, since every batch needs them.
 var coordTypes = func() (t [4][2]arrow.DataType) {
 	for _, d := range []Dim{XY, XYZ, XYM, XYZM} {
 		for _, layout := range []CoordLayout{Separated, Interleaved} {
@@ -125,7 +124,7 @@ func makeCoordType(d Dim, layout CoordLayout) arrow.DataType {
 	return arrow.StructOf(fields...)
 }
 
-// Encoding says how geometries leave: contract of a ticket's geometry_encoding and coords.
+// Encoding is how geometries are encoded for a client: a ticket's geometry_encoding and coords.
 type Encoding struct {
 	Geometry GeometryEncoding
 	Coords   CoordLayout
@@ -135,12 +134,12 @@ type Encoding struct {
 type GeometryEncoding uint8
 
 const (
-	Native GeometryEncoding = iota // the column's GeoArrow kind, or WKB where it has none
+	Native GeometryEncoding = iota // the column's GeoArrow kind, or WKB if it has none
 	AsWKB                          // geoarrow.wkb
 	AsWKT                          // geoarrow.wkt
 )
 
-// CoordLayout is a ticket's coords; it matters to Native only.
+// CoordLayout is a ticket's coords; it affects only Native.
 type CoordLayout uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 
 const featureRule = "RFC 7946 section 3.2"
 
-// featureState is what a Feature said so far. Where a member is repeated the last one counts.
+// featureState is what was read of a Feature so far. If a member is repeated, the last one counts.
 type featureState struct {
 	typePos    int // of the type member's value; -1: none
 	isFeature  bool
@@ -49,11 +49,11 @@ func (s *scanner) readFeature(p int) int {
 	return end
 }
 
-// featureMembers reads a Feature up to and with its closing bracket.
+// featureMembers reads a Feature through its closing bracket.
 //
-// Most writers put the same bytes between the values of every feature. What stood before an id, a
-// geometry or properties in the last features is compared as a whole; where it stands again, its
-// grammar holds again.
+// Most writers put the same bytes between the values of every feature. The bytes before an id, a
+// geometry or properties in the last features are compared as a whole. If they are equal, their
+// grammar needs no check.
 func (s *scanner) featureMembers(f *featureState, p int) int {
 	open := s.brackets + 1
 	guess, from := &s.gaps[gapStart], p
@@ -110,15 +110,15 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 	}
 }
 
-// gap is what stood between two values of a Feature: from its start or the end of the value before,
+// gap is the bytes between two values of a Feature: from its start or the end of the previous value
 // to the value of member.
 type gap struct {
 	text    string
 	member  byte
-	hasType bool // a type member is in it
+	hasType bool // it has a type member
 }
 
-// gaps are the last two that began in the same place.
+// gaps are the last two that began at the same place.
 type gaps [2]gap
 
 // The places where gaps begin.
@@ -142,7 +142,7 @@ func gapOf(member byte) int {
 	return gapNone
 }
 
-// known finds the gap that is at p, if p is where the gaps begin.
+// known finds the gap at p, if the gaps begin at p.
 func (s *scanner) known(g *gaps, p, from int) *gap {
 	if g == nil || p != from {
 		return nil
@@ -319,7 +319,7 @@ func (s *scanner) properties(p, open int) int {
 	}
 }
 
-// passed reports whether the value at p is one that a later one of the same name replaces.
+// passed reports whether the value at p is replaced by a later one of the same name.
 func (s *scanner) passed(p int) bool {
 	return s.passes && s.replaced[s.Base+int64(p)]
 }

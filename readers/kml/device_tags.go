@@ -148,7 +148,7 @@ var elements = map[string]kkml.KMLElement{
 	"GeometryCollection": kkml.KMLRefused,
 }
 
-// numbered returns a name its number, and adds it to a list.
+// numbered gives a name its number, and adds it to a list.
 func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 	n, ok := of[name]
 	if !ok {

@@ -150,7 +150,8 @@ func ofRecord(err error) bool {
 // attributesAround reads the attributes of the records [from, to) that have proper shapes: what the
 // others have must not decide about types.
 func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Columns, error) {
-	s.without, s.siblingBytes, s.badRows, s.bad = s.without[:0], s.siblingBytes[:0], s.badRows[:0], int64(len(s.malformed))
+	s.without, s.siblingBytes, s.badRows = s.without[:0], s.siblingBytes[:0], s.badRows[:0]
+	s.bad = int64(len(s.malformed))
 	var pieces []*geoarrow.Columns
 	read := func(from, to int64) error {
 		if from == to {

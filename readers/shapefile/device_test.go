@@ -20,7 +20,7 @@ import (
 // deviceChunks are so small that most files are several chunks, down to a record.
 var deviceChunks = []int64{60, 300, 1000, 4000}
 
-// withIndex returns an input the .shx that its records say, as far as they follow each other.
+// withIndex gives an input the .shx that its records say, as far as they follow each other.
 func withIndex(in readertest.Input) readertest.Input {
 	var entries []uint32
 	for at := 100; at+8 <= len(in.Text); {
