@@ -44,8 +44,8 @@ func (c *column) dates(b *block, row int) {
 
 const dateBytes = 8
 
-// months remembers where the months that occurred begin, each at 12 * year + month, so that package
-// temporal is asked once for each.
+// months caches the first days of the months that occurred, each at 12 * year + month, so that
+// package temporal is called once for each.
 type months [1024]month
 
 type month struct {
@@ -152,7 +152,7 @@ func (c *column) binaries(b *block, row int) {
 	}
 }
 
-// nan is the one that every table has.
+// nan is the canonical NaN.
 var nan = math.Float64frombits(0x7ff8000000000000)
 
 // Julian days of 0001-01-01, 1970-01-01 and 9999-12-31.
