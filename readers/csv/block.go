@@ -16,7 +16,7 @@ import (
 // time, since the ends of fields are known and columns do not depend on each other. Records are
 // checked first, so that no row of a block has to be removed: the number of fields and the quotes
 // when the block is found, then the encoding, then the geometry. A record outside of blocks is read
-// by itself, and gives the error if it is malformed.
+// by itself, and returns the error if it is malformed.
 
 // maxMisses bounds the number of records that are read by themselves before a block is tried again.
 const maxMisses = 64

@@ -81,7 +81,7 @@ func (s *scanner) geometryCell(i, p int) int {
 	return end
 }
 
-// readGeometry reads a field into the current geometry, which stays open. It reports false with a
+// readGeometry reads a field into the current geometry, which stays open. It returns false with a
 // fault.
 func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0

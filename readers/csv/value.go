@@ -135,8 +135,8 @@ func boolean(b []byte) (v, ok bool) {
 	return false, false
 }
 
-// nullWords mean that there is no geometry or no ordinate, in any case: those of spreadsheets (NA,
-// N/A,
+// nullWords mean that there is no geometry or no ordinate, in any case: those of spreadsheets
+// (NA, N/A,
 // #N/A, -), of Python (None, nan) and of databases (null, \N).
 var nullWords = [...]string{"null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"}
 

@@ -37,9 +37,9 @@ func named(text []byte) (v float64, ok bool) {
 }
 
 // msvc reads what Microsoft's C library before 2015 prints without a sign: a digit, the separator
-// of the locale, and "#INF", "#QNAN", "#SNAN" or "#IND" in place of decimals. Where a number has
-// more decimals, zeros follow. Where it has fewer, the text is cut, and its last letter is "rounded
-// up" if the one after that is above '4':
+// of the locale, and "#INF", "#QNAN", "#SNAN" or "#IND" in place of decimals. If a number has more
+// decimals, zeros follow. If it has fewer, the text is cut, and its last letter is "rounded up" if
+// the one after that is above '4':
 //
 //	decimals  1    2    3     4      5       6
 //	infinity  1.$  1.#J 1.#IO 1.#INF 1.#INF0 1.#INF00

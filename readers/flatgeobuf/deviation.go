@@ -8,7 +8,7 @@ import (
 
 // Rules of deviations: the first one always, the others under on_error: null and repair.
 const (
-	ruleStray      = "stray-byte"     // a last byte of the properties that is no column's number
+	ruleStray      = "stray-byte"     // a last byte of the properties that is not a column's number
 	ruleValue      = "bad-value"      // a property that is malformed
 	ruleSecond     = "second-value"   // a column that a feature has twice
 	ruleProperties = "bad-properties" // properties that are cut, or name no column

@@ -14,7 +14,7 @@
 //
 // The header's column types are those of the table. A feature is malformed whose geometry is of
 // another kind than the header says, whose arrays do not fit each other, which has a column twice,
-// a column that the header has not, or columns of its own; whose text is no UTF-8, whose JSON is
+// a column that the header has not, or columns of its own; whose text is not UTF-8, whose JSON is
 // none, whose boolean is neither 0 nor 1. Curves and surfaces are refused.
 // docs/formats/flatgeobuf.md has the whole list, and what GDAL does.
 package flatgeobuf

@@ -69,7 +69,7 @@ func readHeader(src *source.File) (*header, error) {
 	return h, nil
 }
 
-// headerLength checks the magic, and gives the length of the header's flatbuffer.
+// headerLength checks the magic, and returns the length of the header's flatbuffer.
 func headerLength(src *source.File) (int64, error) {
 	if src.Size == 0 {
 		return 0, errorAt(src, 0, -1, errors.New("the file is empty, expected FlatGeobuf"))

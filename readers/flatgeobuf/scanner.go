@@ -77,7 +77,7 @@ func (s *scanner) hold(p, n int) int {
 }
 
 // features reads the features from index p on, up to the first that begins at stop or behind, or
-// all. It reports false with err set.
+// all. It returns false with err set.
 func (s *scanner) features(p int) bool {
 	for {
 		if p = s.hold(p, 1); p < 0 {
@@ -111,7 +111,7 @@ func (s *scanner) end(at int64) bool {
 	return s.err == nil
 }
 
-// feature reads the feature at p as a row, and gives the index of the next; or -1 with err set.
+// feature reads the feature at p as a row, and returns the index of the next; or -1 with err set.
 func (s *scanner) feature(p int) int {
 	if p = s.hold(p, lengthBytes); p < 0 {
 		return -1

@@ -11,7 +11,7 @@ type state struct {
 	encoding xmltext.Encoding
 	swapped  bool  // boundedBy of the root says that the first axis is north
 	size     uint8 // and how many ordinates a position of a list has; 0: it is not known
-	wraps    bool  // the root is no collection
+	wraps    bool  // the root is not a collection
 	fme      bool  // the file is FME's
 	named    bool  // boundedBy of the root names a system
 }

@@ -63,7 +63,7 @@ func (s *scanner) tuples() bool {
 	return s.closes()
 }
 
-// tuple reads the tuple at p of a text, and gives the index of the next one. bad is what is
+// tuple reads the tuple at p of a text, and returns the index of the next one. bad is what is
 // expected at end where it is malformed.
 func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad string) {
 	for i, spaced := 0, -1; ; i++ {

@@ -132,7 +132,7 @@ func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
 	return k.dictionary
 }
 
-// check looks at what was found of tags and features, and gives what their geometries are in.
+// check looks at what was found of tags and features, and returns what their geometries are in.
 func (d *deviceRows) check(found *kxml.XMLFound) (frame, string) {
 	c := d.chunks
 	d.Accept(found.Fault < 0, oddTags)

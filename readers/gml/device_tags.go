@@ -177,7 +177,7 @@ func (l *lesson) property(local string, around uint8) bool {
 	return true
 }
 
-// holder returns the class of what holds elements. It gives false if there is none left.
+// holder returns the class of what holds elements. It returns false if there is none left.
 func (l *lesson) holder(way string) (class uint8, ok bool) {
 	i := slices.Index(l.ways, way)
 	if i < 0 {
@@ -247,7 +247,7 @@ func (l *lesson) number(name []byte) int {
 	return l.names[string(name)]
 }
 
-// add puts a tag into the dictionary, and gives its place.
+// add puts a tag into the dictionary, and returns its place.
 func (l *lesson) add(t kxml.XMLTag, note tagNote) int {
 	if i, ok := l.at[string(t.Text)]; ok {
 		if b := &l.tags[i]; b.Role != t.Role || b.Class != t.Class || b.Column != t.Column {

@@ -13,7 +13,7 @@ import (
 type row struct {
 	ids      [leadingColumns][]byte // nil: it has no such attribute
 	values   []value
-	property []byte        // the current element: the innermost one that is no geometry
+	property []byte        // the current element: the innermost one that is not a geometry
 	in       *step         // the elements around it
 	others   []other       // geometries next to the one in the builder
 	wkb      []byte        // of those

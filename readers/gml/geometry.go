@@ -210,7 +210,8 @@ func (s *scanner) surfaces(k shape, c frame) (geoarrow.Kind, bool) {
 }
 
 // parts reads the polygons of the element whose start tag was read, up to its end. n polygons are
-// before them, the last of which is still to be ended as a part; it gives how many there are then.
+// before them, the last of which is still to be ended as a part; it returns how many there are
+// then.
 func (s *scanner) parts(c frame, n int) (int, bool) {
 	for {
 		switch s.X.Next() {

@@ -23,7 +23,7 @@ import (
 //	decimal double float                    float64                -
 //	date dateTime time                      as of any times        with a zone where a column has none: all are text
 //
-// What is no value of the type is an error.
+// What is not a value of the type is an error.
 type promise struct {
 	want  string             // what was expected
 	kinds geoarrow.FactKinds // that the column has without any value

@@ -13,8 +13,8 @@ import (
 //	1,2, 3,4, 5,6    tuples between blanks, with a comma before or behind
 //	1 2,3 4          tuples between commas, with blanks inside
 //
-// All tuples have two ordinates, or all have three. It gives false, with the last fault as it was,
-// where there is no such reading or on_error allows none.
+// All tuples have two ordinates, or all have three. It returns false, with the last fault as it
+// was, where there is no such reading or on_error allows none.
 func (s *scanner) regroup(text plainText, sep separators) bool {
 	if sep.cs != ',' || !isBlank(sep.ts) {
 		return false

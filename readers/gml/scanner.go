@@ -51,7 +51,7 @@ type scanner struct {
 	opening []byte // what its features begin with: "<topp:roads"
 
 	membered bool // a member was met
-	wraps    bool // the root is no collection
+	wraps    bool // the root is not a collection
 
 	stop      int64       // no row that begins here or after is read
 	headBytes int64       // how many bytes of rows are parsed before other workers start; 0: none do

@@ -11,7 +11,7 @@ import (
 // place is an element around features.
 type place struct {
 	collection bool // its children are members, boundedBy and what else; else they are features or collections
-	wrapper    bool // it is inside of a root that is no collection, which may hold one somewhere
+	wrapper    bool // it is inside of a root that is not a collection, which may hold one somewhere
 }
 
 // isCollection reports the name of a collection: wfs:FeatureCollection,

@@ -63,7 +63,7 @@ func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 }
 
 // columns makes the columns of attributes without values, as the sink makes them of rows without,
-// and gives those that have cells, in their order.
+// and returns those that have cells, in their order.
 func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
 	texts, numbers []deviceColumn,
 ) {

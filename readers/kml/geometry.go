@@ -43,8 +43,8 @@ func (s *scanner) endGeometry(kind geoarrow.Kind) {
 	}
 }
 
-// kindOf returns the kind of what an element holds; NoKind: it is no geometry, or its kind is not
-// known before its end.
+// kindOf returns the kind of what an element holds; NoKind: it is not a geometry, or its kind is
+// not known before its end.
 func kindOf(name []byte) geoarrow.Kind {
 	switch string(name) {
 	case "Point":
@@ -60,7 +60,7 @@ func kindOf(name []byte) geoarrow.Kind {
 }
 
 // geometry reads the geometry whose start tag was read into the builder, up to but without End. A
-// Model is no geometry.
+// Model is not a geometry.
 func (s *scanner) geometry(name []byte) (kind geoarrow.Kind, ok bool) {
 	switch string(name) {
 	case "Point":
@@ -116,7 +116,7 @@ func (s *scanner) simple(most int) bool {
 	})
 }
 
-// line reads a LineString, a LinearRing that is no boundary, or a Track.
+// line reads a LineString, a LinearRing that is not a boundary, or a Track.
 func (s *scanner) line() bool {
 	before := len(s.sink.Geom.X)
 	ok := s.simple(anyTuples)
@@ -281,8 +281,8 @@ func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 	})
 }
 
-// uniform reads members as those of one Multi kind, as long as they are. An empty point is no part
-// of a MultiPoint.
+// uniform reads members as those of one Multi kind, as long as they are. An empty point is not a
+// part of a MultiPoint.
 func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
 	g := &s.sink.Geom
 	for {

@@ -94,7 +94,7 @@ func (s *scanner) looseRuns(t *looseTuples, text []byte, most int) bool {
 	return t.cut(ends, most)
 }
 
-// looseRun reads a run of numbers, and gives the text after it.
+// looseRun reads a run of numbers, and returns the text after it.
 func (s *scanner) looseRun(t *looseTuples, text []byte) (rest []byte, ok bool) {
 	for {
 		end := bytes.IndexFunc(text, func(r rune) bool { return r == ',' || isLooseBlank(r) })
@@ -144,7 +144,7 @@ func (s *scanner) looseNumber(text []byte) (ordinate, bool) {
 	return ordinate{value: n.Float}, ok
 }
 
-// cut cuts runs, which end at indices of numbers, into tuples. It gives false where there are
+// cut cuts runs, which end at indices of numbers, into tuples. It returns false where there are
 // several ways to, or none.
 func (t *looseTuples) cut(ends []int, most int) bool {
 	t.rule = ruleNumbers
@@ -172,7 +172,7 @@ func (t *looseTuples) cut(ends []int, most int) bool {
 	return t.whole()
 }
 
-// cutRun cuts a run into tuples and gives how many these are; 0: there is no saying.
+// cutRun cuts a run into tuples and returns how many these are; 0: there is no saying.
 func (t *looseTuples) cutRun(run []ordinate, pairs, triples, fours bool) int {
 	if size := spaced(run); size > 0 {
 		return t.tuples(len(run), size)

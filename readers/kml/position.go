@@ -73,7 +73,7 @@ func (s *scanner) interrupted(p int) bool {
 	return c == '&' || c == '<' && (next == '!' || next == '?' || p+1 >= s.N)
 }
 
-// tuples reads tuples of the text at q from p on, n at most, and gives the index of what is
+// tuples reads tuples of the text at q from p on, n at most, and returns the index of what is
 // none: "<", "&", or the zero after the text.
 func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 	for n := 0; ; n++ {
@@ -190,7 +190,7 @@ func (s *scanner) ordinate(q unsafe.Pointer, p int) (v float64, end int) {
 // oddNumber reports a byte that goes on with a number which JSON would end.
 func oddNumber(c byte) bool { return c-'0' <= 9 || c == '.' || c == 'e' || c == 'E' }
 
-// failTuple says that something else was expected at p. It gives -1.
+// failTuple says that something else was expected at p. It returns -1.
 func (s *scanner) failTuple(p int, want string) int {
 	s.Expect(p, fieldGeometry, tupleRule, want)
 	return -1

@@ -246,7 +246,7 @@ func (s *scanner) spanMember(name []byte) bool {
 	return s.foreign()
 }
 
-// time reads a time into a leading column. A year or a month is no time, and goes to the column
+// time reads a time into a leading column. A year or a month is not a time, and goes to the column
 // behind.
 func (s *scanner) time(column int) bool {
 	b, _, ok := s.X.Value()

@@ -130,7 +130,7 @@ func (s *scanner) numberOf(b []byte) (number.Num, bool) {
 	return v, end == n
 }
 
-// strict appends the number that b begins with as JSON writes it, and gives its length in b, 0 if
+// strict appends the number that b begins with as JSON writes it, and returns its length in b, 0 if
 // there is none.
 func strict(dst, b []byte) (out []byte, end int) {
 	i := 0

@@ -74,8 +74,8 @@ func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 	return from, from + chunk.TotalCompressedSize()
 }
 
-// readPage reads the header of the page at an offset, and gives the bytes of header and page, which
-// end at end or before.
+// readPage reads the header of the page at an offset, and returns the bytes of header and page,
+// which end at end or before.
 func readPage(src *source.File, at, end int64) (p page, size int64, err error) {
 	for n := int64(firstHeaderBytes); ; n *= 2 {
 		head := make([]byte, min(n, maxHeaderBytes, end-at))

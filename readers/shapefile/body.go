@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// body is the arrays of a shape, as they are in its record:
+// body is the arrays of a shape, in the layout of its record:
 //
 //	byte  0   4        shape type
 //	byte  4  32        xmin ymin xmax ymax; not looked at
@@ -30,11 +30,11 @@ type body struct {
 	xy, z, m     []byte // z and m are empty where dim lacks them
 }
 
-// maxHead is how many bytes of a content say how long it is.
+// maxHead is how many bytes at the start of a content determine its length.
 const maxHead = 44
 
-// sizes says how many bytes the content of a shape has without and with measures, the same where
-// the type has none. ok is false where the content ends before it says so.
+// sizes returns the number of bytes of a shape's content without and with measures; they are equal
+// if the type has none. ok is false if the content ends before its counts.
 func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	measure := int64(0)
 	if t.mayHaveM() {
@@ -62,7 +62,7 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	return need, need + (2+points)*measure, true
 }
 
-// head returns how many bytes are before the arrays of a shape that is no point.
+// head returns the number of bytes before the arrays of a shape that is not a point.
 func (t shapeType) head() int {
 	if t.family() == multiPoint {
 		return maxHead - 4
@@ -78,8 +78,8 @@ func (t shapeType) perPart() int64 {
 	return 4
 }
 
-// body finds the arrays of a shape that is no point, and checks that its record has them. Whether
-// they have measures is for the length of the record to say.
+// body finds the arrays of a shape that is not a point, and checks that its record has them.
+// The length of the record determines whether they have measures.
 func (t shapeType) body(c []byte) (b body, at int, err error) {
 	need, measured, ok := t.sizes(c)
 	if !ok {
@@ -120,7 +120,7 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 	return b, at, err
 }
 
-// setM takes measures if at least one of them is one.
+// setM keeps the measures if at least one of them has a value.
 func (b *body) setM(m []byte) {
 	for i := 0; i < len(m); i += 8 {
 		if math.Float64frombits(binary.LittleEndian.Uint64(m[i:])) > noMeasure {
@@ -131,7 +131,7 @@ func (b *body) setM(m []byte) {
 	}
 }
 
-// noMeasure: a measure that is not above it is not one.
+// noMeasure is the largest double that means "no measure".
 const noMeasure = -1e38
 
 // checkParts checks that every part has points, one after the other.

@@ -9,22 +9,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// onDevice reports whether devices know the file: shapes but MultiPatch, whose records lie where a
-// .shx says, with attributes that devices read.
+// onDevice reports whether devices support the file: shapes other than MultiPatch, with a .shx, and
+// attributes that devices read.
 func (j *job) onDevice() bool {
 	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil ||
 		j.attributes.OnDevice())
 }
 
-// slotShare is how much of a slot's memory a chunk takes: rows here and there have more attributes
-// for their shapes than those of the file on average.
+// slotShare is the share of a slot's memory that a chunk takes, since some rows have more
+// attributes per shape than the average.
 const slotShare = 0.75
 
-// deviceParts makes parts be chunks for devices, if the file is worth one. Else it returns no
+// deviceParts makes parts chunks for devices if the file is large enough; otherwise it returns no
 // engine.
 func (j *job) deviceParts(p *readers.Parts) (*device.Engine, func() device.Chunks, error) {
 	shx, err := j.src.Sibling(".shx")
-	if err != nil || shx == nil { // it was there
+	if err != nil || shx == nil { // it existed
 		return nil, nil, err
 	}
 	limits, all := j.limits, j.src.Size+shx.Size
@@ -41,8 +41,8 @@ func (j *job) deviceParts(p *readers.Parts) (*device.Engine, func() device.Chunk
 	}, nil
 }
 
-// deviceChunks finds and parses chunks of records. The .shx says where they begin, of which every
-// word is checked on the device: so it may say anything.
+// deviceChunks finds and parses chunks of records. They begin where the .shx says, and every word
+// of it is checked on the device, so it need not be trusted.
 type deviceChunks struct {
 	*job
 	shx         *source.File

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// recordHead is the size of what is before the content of a record:
+// recordHead is the size of a record's header:
 //
 //	byte 0  4  big-endian  number of the record, from 1; from 0 in files of some writers
 //	byte 4  4  big-endian  length of the content in 16-bit words
@@ -22,9 +22,9 @@ func numberOf(head []byte) int64 { return int64(binary.BigEndian.Uint32(head)) }
 // contentBytes returns the length of the content in bytes.
 func contentBytes(head []byte) int64 { return 2 * int64(binary.BigEndian.Uint32(head[4:])) }
 
-// records hands the records [from, stop) to each, which are those from row on, and gives where the
-// next one begins. Its error is one of the structure of the file, which nothing is read behind: a
-// record that is cut or that the numbers say is out of place; a limit; one of reading.
+// records calls each with the records [from, stop), the first of which is number row, and returns
+// where the next one begins. Its error is one of the file's structure, after which nothing is read:
+// a truncated record, one out of sequence, a limit, or one of reading.
 //
 // from, stop and at are offsets in the .shp or, if records were moved, in the .shx; place is one in
 // the .shp.
@@ -146,11 +146,11 @@ func (r *partReader) find(from, stop int64) (int64, error) {
 	return -1, nil
 }
 
-// maxSurplus is how many bytes may follow a shape for a record to look like one. One that
-// has more is read all the same.
+// maxSurplus is how many bytes may follow a shape for a record to look like one. A record with more
+// is still read.
 const maxSurplus = 64
 
-// plausible reports whether what is at an offset looks like a record that holds a shape.
+// plausible reports whether the bytes at an offset look like a record with a shape.
 func (r *partReader) plausible(at int64) (bool, error) {
 	if r.src.Size-at < nullRecord {
 		return false, nil
@@ -167,7 +167,7 @@ func (r *partReader) plausible(at int64) (bool, error) {
 	return ok && (n == need || n >= measured && n <= measured+maxSurplus), nil
 }
 
-// nullsBefore goes from the record at an offset back over records that hold no shape, as far as the
+// nullsBefore steps back from the record at an offset over records without a shape, as far as the
 // window reaches.
 func (r *partReader) nullsBefore(at, least int64) (int64, error) {
 	least = max(least, r.window.base)

@@ -107,7 +107,7 @@ func (p *pieces) add(f *fill, n int) []*gpu.Ring {
 	return rings
 }
 
-// serve reads pieces until nobody wants any, and gives the ring back.
+// serve reads pieces until nobody wants any, and returns the ring back.
 func (p *pieces) serve(ring *gpu.Ring) {
 	for {
 		f, at := p.take(ring)

@@ -43,7 +43,7 @@ func Of(ctx context.Context) *Timeline {
 	return t
 }
 
-// Begin begins a stage of what is at an offset of the file, and gives what ends it, once, on
+// Begin begins a stage of what is at an offset of the file, and returns what ends it, once, on
 // any goroutine.
 func (t *Timeline) Begin(stage string, at int64) (end func()) {
 	if t == nil {

@@ -26,7 +26,7 @@ func (t *text) tagged(p int, outer geoarrow.Dim) (k geoarrow.Kind, end int) {
 	return h.kind, p
 }
 
-// body reads what follows the head of a geometry that is no collection.
+// body reads what follows the head of a geometry that is not a collection.
 func (t *text) body(p int, k geoarrow.Kind) int {
 	switch k {
 	case geoarrow.Point:

@@ -43,8 +43,8 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
-// it can't.
+// refill brings more of the file behind index p, which becomes index 0. It returns -1 with err set
+// if it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
 		s.err = s.Err

@@ -32,7 +32,7 @@ type Work struct {
 	why   string // of the refusal
 }
 
-// read has the format read the chunk, and gives the part once it is whole, or says why there is
+// read has the format read the chunk, and returns the part once it is whole, or says why there is
 // none. An error is one of the device.
 func (w *Work) read(chunks Chunks) (part readers.Part, why string, err error) {
 	whole := false

@@ -22,7 +22,7 @@ const block = 64
 //	Starts    0 2 8 9 11 12      of each field, and of what follows the last: a field ends one
 //	byte
 //	                             before the next begins
-//	Records   0 3                indices of Starts: a line of no bytes is no record
+//	Records   0 3                indices of Starts: a line of no bytes is not a record
 type Index struct {
 	Starts  []uint32
 	Records []uint32 // of the first field of each
@@ -118,7 +118,7 @@ type finder struct {
 type carry struct {
 	listed uint64 // how many fields ended
 	lines  uint64 // how many line ends are in ends
-	high   uint64 // some bits: a byte is no ASCII
+	high   uint64 // some bits: a byte is not ASCII
 	quotes uint64 // all bits, none where there are no quotes
 
 	// Of the byte before the block, in the lowest bit, but for inside.
@@ -127,7 +127,7 @@ type carry struct {
 	closing   uint64 // it is a quote that closes a field, or the first of two
 }
 
-// add finds what ends in a block, whose first byte is number at. It reports false where nothing
+// add finds what ends in a block, whose first byte is number at. It returns false where nothing
 // more can be found.
 //
 //	text      , " a " " , " , b

@@ -22,7 +22,7 @@ func makeNumbers() (n [block]byte) {
 }
 
 // listWide does what add does for blocks of 64 bytes each, the first byte of which is number at, up
-// to one that is wrong or has doubled quotes, and gives how many it did.
+// to one that is wrong or has doubled quotes, and returns how many it did.
 func (f *finder) listWide(text unsafe.Pointer, blocks, at int, delimiter, quote byte) int {
 	if blocks <= 0 {
 		return 0

@@ -121,7 +121,7 @@ func digits(q unsafe.Pointer, p int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(q, p))[:]) ^ 0x3030303030303030
 }
 
-// nondigits sets the high bit of each byte of w that is no digit, up to the first of these at
+// nondigits sets the high bit of each byte of w that is not a digit, up to the first of these at
 // least.
 //
 //	w    0A 1E 05 02   of "25.:": ':' is 3A, '.' is 2E

@@ -145,7 +145,7 @@ func (t *tree) append(dst []byte, i int) ([]byte, error) {
 
 var errNoJSON = errors.New("no JSON number")
 
-// appendValue appends a value that is no list: numbers as numbers of all their digits, NaN and
+// appendValue appends a value that is not a list: numbers as numbers of all their digits, NaN and
 // infinities as texts, bytes in base64, dates and times as in RFC 3339, spans of time as numbers of
 // their unit.
 func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {

@@ -15,7 +15,7 @@ func (c *Column) become(to Store) {
 	}
 }
 
-// convert turns the rows so far, which have the kinds before, into another store. It gives false
+// convert turns the rows so far, which have the kinds before, into another store. It returns false
 // where that takes their text.
 func (c *Column) convert(to Store, before geoarrow.FactKinds) bool {
 	from := c.Store

@@ -49,7 +49,7 @@ func (l *Pool[S]) Give(k S) {
 
 // Part returns what a sink of these holds, which then serves until the part is released: the rows
 // of chunk, with what is between start and next. A chunk without columns is a part without
-// rows, and gives the sink back.
+// rows, and returns the sink back.
 func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
 	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
 	if chunk.Columns == nil {

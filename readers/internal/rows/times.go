@@ -50,7 +50,7 @@ func dropEmpty(c *geoarrow.Column, n int) {
 	}
 }
 
-// temporalFacts looks at every text of the column, until one is no date and no time. times has a
+// temporalFacts looks at every text of the column, until one is neither a date nor a time. times has a
 // value a row, zero for a null, and for an empty text where these pass.
 func temporalFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, times []temporal.Value, empty int) {
 	for i := range n {

@@ -89,7 +89,8 @@ func date(text []byte) (days int64, ok bool) {
 	return daysSince1970(int64(year), int64(month), int64(day)), true
 }
 
-// clock adds the time of day at the start of text, of at least 5 bytes, and gives what follows it.
+// clock adds the time of day at the start of text, of at least 5 bytes, and returns what follows
+// it.
 func (v *Value) clock(text []byte) (rest []byte, ok bool) {
 	hour, minute := pair(text, 0), pair(text, 3)
 	if hour > 23 || text[2] != ':' || minute > 59 {
@@ -115,7 +116,7 @@ func (v *Value) clock(text []byte) (rest []byte, ok bool) {
 	return v.fraction(text[1:])
 }
 
-// fraction adds the digits at the start of text, one at least, and gives what follows them.
+// fraction adds the digits at the start of text, one at least, and returns what follows them.
 func (v *Value) fraction(text []byte) (rest []byte, ok bool) {
 	const nanoDigits = 9
 	n := 0

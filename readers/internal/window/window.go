@@ -59,13 +59,13 @@ func Of(text []byte) Window {
 
 // Open starts the window at an offset of a file, in a span that ends at end. The rows that matter
 // begin before soft, none is longer than most bytes, and step bytes are read at a time, usually
-// Bytes. It gives false with Err set if nothing could be read.
+// Bytes. It returns false with Err set if nothing could be read.
 func (w *Window) Open(ctx context.Context, src *source.File, from, soft, end, most int64, step int) bool {
 	*w = Window{ctx: ctx, Src: src, soft: soft, End: end, Most: most, step: step, buf: w.buf}
 	return w.MoveTo(from) >= 0
 }
 
-// MoveTo moves the window so that it holds the byte at off, and gives its index; or -1 with Err
+// MoveTo moves the window so that it holds the byte at off, and returns its index; or -1 with Err
 // set.
 func (w *Window) MoveTo(off int64) int {
 	if off >= w.Base && off < w.Base+int64(w.N) {
@@ -80,7 +80,7 @@ func (w *Window) MoveTo(off int64) int {
 
 // Fill drops the bytes before index keep, which becomes index 0, and reads more after the rest: at
 // least as many as are kept, so that a row of any size is started over a few times only, but not
-// twice the bytes that a row may have. It gives false with Err set if the read fails, the context
+// twice the bytes that a row may have. It returns false with Err set if the read fails, the context
 // ended or the row is too long.
 func (w *Window) Fill(keep int) bool {
 	if w.Err = w.ctx.Err(); w.Err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// Expect says that something else was expected at p. It gives false.
+// Expect says that something else was expected at p. It returns false.
 func (s *Scanner) Expect(p int, field, rule, want string) bool {
 	s.X.Fault = xmltext.FaultAt{Pos: p, Want: want, Rule: rule}
 	s.Field, s.OfFile = field, false
@@ -23,7 +23,7 @@ func (s *Scanner) Wrong(p int, field, rule, what string) bool {
 	return false
 }
 
-// Wide says that the row at an offset of the file has one column too many. It gives false.
+// Wide says that the row at an offset of the file has one column too many. It returns false.
 func (s *Scanner) Wide(off int64) bool {
 	s.Wrong(int(off-s.Base), "", "", "")
 	s.OfFile, s.wide = true, true

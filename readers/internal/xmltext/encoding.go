@@ -72,7 +72,7 @@ const (
 )
 
 // Prolog passes the byte order mark and the XML declaration that may begin a file, and sets
-// Encoding. P is at the first byte of the file. It gives false where they are malformed, the
+// Encoding. P is at the first byte of the file. It returns false where they are malformed, the
 // encoding is none that is read, or the window is too short to tell.
 func (x *Scanner) Prolog() bool {
 	const mark = "\xEF\xBB\xBF"
@@ -100,7 +100,7 @@ func (x *Scanner) Prolog() bool {
 	return true
 }
 
-// declaration reads version, encoding and standalone behind "<?xml", and gives the index behind
+// declaration reads version, encoding and standalone behind "<?xml", and returns the index behind
 // "?>".
 func (x *Scanner) declaration(p int, marked bool) int {
 	x.Encoding = UTF8

@@ -11,13 +11,13 @@ type FaultAt struct {
 	seen  int    // index of the last byte that was looked at to tell, where that is after Pos
 }
 
-// fail says that something else was expected at p. It gives -1.
+// fail says that something else was expected at p. It returns -1.
 func (x *Scanner) fail(p int, rule, want string) int {
 	x.Fault = FaultAt{Pos: p, Want: want, Rule: rule}
 	return -1
 }
 
-// wrong says that what is at p may not be there. It gives -1.
+// wrong says that what is at p may not be there. It returns -1.
 func (x *Scanner) wrong(p int, rule, what string) int {
 	x.Fault = FaultAt{Pos: p, Want: what, Bare: true, Rule: rule}
 	return -1

@@ -130,7 +130,7 @@ func (r *recoder) wrong(at int, err error) {
 
 // malformed finds the first bytes among the first taken ones of raw that are no character: text is
 // what they were decoded to, a character at a time again if there is a replacement character in it.
-// It gives -1 where all are characters.
+// It returns -1 where all are characters.
 func (r *recoder) malformed(text []byte, taken int) (at, size int) {
 	if !bytes.Contains(text, replacement) {
 		return -1, 0

@@ -37,7 +37,7 @@ func (x *Scanner) predefined(p int) (char byte, size int) {
 // before them.
 const maxReference = 64
 
-// reference reads the reference at p, and gives the index after it.
+// reference reads the reference at p, and returns the index after it.
 func (x *Scanner) reference(p int) int {
 	if _, size := x.predefined(p); size > 0 {
 		return p + size
@@ -61,7 +61,7 @@ func (x *Scanner) reference(p int) int {
 	return x.seen(end)
 }
 
-// character reads the character reference at p, and gives the index after it.
+// character reads the character reference at p, and returns the index after it.
 func (x *Scanner) character(p int) (r rune, end int) {
 	base, digit := rune(10), p+2
 	if x.at(digit) == 'x' {
@@ -195,7 +195,7 @@ func (x *Scanner) itself(p, end int, attribute bool) int {
 	return end
 }
 
-// resolve appends the character of the valid reference at p, and gives the index after it.
+// resolve appends the character of the valid reference at p, and returns the index after it.
 func (x *Scanner) resolve(dst []byte, p int) ([]byte, int) {
 	if char, size := x.predefined(p); size > 0 {
 		return append(dst, char), p + size

@@ -232,7 +232,7 @@ func (x *Scanner) ends() Token {
 	return Fault
 }
 
-// Skip passes the content of the element whose Start was read, and its end. If it gives false
+// Skip passes the content of the element whose Start was read, and its end. If it returns false
 // because the window ends, Pass goes on.
 func (x *Scanner) Skip() bool { return x.Pass(x.Depth() - 1) }
 

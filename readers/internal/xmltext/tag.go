@@ -11,8 +11,8 @@ type attribute struct {
 	coded                bool // the value is not what is there
 }
 
-// startTag reads the start tag at p, which is '<' and the first byte of a name, and gives the index
-// after it.
+// startTag reads the start tag at p, which is '<' and the first byte of a name, and returns the
+// index after it.
 func (x *Scanner) startTag(p int) int {
 	x.At = p
 	switch {
@@ -38,7 +38,7 @@ func (x *Scanner) startTag(p int) int {
 	return end + 1
 }
 
-// name reads a name at p, whose first byte may begin one, and gives the index after it.
+// name reads a name at p, whose first byte may begin one, and returns the index after it.
 func (x *Scanner) name(p int) int {
 	start := p
 	x.colon = -1
@@ -101,7 +101,7 @@ func (x *Scanner) attributes(p int) int {
 	}
 }
 
-// attribute reads one attribute at p, and gives the index after its closing quote.
+// attribute reads one attribute at p, and returns the index after its closing quote.
 func (x *Scanner) attribute(p int) int {
 	a := attribute{name: p, colon: p}
 	if p = x.name(p); p < 0 {
@@ -157,7 +157,7 @@ func (x *Scanner) unique(p int) int {
 	return p
 }
 
-// endTag reads the end tag at p, and gives the index after it.
+// endTag reads the end tag at p, and returns the index after it.
 func (x *Scanner) endTag(p int) int {
 	n := len(x.open)
 	if n == 0 && x.loose {
@@ -182,8 +182,8 @@ func (x *Scanner) endTag(p int) int {
 	return end + 1
 }
 
-// looseEnd reads the end tag at p of an element whose name is not known, and gives the index behind
-// it.
+// looseEnd reads the end tag at p of an element whose name is not known, and returns the index
+// behind it.
 func (x *Scanner) looseEnd(p int) int {
 	end := x.name(p + 2)
 	if end < 0 {
@@ -197,7 +197,7 @@ func (x *Scanner) looseEnd(p int) int {
 }
 
 // endTagRare reads the end tag at p that has blanks, is cut, or is not one of the element called
-// name. It gives the index of its '>'.
+// name. It returns the index of its '>'.
 func (x *Scanner) endTagRare(p int, name []byte) int {
 	for i, c := range name {
 		if at := p + 2 + i; at >= x.N {

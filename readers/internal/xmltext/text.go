@@ -17,7 +17,7 @@ const (
 
 // Text returns the character data between the start tag that was read and the next tag, without
 // comments and processing instructions, and passes it. It is valid until the next call, at most
-// until that of Window. It gives false where the data is malformed, or the window ends in it.
+// until that of Window. It returns false where the data is malformed, or the window ends in it.
 func (x *Scanner) Text() ([]byte, bool) {
 	if x.empty {
 		return nil, true
@@ -126,8 +126,8 @@ func okOr(p int, ok bool) int {
 	return p
 }
 
-// badChar is the fault of a byte at p that is no character: a control character, or the end of the
-// window where want should be.
+// badChar is the fault of a byte at p that is not a character: a control character, or the end of
+// the window where want should be.
 func (x *Scanner) badChar(p int, want string) {
 	if p >= x.N {
 		x.fail(x.N, "", want)
