@@ -18,14 +18,14 @@ type deviceRows struct {
 	*device.Work
 	chunks *deviceChunks
 	asked  readers.Projection
-	forced []geoarrow.ColumnID // columns that are to be text
+	forced []geoarrow.ColumnID // columns that must be text
 	mixed  []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
 	tags *kxml.XML
 	rows *kxml.XMLRows
 }
 
-// Why devices refuse features.
+// Reasons for refusing features.
 const (
 	oddTags      = "a tag, or an order of tags, that the first features do not have, or text that is not as most is"
 	oddGeometry  = "a geometry of four ordinates, or of several kinds with north first"
@@ -92,8 +92,8 @@ func (d *deviceRows) find(words *vocabulary) {
 		"more columns than features have text for")
 }
 
-// minTag and minValue are how many bytes of text stand for a tag, and for a column of a
-// feature: a device has so much room for them.
+// minTag and minValue are the bytes of text per tag, and per column of a feature, for which a
+// device has memory.
 const (
 	minTag   = 3
 	minValue = 4
@@ -105,7 +105,7 @@ type fileDictionary struct {
 	dictionary *kxml.XMLDictionary
 }
 
-// Free returns the memory back.
+// Free frees the memory.
 func (k *fileDictionary) Free(s *gpu.Stream) error {
 	if k.dictionary == nil {
 		return nil
@@ -113,7 +113,7 @@ func (k *fileDictionary) Free(s *gpu.Stream) error {
 	return k.dictionary.Free(s)
 }
 
-// dictionary is that of the file on the device.
+// dictionary returns the file's dictionary on the device.
 func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
 	k := device.Keep[fileDictionary](d.Work)
 	if k.of == words {
@@ -132,7 +132,7 @@ func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
 	return k.dictionary
 }
 
-// check looks at what was found of tags and features, and returns what their geometries are in.
+// check checks the tags and features that were found, and returns the frame of their geometries.
 func (d *deviceRows) check(found *kxml.XMLFound) (frame, string) {
 	c := d.chunks
 	d.Accept(found.Fault < 0, oddTags)
@@ -140,8 +140,8 @@ func (d *deviceRows) check(found *kxml.XMLFound) (frame, string) {
 	return c.words.uses(found, c.head.frame)
 }
 
-// checkLengths looks for features of which the CPU engine would say that they are too long: each
-// ends before the next one begins.
+// checkLengths refuses features that the CPU engine would find too long. A feature ends before the
+// next one begins.
 func (d *deviceRows) checkLengths(starts []int64) {
 	for i, start := range starts {
 		next := int64(d.Text.Len())

@@ -27,8 +27,8 @@ func (s *scanner) point(c frame) bool {
 	return true
 }
 
-// positions reads the positions that the element whose start tag was read holds, up to its end, in
-// all the ways that GML has to write them.
+// positions reads the positions in the element whose start tag was read, up to its end, in any
+// notation of GML.
 func (s *scanner) positions(c frame) bool {
 	first := len(s.sink.Geom.X)
 	for {
@@ -73,7 +73,7 @@ func (s *scanner) controlPoint(c frame) bool {
 	return s.named(&c) && s.point(c)
 }
 
-// applyAxes gives the positions from first on, which were read in the order of the file's axes, x
+// applyAxes converts the positions from first on, which are in the order of the file's axes, to x
 // and y.
 func (s *scanner) applyAxes(c frame, first int) bool {
 	g := &s.sink.Geom
@@ -91,7 +91,7 @@ func (s *scanner) applyAxes(c frame, first int) bool {
 }
 
 // list reads the text of a posList, of positions of n ordinates, or of a pos, which is one
-// position, up to its end. 0: it is not known how many.
+// position, up to its end. n is 0 if unknown.
 func (s *scanner) list(size int, one bool) bool {
 	g := &s.sink.Geom
 	if size == 2 || one && size < 2 {
@@ -133,9 +133,9 @@ func (s *scanner) list(size int, one bool) bool {
 	return s.closes()
 }
 
-// sizeOf returns how many ordinates a position of the list in numbers has, which ends at a place:
-// size, if that is known. Else the numbers may allow only 2 or only 3, or only one of them closes a
-// ring. 0: neither, and the fault is told.
+// sizeOf returns the number of ordinates of a position of the list in numbers, which ends at a
+// place. It is size if that is known. Otherwise the count of numbers may allow only 2 or 3, or only
+// one of these closes a ring. It returns 0 with the fault set if neither does.
 func (s *scanner) sizeOf(at, size int) int {
 	n := len(s.numbers)
 	two, three := n%2 == 0, n%3 == 0
@@ -181,7 +181,7 @@ func (s *scanner) closesBy(size int) bool {
 	return n > size && slices.Equal(s.numbers[:size], s.numbers[n-size:])
 }
 
-// add gives ordinate i of a position to the builder: x, y, z, and others, which no column holds.
+// add adds ordinate i of a position to the builder: x, y, z; further ones are ignored.
 func (s *scanner) add(i int, v float64) {
 	g := &s.sink.Geom
 	switch i {
@@ -257,7 +257,7 @@ type plainText struct {
 	q     unsafe.Pointer
 	n     int
 	start int  // index in the window
-	moved bool // it had to be decoded: all of it has one index
+	moved bool // the text was decoded: all of it has one index
 }
 
 // at returns the index in the window of a byte of the text.
@@ -268,7 +268,7 @@ func (t plainText) at(p int) int {
 	return t.start + p
 }
 
-// space passes blanks.
+// space skips blanks.
 func (t plainText) space(p int) int {
 	for p < t.n && isBlank(byteAt(t.q, p)) {
 		p++
@@ -291,7 +291,7 @@ func (s *scanner) flat() (plainText, bool) {
 	return plainText{q: unsafe.Pointer(unsafe.SliceData(s.text)), n: len(text), start: start, moved: true}, true
 }
 
-// coord reads what a coord holds, up to its end: X, Y and Z, of GML 2.
+// coord reads the content of a coord, up to its end: X, Y and Z, of GML 2.
 func (s *scanner) coord() bool {
 	const rule = "OGC 02-069 section 4.3.2"
 	names := [...]string{"X", "Y", "Z"}
@@ -328,7 +328,7 @@ func (s *scanner) coord() bool {
 	}
 }
 
-// sized puts what srsDimension of the start tag says into the context. Drafts of GML 3 call it
+// sized puts srsDimension of the start tag into the context. Drafts of GML 3 call it
 // dimension.
 func (s *scanner) sized(c *frame) bool {
 	for i := range s.X.Attrs() {

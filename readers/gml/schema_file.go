@@ -48,8 +48,8 @@ func (n *node) child(local string) *node {
 	return nil
 }
 
-// readSchema reads the .xsd next to the file, if there is one. Files that it includes or imports
-// are not read.
+// readSchema reads the .xsd next to the file, if there is one, but not the files that it includes
+// or imports.
 func readSchema(src *source.File) (*schema, error) {
 	xsd, err := src.Sibling(".xsd")
 	if xsd == nil || err != nil {

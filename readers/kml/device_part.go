@@ -14,16 +14,17 @@ type deviceChunks struct {
 	probe device.Probe
 }
 
-// onDevice reports whether devices know the text: UTF-8, with room for the elements that they read.
+// onDevice reports whether devices support the text: UTF-8, and MaxDepth is large enough for the
+// elements that they read.
 func (w *workers) onDevice() bool {
 	s := w.head
 	return s.X.Encoding == xmltext.UTF8 && s.home.Depth()+deviceDepth <= s.limits.MaxDepth
 }
 
-// deviceDepth is how deep the elements are nested that devices read.
+// deviceDepth is the nesting of the elements that devices read.
 const deviceDepth = 16
 
-// deviceChunks makes what one goroutine needs.
+// deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
 	c.probe = device.Probe{Src: w.src, End: w.head.End, First: c.begins, Last: c.beginsLast}

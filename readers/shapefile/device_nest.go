@@ -6,9 +6,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// nestAll puts the rings of polygons that have several in the order of GeoArrow: outer rings in the
-// order of the file, each with its holes after it. A row of several outer rings becomes a
-// MultiPolygon, and the column with it. It returns a bit for each kind of rows that there is then.
+// nestAll reorders the rings of polygons with several rings for GeoArrow: outer rings in the order
+// of the file, each followed by its holes. A row of several outer rings makes the column one of
+// MultiPolygon. It returns a bit for each kind of rows.
 func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (all uint32) {
 	var parts []int32 // of MultiPolygons: number of rings up to and including each one
 	for i := range g.Rows {

@@ -95,7 +95,7 @@ func (b *body) moved(by int) body {
 	out.parts = slices.Clone(b.parts)
 	for i := 0; i < len(out.parts); i += 4 {
 		at := binary.LittleEndian.Uint32(out.parts[i:])
-		binary.LittleEndian.PutUint32(out.parts[i:], at-uint32(by)) // one before part 0 wraps to a value too large for any
+		binary.LittleEndian.PutUint32(out.parts[i:], at-uint32(by)) // a part before part 0 wraps to a value too large
 	}
 	return out
 }
