@@ -26,7 +26,7 @@ const (
 	maxColumns = 1 << 16
 )
 
-// Fields of the header's table, and of those that it holds.
+// Fields of the header's table, and of the tables in it.
 const (
 	headerGeometryType  = 2
 	headerColumns       = 7
@@ -40,16 +40,16 @@ const (
 
 // header is what is known before any feature.
 type header struct {
-	kind     geoarrow.Kind // of every geometry; NoKind: each says it of itself
+	kind     geoarrow.Kind // of every geometry; NoKind: each has its own
 	columns  []column
-	count    int64 // of features; 0: nobody knows
-	nodeSize int64 // of the index; 0: there is none
+	count    int64 // of features; 0: unknown
+	nodeSize int64 // of the index; 0: no index
 	index    int64 // offset of the index
 	first    int64 // offset of the first feature
 	crs      geoarrow.CRS
 }
 
-// readHeader reads what is before the index.
+// readHeader reads the part before the index.
 func readHeader(src *source.File) (*header, error) {
 	length, err := headerLength(src)
 	if err != nil {
@@ -207,7 +207,7 @@ func (h *header) distinguish(taken map[string]bool) {
 	}
 }
 
-// errorAt says what is wrong at an offset of the file; row is -1 where no feature is concerned.
+// errorAt returns the error for a defect at an offset of the file; row is -1 outside of features.
 func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
 	e := &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: row, Unit: unit, Err: what}
 	var f *fault

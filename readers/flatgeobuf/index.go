@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// defaultNodeSize is how many entries a node of the index has where the header does not say it.
+// defaultNodeSize is the number of entries in a node of the index if the header does not state it.
 const defaultNodeSize = 16
 
 // indexItemBytes is the size of a node of the index: xmin, ymin, xmax, ymax, offset.
