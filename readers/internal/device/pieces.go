@@ -6,24 +6,23 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// Piece is bytes of another file that a chunk of rows needs: those of their attributes, or of an
-// index.
+// Piece is a range of another file that a chunk of rows needs: attributes, or an index.
 type Piece struct {
 	Src   io.ReaderAt
 	At    int64
 	Bytes int64
 }
 
-// Pieces are Chunks whose rows are not in one file alone.
+// Pieces are Chunks whose rows are in several files.
 type Pieces interface {
 	Chunks
 
-	// Pieces gives what belongs to the chunk that Bounds gave last. On the device it is
+	// Pieces returns the pieces of the chunk that Bounds returned last. On the device they are
 	// Work.Pieces.
 	Pieces() []Piece
 }
 
-// pieceAlign is at multiples of how many bytes pieces begin on a device: those of its memory.
+// pieceAlign is the alignment of pieces on a device.
 const pieceAlign = 256
 
 // chunkPieces is a chunk and its pieces as one file, which begins where the chunk does.

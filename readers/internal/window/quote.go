@@ -9,8 +9,8 @@ import (
 // maxFound bounds the text that an error quotes.
 const maxFound = 40
 
-// Found says what is at offset off of the file, for an error. It reads the file again, because
-// the window may end inside of it.
+// Found describes the text at offset off of the file for an error. It reads the file again, since
+// the window may end inside of the text.
 func (w *Window) Found(off int64) (string, error) {
 	b := make([]byte, min(maxFound, w.End-off))
 	if n, err := w.Src.ReadAt(b, off); n < len(b) {
@@ -19,7 +19,7 @@ func (w *Window) Found(off int64) (string, error) {
 	return Quote(b), nil
 }
 
-// Quote says what a text begins with, for an error.
+// Quote describes the beginning of a text for an error.
 func Quote(b []byte) string {
 	b = b[:min(maxFound, len(b))]
 	if len(b) == 0 {
@@ -37,7 +37,7 @@ func Quote(b []byte) string {
 }
 
 // LineAt returns the line of the byte at offset off, from 1: lines end with a line feed. It reads
-// the file again: errors are rare.
+// the file again, which is fine since errors are rare.
 func (w *Window) LineAt(off int64) (int64, error) {
 	line := int64(1)
 	buf := make([]byte, min(Bytes, off))
