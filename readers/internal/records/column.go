@@ -13,10 +13,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// maxNesting is how deep types may be inside of one another.
+// maxNesting is the maximum nesting of types.
 const maxNesting = 64
 
-// target returns what the values of an Arrow type become.
+// target returns the type in the table for an Arrow type.
 //
 //	null                                     string, all null
 //	large and view types                     string, binary
@@ -27,7 +27,7 @@ const maxNesting = 64
 //	union, list view                         none: an error
 //	all others                               the same type
 //
-// The type is nil where it is JSON text.
+// The type is nil for JSON text.
 func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	if depth > maxNesting {
 		return nil, fmt.Errorf("types are nested deeper than %d", maxNesting)
@@ -91,8 +91,8 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	return t, nil
 }
 
-// flat returns the target of values that stand apart from their rows, which have to be no lists,
-// structs or maps.
+// flat returns the target of values stored apart from their rows, which must not be lists, structs
+// or maps.
 func flat(of, values arrow.DataType, depth int) (arrow.DataType, error) {
 	t, err := target(values, depth+1)
 	if err == nil && (t == nil || t.ID() == arrow.LIST) {
@@ -114,7 +114,7 @@ func nested(depth int, types ...arrow.DataType) error {
 // maxRows bounds the numbers of rows: with it nothing overflows.
 const maxRows = 1 << 40
 
-// check asks for a run of rows: lengths of children and dictionaries are what a file says they are.
+// check checks a run of rows: lengths of children and dictionaries come from the file.
 func (r rows) check() error {
 	if r.from < 0 || r.to < r.from || r.to > maxRows || r.data.Offset() < 0 || r.data.Offset() > maxRows {
 		return fmt.Errorf("rows %d to %d of an array", r.from, r.to)
@@ -156,7 +156,7 @@ func (r rows) read() (geoarrow.Column, error) {
 	return geoarrow.Column{}, fmt.Errorf("%s is a type that is not read", r.data.DataType())
 }
 
-// halves returns float16 as float32, which has each of its values.
+// halves returns float16 as float32, which holds all of its values.
 func (r rows) halves(t *arrow.Float16Type) (geoarrow.Column, error) {
 	c, err := r.fixed(t)
 	if err != nil {
@@ -181,8 +181,8 @@ type typedData struct {
 
 func (d typedData) DataType() arrow.DataType { return d.as }
 
-// maxBatchRows is how many rows may be read at once of which none takes a byte in the file: a damaged
-// number is not believed.
+// maxBatchRows bounds the rows of a batch that take no bytes in the file, since their number may be
+// damaged.
 const maxBatchRows = 4 << 20
 
 // nulls returns values of the type null.
@@ -239,7 +239,7 @@ func (r rows) views(t arrow.DataType) (geoarrow.Column, error) {
 	return c, checkText(&c, n)
 }
 
-// dictionary returns the values that the rows number.
+// dictionary returns the values at the rows' indices.
 func (r rows) dictionary(t *arrow.DictionaryType) (geoarrow.Column, error) {
 	values := r.data.Dictionary()
 	if values == nil || values.DataType() == nil {
@@ -261,7 +261,7 @@ func (r rows) dictionary(t *arrow.DictionaryType) (geoarrow.Column, error) {
 	return pick(&entries, numbers)
 }
 
-// numbers reads integers of any width; -1 is a null, and anything else that no index can be is -2.
+// numbers reads integers of any width as indices; -1 is a null, and -2 an invalid index.
 func (r rows) numbers() ([]int, error) {
 	t, ok := r.data.DataType().(arrow.FixedWidthDataType)
 	if !ok || !arrow.IsInteger(t.ID()) {
@@ -385,7 +385,7 @@ func (r rows) list(t arrow.ListLikeType) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// inRow turns the row of an error of elements into that of their list.
+// inRow converts the row of an elements' error to that of their list.
 func inRow(err error, ends []int64) error {
 	var e *rowError
 	if !errors.As(err, &e) {
@@ -406,8 +406,8 @@ func upTo(n int) []int32 {
 	return v
 }
 
-// weigh returns how many bytes the rows take, more or less, and 0 where their buffers are not what
-// they should be: reading says so.
+// weigh estimates the bytes of the rows. It returns 0 if their buffers are invalid, which reading
+// them will report.
 func (r rows) weigh() int64 {
 	n := int64(r.len())
 	switch t := r.data.DataType().(type) {

@@ -25,15 +25,15 @@ type Int96 struct {
 // int96Bytes is the size of a value.
 const int96Bytes = 12
 
-// NewInt96 returns the type with a zone; "" is none.
+// NewInt96 returns the type with a zone, or without one for "".
 func NewInt96(zone string) *Int96 {
 	return &Int96{arrow.ExtensionBase{Storage: &arrow.FixedSizeBinaryType{ByteWidth: int96Bytes}}, zone}
 }
 
-// ArrayType is that of an extension without methods of its own.
+// ArrayType returns the array type of an extension without methods of its own.
 func (*Int96) ArrayType() reflect.Type { return reflect.TypeFor[array.ExtensionArrayBase]() }
 
-// ExtensionName is one that no file has.
+// ExtensionName is a name that no file has.
 func (*Int96) ExtensionName() string { return "vibeflight.int96" }
 
 // ExtensionEquals compares the zones.
@@ -68,7 +68,7 @@ func int96(b []byte) (ns int64, ok bool) {
 	if clock < 0 || clock > dayNs {
 		return 0, false
 	}
-	if day < 0 { // so that the first day that is not complete has times, too
+	if day < 0 { // so that times of the first incomplete day are included
 		day, clock = day+1, clock-dayNs
 	}
 	const maxDays = math.MaxInt64 / dayNs
@@ -101,8 +101,8 @@ func (r rows) times96(t *Int96) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// withoutBadTimes returns the data of a column, of whose rows those are null that times96 refuses;
-// bad is called with each of them.
+// withoutBadTimes returns the data of a column with null for the rows that times96 refuses; bad is
+// called with each of them.
 func withoutBadTimes(r rows, bad func(row int)) arrow.ArrayData {
 	t, ok := r.data.DataType().(*Int96)
 	if !ok || r.check() != nil {
@@ -110,7 +110,7 @@ func withoutBadTimes(r rows, bad func(row int)) arrow.ArrayData {
 	}
 	c, err := r.fixed(t.Storage.(*arrow.FixedSizeBinaryType))
 	if err != nil {
-		return r.data // reading says so
+		return r.data // reading reports it
 	}
 	var valid []byte
 	for i := range r.len() {

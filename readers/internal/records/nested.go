@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// tree is nested values that were checked.
+// tree is checked nested values.
 type tree struct {
 	leaf     *geoarrow.Column // nil: it has children
 	valid    []byte
@@ -187,7 +187,7 @@ func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
 	return dst, errNoJSON
 }
 
-// appendInteger appends what is stored as an integer of at most 64 bits.
+// appendInteger appends a value that is stored as an integer of at most 64 bits.
 func appendInteger(dst []byte, t arrow.FixedWidthDataType, b []byte, i int) ([]byte, error) {
 	width := t.BitWidth() / 8
 	var v uint64

@@ -17,20 +17,20 @@ const (
 	slotName, slotChildren, slotCustomMetadata = 0, 5, 6
 	slotKey, slotValue                         = 0, 1
 	maxDepth                                   = 64
-	// bytes of all names and metadata: those of a table that is in several places count there
+	// bytes of all names and metadata; a table that is referenced several times counts each time
 	maxTexts = 256 << 20
 )
 
-// Message returns the kind of a message, the number that format/Message.fbs has for it, and how
-// long its body is. It panics where message is no flatbuffer.
+// Message returns the kind of a message, as numbered in format/Message.fbs, and the length of its
+// body. It panics if message is not a flatbuffer.
 func Message(message []byte) (kind byte, body int64) {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	return t.byte(slotHeaderType), t.int64(slotBodyLength)
 }
 
-// CheckBatch looks at the buffers of the message of a record batch or a dictionary, of which
-// Arrow's own code believes where they are in the body, and how many of them a column of views has.
-// It panics where message is no flatbuffer.
+// CheckBatch checks the buffers of the message of a record batch or a dictionary: Arrow's code
+// trusts their places in the body, and the number of them in a column of views. It panics if
+// message is not a flatbuffer.
 func CheckBatch(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	body := t.int64(slotBodyLength)
@@ -57,7 +57,7 @@ func CheckBatch(message []byte) error {
 	return nil
 }
 
-// table is a table of a flatbuffer, which nobody has checked: to read beyond its end panics.
+// table is an unchecked table of a flatbuffer: reading beyond its end panics.
 type table struct{ flatbuffers.Table }
 
 func (t table) at(slot int) (flatbuffers.UOffsetT, bool) {
@@ -79,7 +79,7 @@ func (t table) int64(slot int) int64 {
 	return 0
 }
 
-// below returns the table that a slot points to.
+// below returns the table that a slot refers to.
 func (t table) below(slot int) (table, bool) {
 	at, ok := t.at(slot)
 	if !ok {
@@ -122,9 +122,9 @@ func (t table) text(slot int) int64 {
 	return int64(len(t.ByteVector(at)))
 }
 
-// CheckSchema walks the schema of a message before Arrow's own code does, which would follow a
-// table that is in many places into each of them: a small message of tables of tables may have
-// more fields than there is memory for. A flatbuffer of a field has 16 bytes or more.
+// CheckSchema walks the schema of a message before Arrow's code does. That would follow every
+// reference to a shared table, so that a small message may expand to more fields than fit in
+// memory. A flatbuffer of a field has at least 16 bytes.
 func CheckSchema(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	schema, ok := t.below(slotHeader)
@@ -138,7 +138,7 @@ func CheckSchema(message []byte) error {
 	return w.walk(schema.tables(slotFields), 0)
 }
 
-// schemaWalk is what may still come.
+// schemaWalk has the remaining limits.
 type schemaWalk struct {
 	fields int
 	texts  int64

@@ -33,8 +33,8 @@ func (x *Scanner) predefined(p int) (char byte, size int) {
 	return char, size
 }
 
-// maxReference bounds what is looked at of a reference: a name, or digits with any number of zeros
-// before them.
+// maxReference bounds the bytes of a reference that are examined: a name, or digits with any number
+// of leading zeros.
 const maxReference = 64
 
 // reference reads the reference at p, and returns the index after it.
@@ -93,14 +93,14 @@ func (x *Scanner) character(p int) (r rune, end int) {
 	return r, end + 1
 }
 
-// isChar reports a character of XML 1.0 section 2.2.
+// isChar reports whether XML 1.0 section 2.2 allows a character.
 func isChar(r rune) bool {
 	return r >= 0x20 && r < 0xD800 || r >= 0xE000 && r < 0xFFFE || r >= 0x10000 && r <= utf8.MaxRune ||
 		r == '\t' || r == '\n' || r == '\r'
 }
 
-// quoted reads the value of an attribute from p on up to its quote, whose index it gives, and says
-// whether it is to be decoded.
+// quoted reads the value of an attribute from p up to its quote. It returns the quote's index, and
+// whether the value must be decoded.
 func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 	start := p
 	all := uint8(0)
@@ -144,9 +144,9 @@ func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 	}
 }
 
-// decode appends what valid character data from p to end means: references become characters, line
-// ends line feeds (section 2.11), and the value of an attribute has blanks for all white space
-// (section 3.3.3).
+// decode appends the decoded character data from p to end, which is valid. References become
+// characters, line ends become line feeds (section 2.11), and white space in an attribute's value
+// becomes blanks (section 3.3.3).
 func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	from := p
 	for {
@@ -173,8 +173,8 @@ func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	}
 }
 
-// itself passes what stands for itself, up to end. In each word the lowest byte that does not has
-// its high bit in stop, and none below it has:
+// itself skips bytes that stand for themselves, up to end. In each word, the lowest set high bit of
+// stop marks the first byte that does not:
 //
 //	word    a b & c \r d e f
 //	stop    . . 1 . 1  . . .

@@ -4,11 +4,11 @@ import "bytes"
 
 const tagRule = "XML 1.0 section 3.1"
 
-// attribute is one of the last start tag, as indices of the window.
+// attribute is an attribute of the last start tag, as indices of the window.
 type attribute struct {
 	name, colon, nameEnd int // colon: after the prefix, or name
 	value, valueEnd      int
-	coded                bool // the value is not what is there
+	coded                bool // the value must be decoded
 }
 
 // startTag reads the start tag at p, which is '<' and the first byte of a name, and returns the
@@ -182,8 +182,8 @@ func (x *Scanner) endTag(p int) int {
 	return end + 1
 }
 
-// looseEnd reads the end tag at p of an element whose name is not known, and returns the index
-// behind it.
+// looseEnd reads the end tag at p of an element whose name is unknown, and returns the index after
+// it.
 func (x *Scanner) looseEnd(p int) int {
 	end := x.name(p + 2)
 	if end < 0 {
@@ -262,7 +262,7 @@ func (x *Scanner) Attr(local string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Attrs returns how many attributes the last start tag has.
+// Attrs returns the number of attributes of the last start tag.
 func (x *Scanner) Attrs() int { return len(x.attrs) }
 
 // AttrName returns the name of attribute i of the last start tag as written, and its local part.
@@ -281,5 +281,5 @@ func (x *Scanner) AttrValue(i int) []byte {
 	return x.attr
 }
 
-// AttrOffset returns where in the file the value of attribute i of the last start tag begins.
+// AttrOffset returns the offset in the file of the value of attribute i of the last start tag.
 func (x *Scanner) AttrOffset(i int) int64 { return x.Base + int64(x.attrs[i].value) }
