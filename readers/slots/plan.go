@@ -5,7 +5,7 @@ import "fmt"
 // Plan is what each device allocates.
 type Plan struct {
 	ChunkBytes int64 // of a chunk's text
-	Slots      int   // chunks whose text comes or is there
+	Slots      int   // chunks whose text is being copied or is complete
 	Work       int   // those among them that kernels work on
 	ArenaBytes int64 // device memory for each of those; 0: it comes from the device as it is needed
 }
@@ -35,7 +35,7 @@ func (p Plan) text() int64 { return p.ChunkBytes + slackBytes }
 // work returns the device memory for the work on a chunk.
 func (p Plan) work() int64 { return p.ChunkBytes / 4 * workQuarters }
 
-// planFor shares memory out, but for what is spared.
+// planFor divides the memory, except what is reserved.
 func planFor(memory int64) (Plan, error) {
 	memory -= spareBytes
 	p := Plan{ChunkBytes: largeChunkBytes}

@@ -102,7 +102,7 @@ type reader struct {
 	text wkt.Cell
 	odd  shapes.Shapes // of WKT and native geometries
 
-	pass func(row int, err error) bool // called with the error of a row, whose geometry is then null; nil: errors are returned
+	pass func(row int, err error) bool // called with the error of a row, which becomes null; nil: errors are returned
 }
 
 // read adds the geometries of the rows.

@@ -31,7 +31,7 @@ type Scanner struct {
 	At       int      // index of the '<' of the last tag
 	Fault    FaultAt  // reason for the failure of the last call
 	MaxDepth int      // maximum number of open elements
-	Most     int      // maximum bytes of one piece that Next reads: a tag, a comment, the text between two of them; 0: no limit
+	Most     int      // maximum bytes of one tag, comment or text between two of them; 0: no limit
 	Encoding Encoding // of the bytes; Prolog sets it
 
 	last   bool // the file ends with the window
