@@ -17,13 +17,13 @@ import (
 type file struct {
 	plan   *records.Plan
 	schema message
-	to     int64 // where the stream ends at the latest
+	to     int64 // latest end of the stream
 }
 
-// minRows may be in a batch whatever its size: those of a column of nulls take no byte.
+// minRows may be in a batch of any size, since rows of a column of nulls take no bytes.
 const minRows = 4 << 20
 
-// open reads the schema. at is where an error is.
+// open reads the schema. at is the offset of an error.
 func (f *file) open(src *source.File) (at int64, err error) {
 	from, to, at, err := bounds(src)
 	if err != nil {

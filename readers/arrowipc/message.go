@@ -68,7 +68,7 @@ func bounds(src *source.File) (from, to, at int64, err error) {
 	return headBytes, src.Size - trailerBytes - length, 0, nil
 }
 
-// read fills p with bytes that are there, as somebody has checked.
+// read fills p with bytes that are known to exist.
 func read(src *source.File, p []byte, at int64) error {
 	n, err := src.ReadAt(p, at)
 	if n == len(p) {
@@ -83,7 +83,7 @@ func read(src *source.File, p []byte, at int64) error {
 // next reads the head of the message at an offset of a stream that ends at to. ok is false at the
 // end of the stream.
 //
-// A stream that ends between two messages is whole: writers of pipes leave the mark of the end out.
+// A stream that ends between two messages is complete: writers to pipes omit the end mark.
 func next(src *source.File, at, to int64) (m message, ok bool, err error) {
 	if at == to {
 		return m, false, nil

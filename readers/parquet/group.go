@@ -24,7 +24,7 @@ type project struct {
 	most   int64 // rows of a row group that is read as a whole
 }
 
-// group is a row group, as far as it is read.
+// group is the part of a row group that is read.
 type group struct {
 	number   int
 	row      int64 // number of the first one
@@ -33,8 +33,8 @@ type group struct {
 	from, to int64 // where they are in the file
 }
 
-// A row group that is not larger is one piece of work. A larger one is read a batch at a time: what
-// its values take where few of them are repeated by their numbers, it does not say.
+// A row group up to this size is read at once. A larger one is read a batch at a time, since the
+// memory for values that a dictionary repeats is unknown.
 const (
 	maxGroupRows   = 1 << 20
 	groupShare     = 16        // of the memory
@@ -113,7 +113,7 @@ func (p project) stream(ctx context.Context, src *source.File, g group, limits r
 	return nil
 }
 
-// group checks what the footer says of a row group and the columns that are read.
+// group checks the footer's data about a row group and the columns that are read.
 func (p project) group(src *source.File, number int) (group, error) {
 	meta := p.meta.RowGroup(number)
 	g := group{number: number, rows: meta.NumRows(), from: math.MaxInt64}
@@ -200,8 +200,8 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 			r.columns = append(r.columns, &leafReader{leaf: leaf, nested: !isLeaf(field)})
 		}
 	}
-	// A column by itself: for structs Arrow's own code starts goroutines, and what panics there
-	// can't be dealt with.
+	// A column by itself: for structs Arrow's own code starts goroutines, whose panics can't be
+	// recovered.
 	manifest := &pqarrow.SchemaManifest{}
 	for _, c := range r.columns {
 		manifest.Fields = append(manifest.Fields, *c.leaf)

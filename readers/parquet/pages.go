@@ -27,24 +27,23 @@ const (
 	oldChunkBytes    = 100      // that a column may be longer than its writer said (PARQUET-816)
 )
 
-// page is what the header of a page says.
+// page is the header of a page.
 type page struct {
 	kind             int64
 	unpacked, packed int64                       // bytes of the page
 	contents         [fieldHeaderV2 + 1]contents // by the field that says so
 }
 
-// contents is what the header of a kind of page says.
+// contents is the part of a header that depends on the kind of page.
 type contents struct {
 	fields [fieldIsPacked]int64 // the numbers, by field
 	plain  bool                 // the values of a page of the second version are not packed
 }
 
 // checkPages walks from page to page of a column of a row group, up to its last value, before
-// Arrow's own code does: where pages end too early that goes on with whatever its buffer holds,
-// again and again, and a page of a kind that it does not know is to it one without content. It
-// makes room for what encodings say they hold, too (values.go). most is how many bytes may be asked
-// for.
+// Arrow's own code does. If pages end too early, that code repeats the content of its buffer, and
+// it treats a page of an unknown kind as empty. It also allocates memory for the counts that
+// encodings claim (values.go). most bounds these allocations.
 func (f *footer) checkPages(src *source.File, column int, chunk *metadata.ColumnChunkMetaData, most int64) error {
 	at, end := chunkBytes(chunk)
 	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
@@ -65,7 +64,7 @@ func (f *footer) checkPages(src *source.File, column int, chunk *metadata.Column
 	return nil
 }
 
-// chunkBytes returns where the footer says that the pages of a column lie.
+// chunkBytes returns the bounds of a column's pages by the footer.
 func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 	from = chunk.DataPageOffset()
 	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
@@ -133,7 +132,7 @@ func (w *thrift) contents() (contents, error) {
 	return c, err
 }
 
-// of returns what the header of the page's kind says; nil if it is of none that is read.
+// of returns the header of the page's kind; nil if it is not supported.
 func (p *page) of() *contents {
 	switch p.kind {
 	case pageData:
@@ -163,8 +162,8 @@ func (p *page) levelBytes() int64 {
 	return c.fields[fieldDefinitionBytes] + c.fields[fieldRepetitionBytes]
 }
 
-// check refuses what Arrow's own code does not read unchanged. left is how many bytes of the
-// column follow the header.
+// check refuses pages that Arrow's own code would not read correctly. left is the number of bytes
+// of the column after the header.
 func (p *page) check(left int64) error {
 	c := p.of()
 	switch {

@@ -21,8 +21,8 @@ import (
 )
 
 // This file reads BYTE_STREAM_SPLIT (parquet-format, Encodings.md), which Arrow's own code does
-// not: columns that have it are written anew with plain values, not packed, and follow the
-// end of the file for that code.
+// not: such columns are rewritten with plain, uncompressed values, which that code finds after the
+// end of the file.
 //
 //	values             a0 a1 a2 a3  b0 b1 b2 b3
 //	BYTE_STREAM_SPLIT  a0 b0  a1 b1  a2 b2  a3 b3
@@ -55,8 +55,7 @@ func (f *splicedFile) open(props *parquet.ReaderProperties, room *records.Alloca
 	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, room)
 }
 
-// plain returns the file, in which the columns of a row group that have split values have plain
-// ones.
+// plain returns the file with plain values for the split columns of a row group.
 func (p project) plain(src *source.File, number int, room *records.Allocator) (*splicedFile, error) {
 	in := &splicedFile{File: src, meta: p.meta}
 	for _, i := range p.fields {
@@ -82,7 +81,7 @@ func (p project) plain(src *source.File, number int, room *records.Allocator) (*
 	return in, nil
 }
 
-// moved returns the footer with the pages of a column elsewhere, plain and not packed.
+// moved returns the footer with the pages of a column at another place, plain and uncompressed.
 func moved(meta *metadata.FileMetaData, number, column int, at, size int64) *metadata.FileMetaData {
 	out, file := *meta, *meta.FileMetaData
 	group := *file.RowGroups[number]
@@ -99,7 +98,7 @@ func moved(meta *metadata.FileMetaData, number, column int, at, size int64) *met
 	return &out
 }
 
-// splitColumn writes the pages of a column anew.
+// splitColumn rewrites the pages of a column.
 type splitColumn struct{ values }
 
 // rewrite appends the pages, up to the last value.

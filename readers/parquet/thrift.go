@@ -25,9 +25,9 @@ const (
 	fieldChildren = 5 // of SchemaElement
 )
 
-// checkFooter walks a footer before Arrow's own code does: that trusts the lengths of lists, which
-// it makes room for, and the depth of the schema, by which it recurses. Logical types that this
-// code refuses are hidden from it, and given.
+// checkFooter walks a footer before Arrow's own code does, which allocates lists by their lengths
+// and recurses by the depth of the schema. It hides logical types that this code refuses, and
+// returns them.
 func checkFooter(footer []byte) (map[int]*logical, error) {
 	w := thrift{b: footer}
 	schema, found := tree{}, elements{logical: map[int]*logical{}}

@@ -18,8 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Limits of encodings. Arrow's own code makes room for as many values as an index of a dictionary,
-// or the head of packed differences, says that there are.
+// Limits of encodings. Arrow's own code allocates as many values as an index into a dictionary, or
+// the head of packed differences, claims.
 const (
 	// of indices into a dictionary, however short that is: some writers take a whole number of
 	// bytes
@@ -30,7 +30,7 @@ const (
 	valueBytes   = 24 // of a value of a dictionary in memory, at most
 )
 
-// values looks at the values of the data pages of a column before Arrow's own code does.
+// values checks the values of a column's data pages before Arrow's own code reads them.
 type values struct {
 	src     *source.File
 	column  *schema.Column

@@ -13,14 +13,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// DamageSuite reads damaged files of a format's folder testdata, each as on_error fail, null and
-// repair have it. Of each it asks:
+// DamageSuite reads damaged files of a format's folder testdata, each under on_error fail, null and
+// repair. It checks for each:
 //
 //	canonical  a table, or an error with a place in the file
 //	unchanged  a file that fail reads is the same table in the other modes, to the byte, unless repair
 //	           says that it reads what fail passes
 //	counted    a table that fail refuses has a deviation
-//	milder     what null reads, repair reads
+//	milder     repair reads what null reads
 //	batches    the same rows and deviations with several workers, small parts and small batches
 //	device     the outcome of the CPU engine on a device, where engine is not nil
 type DamageSuite struct {
@@ -31,7 +31,7 @@ type DamageSuite struct {
 	tokens [][]byte
 }
 
-// NewDamaged finds the files of a format in a folder. Tokens are texts that the damage may put in.
+// NewDamaged finds the files of a format in a folder. Tokens are texts that the damage may insert.
 func NewDamaged(t *testing.T, f readers.Format, dir string, e readers.Engine, tokens ...string) *DamageSuite {
 	t.Helper()
 	d := &DamageSuite{format: f, engine: e}
@@ -74,7 +74,7 @@ func (d *DamageSuite) Read(t testing.TB, seed uint64) (tables int) {
 	return tables
 }
 
-// result is what one mode made of a file.
+// result is the outcome of one mode.
 type result struct {
 	table *readers.Table
 	err   error
@@ -116,7 +116,7 @@ func beyond(table, other *readers.Table) (list []readers.Deviation) {
 // with the second one that null passes.
 const secondCRS = "a table has one coordinate reference system"
 
-// compareModes says what is wrong about the outcomes of fail, null and repair.
+// compareModes returns the defects of the outcomes of fail, null and repair.
 func compareModes(results [3]result) error {
 	fail, null, repair := results[0], results[1], results[2]
 	if fail.err == nil {
@@ -166,7 +166,7 @@ func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 	return result{table, err}
 }
 
-// check says what is wrong about an outcome. The place of an error may be in a sibling.
+// check returns the defects of an outcome. The position of an error may be in a sibling.
 func (d *DamageSuite) check(in Input, table *readers.Table, err error) error {
 	if err == nil {
 		return Canonical(table)

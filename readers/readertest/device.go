@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// Kernels returns the primitives on the device of this test run, as package gputest has it.
+// Kernels returns the primitives on the device of this test run (package gputest).
 func Kernels(t testing.TB) *kernels.Set {
 	t.Helper()
 	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
@@ -21,16 +21,16 @@ func Kernels(t testing.TB) *kernels.Set {
 	return k
 }
 
-// Device returns the GPU engine of a format with chunks of n bytes, two on their way at a time,
-// on the device of this test run. Buffers come from the device, which watches the bounds of each. A
-// fault is one of the test.
+// Device returns the GPU engine of a format with chunks of n bytes, two in flight at a time, on the
+// device of this test run. Buffers come from the device, which checks the bounds of each. A fault
+// fails the test.
 func Device(t testing.TB, f readers.Format, chunkBytes int64) readers.Engine {
 	t.Helper()
 	return DeviceOn(t, f, slots.Config{Plan: slots.Plan{ChunkBytes: chunkBytes, Slots: 2, Work: 2}}, Kernels(t))
 }
 
-// DeviceOn returns the GPU engine of a format on devices, until the test ends. Where cfg tells
-// nobody of faults, they are errors of the test.
+// DeviceOn returns the GPU engine of a format on devices, until the test ends. Without cfg.Fault,
+// faults fail the test.
 func DeviceOn(t testing.TB, f readers.Format, cfg slots.Config, devices ...*kernels.Set) readers.Engine {
 	t.Helper()
 	if cfg.Fault == nil {
@@ -53,8 +53,8 @@ func OnDevice(e readers.Engine) Variant {
 	return Variant{Name: "device", Parser: func(l readers.Layout, _ int) readers.Parser { return e.Parser(l) }}
 }
 
-// BytesBack returns what says how many bytes the GPU engine of a format brings back from the
-// emulation for some columns of an input; nil: all.
+// BytesBack returns a function that measures how many bytes the GPU engine of a format copies back
+// from the emulation for some columns of an input; nil: all.
 func BytesBack(t testing.TB, f readers.Format, in Input) func(columns []string) int64 {
 	t.Helper()
 	var toHost atomic.Int64

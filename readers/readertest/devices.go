@@ -13,7 +13,7 @@ func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers
 	k := Kernels(t)
 	for i, chunk := range chunkBytes {
 		p := slots.Plan{ChunkBytes: chunk, Slots: 4, Work: 3}
-		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
+		if i%2 == 1 { // otherwise memory comes from the device, which checks the bounds of every buffer
 			p.ArenaBytes = 1 << 20
 		}
 		list = append(list, DeviceOn(t, f, slots.Config{Plan: p}, k))
@@ -21,8 +21,8 @@ func Devices(t testing.TB, f readers.Format, chunkBytes []int64) (list []readers
 	return list
 }
 
-// Accepted asks that the engines of Devices, made with these sizes, read at least n chunks,
-// and a share of those that they requested.
+// Accepted checks that the engines of Devices, made with these sizes, parsed at least n chunks, and
+// a share of those that they received.
 func Accepted(t testing.TB, list []readers.Engine, chunkBytes []int64, least int64, share float64) {
 	t.Helper()
 	var chunks, refused int64

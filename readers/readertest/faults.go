@@ -19,10 +19,10 @@ import (
 // faultyChunk is the size of chunks on a device that fails.
 const faultyChunk = 4 << 10
 
-// DeviceFaults has calls of devices fail while a format's GPU engine reads a file, of which it
-// would refuse nothing. The file is some dozen chunks of 4 KiB.
+// DeviceFaults makes calls of devices fail while a format's GPU engine reads a file that it accepts
+// completely. The file has some dozen chunks of 4 KiB.
 //
-//	now and then  each call sooner or later: the table is that of the CPU engine, and the device goes on
+//	now and then  each call at some time: the table is the CPU engine's, and the device continues
 //	lost          a device, at some call: the CPU engine reads the rest, and every file after it, without
 //	              asking the device
 //	one of two    is lost: the other one reads on
@@ -56,7 +56,7 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 	})
 }
 
-// checkFaults has calls fail with an error, until enough have.
+// checkFaults makes calls fail with an error, until enough have.
 func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	var mu sync.Mutex
 	r, armed, failed := rand.New(rand.NewPCG(6, 10)), false, map[string]int{}
@@ -96,8 +96,8 @@ func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	}
 }
 
-// faulty returns the GPU engine on devices of which calls fail. The test ends with an error if
-// somebody was told of more or fewer faults than the engine counts.
+// faulty returns the GPU engine on devices whose calls fail. The test fails unless as many faults
+// were reported as the engine counts.
 func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) readers.Engine {
 	t.Helper()
 	var cards []*kernels.Set

@@ -7,10 +7,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Mutants reads a file with one mistake, again and again: each byte of text[from:to] is left out or
-// stands twice, or a byte of an alphabet is before it or in its place. A GPU engine has to give
-// the outcome of the CPU engine. It has to read an eighth of as many chunks as there are files, at
-// least, or it was hardly asked; those with the mistake it may refuse.
+// Mutants reads variants of a file with one mistake each: a byte of text[from:to] is removed or
+// doubled, or a byte of an alphabet is inserted before it or replaces it. A GPU engine must give
+// the outcome of the CPU engine. It may refuse chunks with the mistake, but must accept at least an
+// eighth of as many chunks as there are files.
 //
 // Under -short each 61st is read.
 func Mutants(t *testing.T, f readers.Format, in Input, from, to int, alphabet string, e readers.Engine) {

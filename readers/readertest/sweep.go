@@ -12,7 +12,7 @@ import (
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; else from 0
 //
 // read fails the test if a document differs, and reports whether it is a table. Of a hundred
-// documents and more some have to be tables, or nothing was compared.
+// documents or more some must be tables, or nothing was compared.
 func Sweep(t *testing.T, most int, read func(seed uint64) bool) {
 	t.Helper()
 	documents, first := SweepRange(t, most)
@@ -31,7 +31,7 @@ func Sweep(t *testing.T, most int, read func(seed uint64) bool) {
 	}
 }
 
-// SweepRange returns how many documents a sweep reads, and the seed of the first one.
+// SweepRange returns the number of documents that a sweep reads, and the seed of the first one.
 func SweepRange(t *testing.T, most int) (documents, first int) {
 	t.Helper()
 	if testing.Short() {

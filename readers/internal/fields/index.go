@@ -6,17 +6,17 @@ import (
 	"unsafe"
 )
 
-// Most is how many bytes of text Find looks at: text and index stay in the processor's first cache.
+// Most is how many bytes of text Find reads: text and index stay in the first-level cache.
 const Most = 16 << 10
 
 // Padding is how many bytes must be readable after the text.
 const Padding = block
 
-// block is how many bytes a word of a mask stands for.
+// block is the number of bytes per word of a mask.
 const block = 64
 
-// Index says where the records of some text and their fields begin. It serves one text after the
-// other.
+// Index has the starts of the records of a text and of their fields. It is reused from text to
+// text.
 //
 //	text      1,"a,b"LF LF 2,LF
 //	Starts    0 2 8 9 11 12      of each field, and of what follows the last: a field ends one
@@ -41,14 +41,14 @@ type Index struct {
 // masks say what 64 bytes are, the first one in the lowest bit.
 type masks struct{ delimiters, lineEnds, quotes, high uint64 }
 
-// Find finds the records of n bytes at text, Most at most, up to one that does not end in them, has
-// another number of fields, or in which a quote stands where none may. The first one begins at
-// text. A quote of 0 is none.
+// Find finds the records of n bytes at text, at most Most, up to one that is incomplete, has
+// another number of fields or a misplaced quote. The first one begins at text. A quote of 0 means
+// no quotes.
 func (x *Index) Find(text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
 	x.find(haveWide, text, n, delimiter, quote, fields)
 }
 
-// find is Find with or without what haveWide says of the processor.
+// find is Find with or without the instructions of haveWide.
 func (x *Index) find(wide bool, text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
 	f := finder{Index: x, carry: carry{separator: 1, quotes: ^uint64(0)}}
 	if quote == 0 {
@@ -82,7 +82,7 @@ func (x *Index) find(wide bool, text unsafe.Pointer, n int, delimiter, quote byt
 	x.Starts = x.starts[:f.listed+1]
 }
 
-// list lists the records that the line ends end.
+// list lists the records up to the line ends.
 func (x *Index) list(ends []uint32, fields uint32) {
 	records, first := x.Records[:0], uint32(0)
 	for _, next := range ends {
@@ -108,13 +108,13 @@ func (m *masks) cut(n int) {
 	m.high &= keep
 }
 
-// finder is one Find.
+// finder is the state of one Find.
 type finder struct {
 	*Index
 	carry
 }
 
-// carry is what the blocks so far say, at the offsets that assembly knows.
+// carry is the state after the blocks so far; assembly depends on its layout.
 type carry struct {
 	listed uint64 // how many fields ended
 	lines  uint64 // how many line ends are in ends
@@ -127,8 +127,8 @@ type carry struct {
 	closing   uint64 // it is a quote that closes a field, or the first of two
 }
 
-// add finds what ends in a block, whose first byte is number at. It returns false where nothing
-// more can be found.
+// add finds the fields and records that end in a block, whose first byte is number at. It returns
+// false at the end of the search.
 //
 //	text      , " a " " , " , b
 //	quotes    . 1 . 1 1 . 1 . .

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Have reports whether this processor reads plain positions. Where it does not, nobody calls JSON
-// and WKT.
+// Have reports whether this processor can read plain positions. If not, JSON and WKT are not
+// called.
 var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBMI2
 
 // JSON adds to g up to most plain positions in square brackets from text[p] on:
