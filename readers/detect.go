@@ -35,9 +35,10 @@ const SniffBytes = 4096
 // its first bytes; open opens it, and Detect closes it. It returns false for a file of no known
 // format.
 //
-//	roads.geojson.gz   a compressed file is of the format of its content, by the inner extension
-//	or the first bytes, unless that is Binary parcels.zip        an archive is of the format of
-//	the first table in it, the member that Unpack gives trips.kmz          of the format of .kml
+//	roads.geojson.gz   a compressed file is of the format of its content, by the inner extension or the
+//	                   first bytes, unless that is Binary
+//	parcels.zip        an archive is of the format of the first table in it, the member that Unpack returns
+//	trips.kmz          of the format of .kml
 func (r Registry) Detect(name string, open func() (*source.File, error)) (Format, bool, error) {
 	f, _, ok, err := r.Inspect(name, open)
 	return f, ok, err

@@ -61,8 +61,7 @@ func controls(w uint64) uint64 { return (w - 0x0E*ones) & ^w & highs }
 // before it is not ASCII.
 //
 //	text    n , m a i n LF
-//	mask    . 1 . . . . 1     the lowest bit is right; higher ones may be wrong, and are checked
-//	again
+//	mask    . 1 . . . . 1     the lowest bit is right; those above may be wrong, and are checked again
 func (t *text) fieldEnd(p int) (end int, high bool) {
 	delimiters := uint64(t.delimiter) * ones
 	var seen uint64

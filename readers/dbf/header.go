@@ -209,7 +209,7 @@ func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.Re
 //	byte  0..10  name, ends at a NUL
 //	      11     type
 //	      16     length in bytes
-//	17     digits after the point; of a C, in files of Clipper and FoxPro, the length's high byte
+//	      17     digits after the point; of a C, in files of Clipper and FoxPro, the length's high byte
 //	      18     Visual FoxPro: 1 hidden, 2 may be null
 func (h *Header) fields(src *source.File, text []byte) error {
 	end := len(text)

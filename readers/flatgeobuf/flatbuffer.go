@@ -10,8 +10,8 @@ import (
 // Its other parts are checked when they are read.
 //
 //	table   offset back to the vtable (4), fields
-//	vtable  its bytes (2), bytes of the table (2), for each field where it is in the table, 0:
-//	nowhere (2) vector  offset forward from the field (4) to: number of elements (4), elements
+//	vtable  its bytes (2), bytes of the table (2), for each field where it is in the table, 0: nowhere (2)
+//	vector  offset forward from the field (4) to: number of elements (4), elements
 type table struct {
 	buf    []byte // all of the flatbuffer
 	at     int    // of the table

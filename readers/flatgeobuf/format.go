@@ -5,8 +5,8 @@
 //	magic     "fgb" 3 "fgb" and the patch level, any
 //	header    length, flatbuffer: kind of the geometries, columns, reference system, number of features, size
 //	          of the index's nodes
-//	index     a packed Hilbert R-tree, if the header has a number of features and a size of nodes;
-//	skipped feature   length, flatbuffer: geometry, properties
+//	index     a packed Hilbert R-tree, if the header has a number of features and a size of nodes; skipped
+//	feature   length, flatbuffer: geometry, properties
 //
 // All numbers are little-endian. Nothing in a flatbuffer is trusted: each offset and length is
 // compared with the bytes left before it is used. Parts that several geometries share count each

@@ -7,9 +7,8 @@ import (
 // This file finds the ends of values whose tokens are not JSON, if their brackets, quotes, commas
 // and colons are.
 //
-//	NaN  -Infinity  01  True        any run of bytes other than blanks, quotes, brackets, commas
-//	and colons "a\x"  "bytes that are no UTF-8"  "control characters"    up to the next quote
-//	without a backslash
+//	NaN  -Infinity  01  True        any run of bytes other than blanks, quotes, brackets, commas and colons
+//	"a\x"  "bytes that are not UTF-8"  "control characters"    up to the next quote without a backslash
 
 // looseSkip skips any value, and sets loosened to the first token that is not JSON, or -1. Under
 // on_error: repair a comma may precede a closing bracket. Nesting is not limited here: the reader

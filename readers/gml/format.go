@@ -3,11 +3,10 @@
 // 1.1, 2.0 or others. Package xmltext reads the XML, strictly; any prefix is accepted.
 //
 //	file        a collection; a WFS ExceptionReport is an error that quotes its text
-//	collection  members, each of which contains features or another collection; boundedBy; other
-//	elements are skipped member      an element whose name ends with "member" or "members", in any
-//	case: gml:featureMember, wfs:member feature     a row of the layer of its name; its leaf
-//	elements, at any depth, are its values geometry    the first one in the feature is the row's
-//	own, others become columns of WKB: Point, LineString,
+//	collection  members, each of which contains features or another collection; boundedBy; others are skipped
+//	member      an element whose name ends with "member" or "members", in any case: gml:featureMember, wfs:member
+//	feature     a row of the layer of its name; its leaf elements, at any depth, are its values
+//	geometry    the first one in the feature is the row's own, others become columns of WKB: Point, LineString,
 //	            Polygon, Multi…, Curve and Surface of linear parts
 //
 // A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd

@@ -81,8 +81,8 @@ func (n *systems) of(name []byte) *system {
 //	urn:ogc:def:crs,crs:EPSG::4258,crs:EPSG::5621        latitude first
 //	http://www.opengis.net/def/crs/EPSG/0/4326           latitude first
 //	urn:ogc:def:crs:OGC:1.3:CRS84                        longitude first, as OGC defines it
-//	EPSG:4326                                            longitude first, as all programs except
-//	FME write it http://www.opengis.net/gml/srs/epsg.xml#4326         likewise
+//	EPSG:4326                                            longitude first, as all programs except FME write it
+//	http://www.opengis.net/gml/srs/epsg.xml#4326         likewise
 func (n *systems) newSystem(name string) *system {
 	said, ok := geoarrow.ParseCRSName(name)
 	if !ok {

@@ -3,10 +3,10 @@
 // the XML, strictly; namespaces are ignored, and any prefix is accepted.
 //
 //	file       kml, which holds features and containers
-//	container  Document | Folder: name, Schemas, features and containers; other elements are
-//	skipped feature    Placemark | GroundOverlay: a row geometry   Point | LineString | LinearRing
-//	| Polygon | MultiGeometry | gx:Track | gx:MultiTrack; a Model is none tuple      number ","
-//	number ["," number], blanks around commas allowed, blanks between tuples
+//	container  Document | Folder: name, Schemas, features and containers; other elements are skipped
+//	feature    Placemark | GroundOverlay: a row
+//	geometry   Point | LineString | LinearRing | Polygon | MultiGeometry | gx:Track | gx:MultiTrack; not Model
+//	tuple      number "," number ["," number], blanks around commas allowed, blanks between tuples
 //
 // Each container with features of its own is a layer, named by the name element before its first
 // feature. Layers are in the order of their first features. A parse reads the features of one

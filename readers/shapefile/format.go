@@ -3,7 +3,7 @@
 // .prj.
 //
 //	file      header, then records, numbered from 1, or from 0 as some writers have it
-//	record number, length, shape: Null or of the header's type
+//	record    number, length, shape: Null or of the header's type
 //	shape     Point, PolyLine, Polygon, MultiPoint, each also with Z and with M; MultiPatch
 //
 // Record number n of the .dbf belongs to record number n of the .shp; without a .dbf there are no

@@ -10,10 +10,10 @@ import (
 //
 //	byte  0   4  big-endian     9994, the file code
 //	byte  4  20                 unused
-//	byte 24   4  big-endian     length of the file in 16-bit words; often wrong, and ignored byte
-//	28   4  little-endian  1000, the version byte 32   4  little-endian  shape type of every
-//	record that is not Null byte 36  64  little-endian  xmin ymin xmax ymax zmin zmax mmin mmax;
-//	ignored
+//	byte 24   4  big-endian     length of the file in 16-bit words; often wrong, and ignored
+//	byte 28   4  little-endian  1000, the version
+//	byte 32   4  little-endian  shape type of every record that is not Null
+//	byte 36  64  little-endian  xmin ymin xmax ymax zmin zmax mmin mmax; ignored
 const headerBytes = 100
 
 const (

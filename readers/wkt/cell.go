@@ -43,8 +43,7 @@ type Geometry struct {
 // and leaves b and shapes as they were after the last row of b. So do empty text and NULL: the
 // caller decides whether they are null.
 //
-//	text  the byte after it is set to 0 while it is read, and put back. A slice with less than
-//	number.Padding
+//	text  the byte after it is set to 0 while it is read, and put back. A slice with less than number.Padding
 //	      bytes of capacity after its
 //	      length is copied first; of a window it is w.Text(p, end+number.Padding)[:end-p]
 func (c *Cell) Read(b *geoarrow.GeometryBuilder, shapes *rows.Shapes, text []byte) (Geometry, error) {

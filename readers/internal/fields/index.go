@@ -19,8 +19,7 @@ const block = 64
 // text.
 //
 //	text      1,"a,b"LF LF 2,LF
-//	Starts    0 2 8 9 11 12      of each field, and of what follows the last: a field ends one
-//	byte
+//	Starts    0 2 8 9 11 12      of each field, and of what follows the last: a field ends one byte
 //	                             before the next begins
 //	Records   0 3                indices of Starts: a line of no bytes is not a record
 type Index struct {

@@ -17,8 +17,7 @@ var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBM
 // "[1.5,2.5],[3.5,4.5]". Between the two numbers and between positions is a comma, and one blank at
 // most is at each place.
 //
-//	end     with inside set the bracket of a position that is not plain, else the byte after a
-//	position, with
+//	end     with inside set the bracket of a position that is not plain, else the byte after a position, with
 //	        no plain position after it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
 	return readJSON(haveWide, g, text, p, most)
