@@ -88,7 +88,7 @@ func (s *sheet) cut(r *rand.Rand, most int) {
 	}
 }
 
-// part returns the rows from one to another, with the narrowest types, where text is not asked for.
+// part returns a range of rows, with the narrowest types unless text is requested.
 func (s *sheet) part(from, to int, text []geoarrow.ColumnID) Part {
 	p := Part{
 		Start: s.start(from), Next: s.start(to), To: s.start(to), Starts: slices.Clone(s.starts[from:to]),
@@ -566,7 +566,7 @@ func mixedSheet(t *testing.T) *sheet {
 	return s
 }
 
-// TestBatcherEnds has the chunks' own work, and who takes them, go wrong: the error comes out,
+// TestBatcherEnds makes the chunks' own work, and their receiver, fail: the error is returned,
 // every part is released, no goroutine is left.
 func TestBatcherEnds(t *testing.T) {
 	errTake, errRead := errors.New("enough"), errors.New("unreadable")

@@ -88,7 +88,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstChunk: a chunk that somebody waits for is emitted by the Add that completes it, others
+// TestFirstChunk: a chunk that a caller waits for is emitted by the Add that completes it, others
 // by one that comes later.
 func TestFirstChunk(t *testing.T) {
 	rows := func(from, n int) Part {

@@ -270,7 +270,7 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 }
 
 // check asks for the rows before the one that ended the reading, each once and in order, and for
-// the Release of what nobody took.
+// the Release of parts that were not taken.
 func (c *partsTest) check(o partsOutcome) {
 	c.t.Helper()
 	var got []int64
@@ -291,7 +291,7 @@ func (c *partsTest) check(o partsOutcome) {
 	}
 	for _, p := range c.parts {
 		want := 1
-		if p.taken { // the taker's, who keeps it here
+		if p.taken { // owned by the taker, which keeps it here
 			want = 0
 		}
 		if p.released != want {
@@ -519,8 +519,8 @@ func TestPartsAtRandom(t *testing.T) {
 	}
 }
 
-// TestPartsGiveUp: in a file whose rows cannot be guessed nobody goes on guessing; one guess in so
-// many that is right keeps the workers at work.
+// TestPartsGiveUp: in a file whose rows cannot be guessed, guessing ends; one right guess among a
+// few keeps the workers at work.
 func TestPartsGiveUp(t *testing.T) {
 	for _, c := range []struct {
 		name            string

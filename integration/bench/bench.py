@@ -1,8 +1,8 @@
 """Measures vibeflight and its peers: bench.py [--rounds N] [--scale S] [--files A,B] [--peers A,B] [--json OUT]
 
 Every read is a fresh process. The readers take turns, so that a busy moment of the machine hits all of them, and the median counts. Each
-round has an order of its own, drawn at random: in the same order again and again, whoever follows a certain reader gets the memory that
-the host took back meanwhile, or does not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
+round has a random order: in a fixed order, the reader after a certain other one would get memory that the host took back meanwhile, or would
+not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
 clock runs; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
 same file at once say what two cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and
 memory are those of one.

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// BenchmarkColumns reads files of 1,000 to 16,000 columns, half of which change their type behind
+// BenchmarkColumns reads files of 1,000 to 16,000 columns, half of which change their type after
 // the first batch: ns/column should stay what it is.
 func BenchmarkColumns(b *testing.B) {
 	for _, w := range wides {

@@ -14,7 +14,7 @@ type node struct {
 	round   bool // it has round brackets, which PROJ does not read
 }
 
-// Bounds of a text that somebody else wrote.
+// Limits of untrusted text.
 const (
 	maxWKTBytes = 1 << 20
 	maxWKTDepth = 32

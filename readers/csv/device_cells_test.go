@@ -64,9 +64,9 @@ func TestDeviceReadsGeometries(t *testing.T) {
 	}
 }
 
-// TestDeviceOddGeometries has a cell of a text of lines that is not what the line says: each of
+// TestDeviceUnusualGeometries has a cell of a text of lines that is not what the line says: each of
 // these would be taken for something else if it were not looked at.
-func TestDeviceOddGeometries(t *testing.T) {
+func TestDeviceUnusualGeometries(t *testing.T) {
 	r, d := rand.New(rand.NewPCG(7, 4)), readertest.Device(t, csv.Format(), 1<<10)
 	for i, odd := range []string{
 		"POINT(1 2);", ";POINT(1 2)", "POINT(1 2);POINT(3 4)", ";", ";;", "POINT(1 2)\nPOINT(3 4)", "\n",

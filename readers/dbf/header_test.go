@@ -171,7 +171,7 @@ func TestLongTexts(t *testing.T) {
 	check(t, readertest.Input{Text: both.bytes()}, `C: string: "`+strings.Repeat("x", 300)+"\"\nN: float64: 0.5\n")
 }
 
-// TestBeyond2GiB reads records behind byte 2^31, and 2^32, of a file with a hole, B13.
+// TestBeyond2GiB reads records after byte 2^31, and 2^32, of a file with a hole, B13.
 func TestBeyond2GiB(t *testing.T) {
 	const length = 4000
 	tab := table{fields: []field{{"N", 'N', 20, 0}, {"C", 'C', length - 21, 0}}}

@@ -13,7 +13,7 @@ type fgbFile struct {
 	kind     flat.GeometryType
 	columns  []fgbColumn
 	count    uint64
-	nodes    uint16 // of the index, which is zeros: nobody reads it
+	nodes    uint16 // of the index, which is zeros, since it is not read
 	crs      *fgbCRS
 	features [][]byte
 	bare     bool // the index is missing
@@ -164,7 +164,7 @@ func at(x, y float64, properties ...[]byte) []byte {
 	return feature(&shape{kind: flat.GeometryTypePoint, xy: []float64{x, y}}, properties...)
 }
 
-// value returns a property of a column: numbers as they are, texts behind their length.
+// value returns a property of a column: numbers unchanged, texts after their length.
 func value(column uint16, v any) []byte {
 	out := binary.LittleEndian.AppendUint16(nil, column)
 	if text, ok := v.(string); ok {

@@ -302,7 +302,7 @@ func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 		c.wkb = end
 		return s
 	}
-	if s.R1 > s.R0 { // else rings[R1] may be behind: positions of other kinds followed
+	if s.R1 > s.R0 { // otherwise rings[R1] may be too small: positions of other kinds follow
 		s.C1 = b.rings[s.R1]
 	}
 	c.position, c.ring, c.part = s.C1, s.R1, s.P1

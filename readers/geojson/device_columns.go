@@ -35,7 +35,7 @@ type deviceColumn struct {
 
 	valid []uint64 // bit per row: it has a value that is not null
 
-	numbers, trues kernels.Mask      // rows with a number, with true; not set for elements of lists, which are all numbers
+	numbers, trues kernels.Mask      // rows with a number, with true; not for elements of lists
 	starts, ends   gpu.Buffer[int64] // of the text of strings, numbers, true and false
 	numberKinds    []uint32          // one element; nil: no numbers
 	inexact        []int64           // one element, if integers were rounded

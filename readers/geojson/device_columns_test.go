@@ -259,7 +259,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 }
 
 // TestDeviceColumnsChange has the type of columns change in the course of the file, so that what
-// the chunks before had is wrong for those behind.
+// earlier chunks had is wrong for later ones.
 func TestDeviceColumnsChange(t *testing.T) {
 	narrow, wide, unsigned := []string{`1`, `-0`, `2147483647`, `-2147483648`}, []string{
 		`2147483648`,

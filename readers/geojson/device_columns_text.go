@@ -100,7 +100,7 @@ func (t *deviceText) size() int64 {
 func (d *deviceRows) measure(c *deviceColumn, nested *nestedTexts) {
 	c.text = &deviceText{}
 	if c.kinds&^kindNested != 0 {
-		d.measurePart(c.text, d.dev, c.starts, c.ends, ktext.StringsJSON) // scalars other than strings have no backslash
+		d.measurePart(c.text, d.dev, c.starts, c.ends, ktext.StringsJSON) // only strings have backslashes
 	}
 	if c.kinds&kindNested != 0 {
 		starts, ends := d.pick(c, kindNested)

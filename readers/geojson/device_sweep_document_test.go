@@ -316,7 +316,7 @@ func (w *sweeper) shapeOf(kind, depth int) string {
 	return w.object(w.foreign(members))
 }
 
-// foreign adds a member that nobody reads, now and then.
+// foreign sometimes adds a foreign member.
 func (w *sweeper) foreign(members []member) []member {
 	if w.odd() {
 		members = append(members, member{w.pick("bbox", "x", "properties", "coordinates_", "id", "crs"), w.anyValue(2)})
@@ -418,7 +418,7 @@ func (w *sweeper) mutateAt(text []byte, at int) []byte {
 	return spliced(at, at, w.pick(" ", "\n", "\t", "\r\n"))
 }
 
-// otherValue returns one that may stand for any other.
+// otherValue returns a value that may replace any other.
 func (w *sweeper) otherValue() string {
 	return w.pick("null", "true", "1", "-1.5", `"x"`, `""`, "[]", "{}", "[1,2]", "[[1,2],[3,4]]",
 		"[[[1,2],[3,4],[5,6],[1,2]]]", "[null]", `["1","2"]`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"X"}`,
@@ -429,7 +429,7 @@ func (w *sweeper) otherValue() string {
 		`{"a" 1}`, "[1,]", `["\x"]`, "[tru]")
 }
 
-// valueBehind returns where the value of the first member at or after a byte stands, more or less.
+// valueBehind returns about where the value of the first member at or after a byte is.
 func valueBehind(text []byte, at int) (from, to int) {
 	colon := bytes.IndexByte(text[at:], ':')
 	if colon < 0 {

@@ -112,8 +112,8 @@ func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.La
 	return append(lines, slices.Concat(of...)...), table.Rows
 }
 
-// placesOf says where the batches of a table are. The last one's end depends on who read what
-// follows all rows.
+// placesOf returns the places of a table's batches. The last one's end depends on the engine that
+// read what follows all rows.
 func placesOf(t *readers.Table) string {
 	spans := slices.Clone(t.Spans)
 	if n := len(spans); n > 0 {

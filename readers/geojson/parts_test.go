@@ -169,7 +169,7 @@ func TestPartsOfOddFiles(t *testing.T) {
 	}
 }
 
-// TestSpansOfParts: where the batches of a table stand does not depend on how many workers read it,
+// TestSpansOfParts: the places of a table's batches do not depend on how many workers read it,
 // and each follows the one before.
 func TestSpansOfParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))

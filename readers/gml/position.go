@@ -208,7 +208,7 @@ func (s *scanner) closes() bool {
 }
 
 // pairs reads positions of two ordinates from the content of the current element, and goes to the
-// '<' behind. It returns false, with nothing read, for what is not written as nearly all are.
+// '<' after them. It returns false, with nothing read, unless they have the usual syntax.
 func (s *scanner) pairs() bool {
 	if s.At(s.X.P-2) == '/' { // <posList/>
 		return false

@@ -135,7 +135,8 @@ func TestDeviations(t *testing.T) {
 }
 
 // TestSystemOfLayer has rows of several systems before one that establishes that of the layer,
-// where a column turns out to be text: the chunk is read twice, unless nobody asks for that column.
+// where a column turns out to be text: the chunk is read twice, unless that column is not
+// requested.
 func TestSystemOfLayer(t *testing.T) {
 	several := "<MultiPoint><pointMember>" + point("EPSG:25832", "1 2") + "</pointMember><pointMember>" +
 		point("¦EPSG:25833", "1 2") + "</pointMember></MultiPoint>"

@@ -95,7 +95,7 @@ func (w *sweeper) tag(name string, content ...string) string {
 	return w.gap() + "<" + name + attribute + ">" + text + "</" + name + w.pick("", "", "", " ") + ">"
 }
 
-// respelled has elements that KML does not have, or not there, and tuples that are none.
+// respelled has elements that KML does not have, misplaced elements, and malformed tuples.
 func (w *sweeper) respelled(text string) string {
 	pairs := [][2]string{
 		{"MultiGeometry", "MultiPoint"},

@@ -345,7 +345,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFaultsAtLimits reads rows in which a fault stands about where --max-feature-bytes ends:
+// TestFaultsAtLimits reads rows with a fault near the end of --max-feature-bytes:
 // whatever the windows, it is one of the two.
 func TestFaultsAtLimits(t *testing.T) {
 	for _, c := range []struct{ name, text string }{

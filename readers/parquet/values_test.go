@@ -29,8 +29,8 @@ func dataOf(kind, encoding, values int64, levels ...int64) page {
 	return p
 }
 
-// TestDictionary has pages of indices after dictionaries that say how many values they have, in so
-// many bytes.
+// TestDictionary has pages of indices after dictionaries with a claimed number of values and a
+// number of bytes.
 func TestDictionary(t *testing.T) {
 	for _, c := range []struct {
 		says, bytes int64
@@ -57,7 +57,7 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
-// TestValues has pages of an optional column before which a dictionary of 1,000 values stands.
+// TestValues has pages of an optional column that follow a dictionary of 1,000 values.
 func TestValues(t *testing.T) {
 	const plain, plainDictionary, bitPacked, packed, lengths, prefixes, dictionary = 0, 2, 4, 5, 6, 7, 8
 	levels := []byte{2, 0, 0, 0, 18, 1} // nine of them, with their length

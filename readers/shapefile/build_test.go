@@ -61,7 +61,7 @@ func at(kind uint32, ordinates ...float64) []byte { return join(words(kind), dou
 // xy are pairs of x and y.
 type xy = []float64
 
-// rangeOf stands for the range of z or m, which nobody looks at.
+// rangeOf is a placeholder for the range of z or m, which is ignored.
 var rangeOf = doubles(-1, -1)
 
 // parts returns the content of a record of a PolyLine or Polygon, with what follows the pairs.

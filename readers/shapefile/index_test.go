@@ -20,7 +20,7 @@ func shx(entries ...uint32) []byte {
 
 func index(b []byte) map[string][]byte { return map[string][]byte{".shx": b} }
 
-// A file that somebody changed in place is read as the .shx says.
+// A file that was changed in place is read by the .shx.
 func TestMovedShapes(t *testing.T) {
 	// Shape 1 was a MultiPoint of two points, as long as it was when the file was written; it has
 	// three now, and was moved after the others. Shape 2 has one where it had two.

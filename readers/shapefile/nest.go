@@ -40,7 +40,7 @@ type nesting struct {
 type nestedRings struct {
 	box      box
 	area     float64  // doubled, positive if counterclockwise
-	edges    *boxTree // of a large ring, when first asked for
+	edges    *boxTree // of a large ring, made at the first request
 	from, to int32    // positions
 	rank     int32    // in bySize
 	parent   int32    // -1: none

@@ -7,7 +7,7 @@ import (
 )
 
 // TestPiecesInOrder has readers ask for pieces of three chunks of one file and one of another:
-// files take turns by chunks, and of a file the chunk that stands first is read, whole unless one
+// files take turns by chunks, and of a file the first chunk is read, whole unless one
 // turns up that is before it.
 func TestPiecesInOrder(t *testing.T) {
 	var p pieces

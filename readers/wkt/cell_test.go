@@ -15,8 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// readCell returns the WKT of what a Cell makes of a text, with room after it or not. Behind it
-// stands what would go on with the text.
+// readCell returns the WKT of what a Cell makes of a text, with room after it or not. After it are
+// bytes that would continue the text.
 func readCell(t testing.TB, text string, room bool) (out string, srid int, err error) {
 	t.Helper()
 	var g geoarrow.GeometryBuilder

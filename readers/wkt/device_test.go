@@ -20,7 +20,7 @@ type plain struct {
 	r     *rand.Rand
 	kinds []string
 	tags  []string // "", " Z", "M", …; "?" is none, and positions of two to four numbers
-	empty bool     // EMPTY stands here and there, at every level
+	empty bool     // EMPTY at various places, at every level
 }
 
 func (p plain) pick(of []string) string { return of[p.r.IntN(len(of))] }
@@ -93,7 +93,7 @@ func line1(p plain, position func() string) func() string {
 	}
 }
 
-// file returns n rows, with something before each and behind.
+// file returns n rows, with something before and after each.
 func (p plain) file(rows int, before, behind string) []byte {
 	var b strings.Builder
 	for range rows {

@@ -1,4 +1,4 @@
-// Package bulk copies much memory to where nobody reads it soon, past the caches.
+// Package bulk copies large blocks of memory that are not read soon, bypassing the caches.
 package bulk
 
 import "unsafe"

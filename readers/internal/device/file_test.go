@@ -116,7 +116,7 @@ func (c *parser) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{Start: from, Next: stop}, nil
 }
 
-// rig is an engine for lines on one device, and who was told of faults.
+// rig is an engine for lines on one device, and the faults that it reported.
 type rig struct {
 	pool   *slots.Pool
 	engine *device.Engine
@@ -235,7 +235,8 @@ func TestNobodyAsksForever(t *testing.T) {
 	}
 }
 
-// TestPanicOfAParser is a fault, and passed on to who guards the guess; the slot goes on.
+// TestPanicOfAParser: a panic is a fault, and is passed on to the caller that guards the guess; the
+// slot stays usable.
 func TestPanicOfAParser(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\npanics\nplain\nlast\n"))
@@ -258,7 +259,7 @@ func TestPanicOfAParser(t *testing.T) {
 	part.Release()
 }
 
-// TestLostSlots has a device get lost with a chunk, on one slot and then on the other: nobody waits
+// TestLostSlots loses a device with a chunk, on one slot and then on the other: no goroutine waits
 // for a third.
 func TestLostSlots(t *testing.T) {
 	r := newRig(t)

@@ -28,8 +28,8 @@ type Index struct {
 	End     int      // of the last record, after its line end
 
 	High bool // a byte of the text may be no ASCII
-	// where, in quoted fields, stands the second of two quotes for one, and after them one that no
-	// text reaches
+	// places, in quoted fields, of the second of two quotes for one, followed by one beyond any
+	// text
 	Doubled []uint32
 
 	masks  [Most / block]masks

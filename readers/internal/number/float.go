@@ -107,7 +107,7 @@ func floatRare(q unsafe.Pointer, p int) (v float64, end int) {
 
 // Skip finds the end of the number that starts at byte p of the buffer at q without its value. As
 // with [Float], a negative end is the complement of the index of the offending byte; a number
-// beyond float64 is none.
+// beyond float64 is not an error.
 func Skip(q unsafe.Pointer, p int) (end int) {
 	_, end = scan(q, p)
 	return end

@@ -17,7 +17,7 @@ const maxExponent = 1 << 56
 type decimal struct {
 	mantissa uint64 // its first 19 significant digits, or all
 	exponent int
-	written  int  // the exponent behind "e"
+	written  int  // the exponent after "e"
 	cut      bool // a digit beyond the mantissa is not zero
 	negative bool
 	integer  bool // without fraction and exponent
@@ -144,7 +144,7 @@ func (d *decimal) float(q unsafe.Pointer, start, end int) float64 {
 // undecided rounds d by all the digits of its text. The value tells of an infinity, so the error
 // need not.
 func (d *decimal) undecided(text []byte) float64 {
-	const most = 10000 // strconv cuts exponents behind five digits, even where as many zeros make up for a longer one
+	const most = 10000 // strconv truncates exponents after five digits, even if as many zeros compensate
 	if -most < d.written && d.written < most {
 		v, _ := strconv.ParseFloat(unsafe.String(&text[0], len(text)), 64)
 		return v

@@ -115,7 +115,7 @@ func (k *Sink) Pooled() bool { return k.memory.Lend }
 // pooledCells bounds a part's rows times columns: a row of few bytes may have very many columns.
 const pooledCells = 1 << 22
 
-// Full reports whether the rows so far have so many cells that the current chunk must end. A part
+// Full reports whether the rows so far have enough cells to end the current chunk. A part
 // is full early; a batch is full beyond the limits, for which Emit returns an error.
 func (k *Sink) Full(limits *readers.Limits) bool { return k.full(limits, k.Rows) }
 

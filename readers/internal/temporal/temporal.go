@@ -7,8 +7,8 @@
 //
 // The grammar is that of RFC 3339 with the freedoms that files take: slashes, a blank, no seconds,
 // no or short zones. It is strict: years have four digits and all other fields two, letters are
-// capitals, nothing stands around. Fields are in range, so that 2020-02-30, 24:00 and 23:59:60 are
-// no times: a leap second has no place among the seconds since the epoch. The calendar is the
+// capitals, without surrounding text. Fields are in range, so that 2020-02-30, 24:00 and 23:59:60
+// are no times: a leap second has no place among the seconds since the epoch. The calendar is the
 // proleptic Gregorian one, which has a year 0000. An offset of -00:00 is one of zero.
 package temporal
 

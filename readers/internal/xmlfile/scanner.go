@@ -69,10 +69,9 @@ func (s *Scanner) GoTo(off int64) bool {
 	return true
 }
 
-// Find goes from the first byte of the window on to the next that look like the beginning of an
-// element: opening, "<" with a name, and a byte that ends that name. What they are, in a comment or
-// a CDATA section, nobody knows. It returns false, perhaps with Failed set, if none begin before
-// stop.
+// Find moves from the first byte of the window to the next that look like the beginning of an
+// element: opening, "<" with a name, and a byte that ends that name. They may be in a comment or a
+// CDATA section. It returns false, perhaps with Failed set, if none begin before stop.
 func (s *Scanner) Find(opening []byte, stop int64) bool {
 	for p := 0; s.Base+int64(p) < stop; {
 		at := bytes.Index(s.Window.Text(p, s.N), opening)
