@@ -14,6 +14,6 @@ COPY --from=build --chown=65532:65532 /cache /cache
 USER 65532:65532
 EXPOSE 8815
 ENTRYPOINT ["/vibeflight"]
-# All of the container's addresses, as loopback can't be reached from outside of it. That is no address of this machine, so the server asks
-# for --insecure: who may connect is decided by how the port is published. docker-compose.yml publishes it on loopback only.
+# All of the container's addresses, since loopback cannot be reached from outside of it. The server requires
+# --insecure for that: the published port decides which clients can connect. docker-compose.yml publishes it on loopback only.
 CMD ["serve", "--data", "/data", "--cache-dir", "/cache", "--listen", "0.0.0.0:8815", "--insecure"]

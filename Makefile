@@ -1,4 +1,4 @@
-# Every command of the project's daily life. `make help` lists them.
+# The commands for daily work. `make help` lists them.
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
@@ -19,17 +19,17 @@ STORES  := build/stores
 CLANG   := .tools/clang-format-20.1.8/bin/clang-format
 LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# Build information says which commit this is: `vibeflight version`. Without a commit there is nothing to say.
+# Build information has the commit for `vibeflight version`, if there is one.
 BUILDVCS := $(shell git rev-parse --verify -q HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-# Go with CUDA where its headers could be fetched: the same binary then runs with a driver and without. CUDA=off builds without.
+# Build with CUDA if its headers could be fetched: the same binary runs with and without a driver. CUDA=off builds without.
 CUDA      ?= on
 WITH_CUDA = $(shell [ $(CUDA) = on ] && [ -e .cuda/include/cuda.h ] && echo 'GOFLAGS=-tags=cuda CGO_CFLAGS="-O2 -g -I$(CURDIR)/.cuda/include"')
 # Tests and checks build without the clients of object stores, which take minutes to compile; make test-stores has them.
 CHECK      = GOFLAGS=-tags=nocloud
 CHECK_CUDA = $(subst -tags=cuda,-tags=cuda$(comma)nocloud,$(or $(WITH_CUDA),GOFLAGS=-tags=nocloud))
 comma     := ,
-# Tests and checks build without cmd/vibeflight/default.pgo: with it the tests of cmd/vibeflight would have every package compiled a second time.
+# Tests and checks build without cmd/vibeflight/default.pgo: with it every package would be compiled a second time for the tests of cmd/vibeflight.
 PLAIN     := -pgo=off
 # Tests that compile kernels look for NVRTC here.
 NVRTC     := $(CURDIR)/.cuda/lib/libnvrtc.so.12
@@ -65,7 +65,7 @@ bench-siege: build spatial $(VENV) ## measure what other clients notice of STATE
 bench-wire: build $(VENV) ## measure DoGet against pyarrow's own server over TCP, TLS and a socket, 1 GB each time
 	$(PY) integration/bench/wire.py --rounds $(ROUNDS)
 
-images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip; a build with the tag images carries them
+images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip, which a build with the tag images contains
 	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip
 
 release: images ## bin/vibeflight with the kernels compiled in, stripped
@@ -81,7 +81,7 @@ test-long: build nvrtc spatial java test-stores $(VENV) ## the slow sweeps too: 
 	$(PY) -m pytest integration --long
 	$(PY) -m pytest clients/python
 
-test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the processor and are compiled for every architecture
+test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the CPU and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
 
 test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers that the tests start, and 10,000 faults; compiles for minutes
@@ -124,10 +124,10 @@ performance: $(VENV) ## write docs/performance.md and the README's figures again
 docs: ## every link in the docs leads somewhere
 	$(PYTHON) .ci/links.py
 
-gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests on the card, the sanitizers, GB/s of each kernel
+gpu-check: gpu-check-build ## everything a machine with a GPU must pass: tests on the GPU, the sanitizers, GB/s of each kernel
 	build/gpu-check/run
 
-gpu-check-build: cuda build images ## what gpu-check runs, for a machine that has a card and no Go: copy build/gpu-check there
+gpu-check-build: cuda build images ## what gpu-check runs, for a machine with a GPU and without Go: copy build/gpu-check there
 	mkdir -p build/gpu-check
 	for package in gpu gpu/internal/cuda kernels $(KERNELS) readers/slots readers/internal/device readers/geojson readers/csv readers/wkt readers/dbf readers/shapefile readers/kml readers/gml; do \
 		$(WITH_CUDA) $(GO) test -c -trimpath -ldflags='-s -w' -o build/gpu-check/$${package//\//-}.test ./$$package; \
@@ -175,10 +175,10 @@ lock: ## resolve integration/requirements.in, duckdb.in, stores/moto.in and stor
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o moto.lock moto.in
 	cd integration/stores/azurite && npm update --package-lock-only --no-audit --no-fund --silent
 
-profile: build $(VENV) ## profile the CPU engine over the files of bench, and let the compiler have it: cmd/vibeflight/default.pgo
+profile: build $(VENV) ## profile the CPU engine over the files of bench, for the compiler: cmd/vibeflight/default.pgo
 	$(PY) integration/bench/profile.py
 
-clean: ## remove what make made, but for tools and packages
+clean: ## remove everything that make built, except tools and packages
 	rm -rf bin build
 
 # The object stores of the tests, a Go module of their own: the server does not depend on what they need.
@@ -191,7 +191,7 @@ $(VENV): integration/requirements.lock
 	.venv/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/requirements.lock
 	touch $@
 
-# golangci-lint, built by the Go of this machine so that it understands its language version.
+# golangci-lint, built by this machine's Go so that it supports its language version.
 $(LINT):
 	mkdir -p .tools
 	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(LINTERS)

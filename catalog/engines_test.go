@@ -49,8 +49,8 @@ func TestEngineIsChosenByTheSize(t *testing.T) {
 			return sized(ctx, src)
 		}
 		for i, tt := range []struct {
-			text string
-			card bool
+			text   string
+			device bool
 		}{{"123456789", false}, {"1234567890", true}, {"12345678901", true}, {"1", false}} {
 			l.write("x.fake", tt.text)
 			h, err := l.Table(t.Context(), Request{Name: "x.fake"})
@@ -58,8 +58,8 @@ func TestEngineIsChosenByTheSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.Release()
-			if got := parser == readers.Parser(engines); got != tt.card {
-				t.Errorf("a file of %d bytes is for a card: %v, want %v", len(tt.text), got, tt.card)
+			if got := parser == readers.Parser(engines); got != tt.device {
+				t.Errorf("a file of %d bytes is for a device: %v, want %v", len(tt.text), got, tt.device)
 			}
 			want := EngineStats{
 				Choice:  "auto: cuda from 10 B on",

@@ -22,7 +22,7 @@ func TestCancelMidStream(t *testing.T) {
 	cancelMidStream(t, 1000, serve(t, map[string]string{"big.fake": "rows=400000 pad=20"}))
 }
 
-// TestCancelMidStreamOfAFile does it with a table that lies in a mapped file: the mapping ends with
+// TestCancelMidStreamOfAFile does it with a table that is in a mapped file: the mapping ends with
 // the last frame of it, also of those that gRPC dropped.
 func TestCancelMidStreamOfAFile(t *testing.T) {
 	before := tablefile.Mappings()

@@ -23,9 +23,9 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-// TestOddMessages sends what no client sends. Every call must end with a clean status, and the
+// TestMalformedMessages sends what no client sends. Every call must end with a clean status, and the
 // server must still be there.
-func TestOddMessages(t *testing.T) {
+func TestMalformedMessages(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
 	ctx := t.Context()
 	descriptors := []struct {
@@ -88,8 +88,8 @@ func TestOddMessages(t *testing.T) {
 	}
 }
 
-// TestOddBytes sends bytes that are no message at all.
-func TestOddBytes(t *testing.T) {
+// TestMalformedBytes sends bytes that are no message at all.
+func TestMalformedBytes(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
 	conn, err := grpc.NewClient(f.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

@@ -226,9 +226,9 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutBesideReadOnly stores nothing under a name of a folder that is not writable, and removes
+// TestPutNextToReadOnly stores nothing under a name of a folder that is not writable, and removes
 // nothing from there.
-func TestPutBesideReadOnly(t *testing.T) {
+func TestPutNextToReadOnly(t *testing.T) {
 	rec := sample(t, 0, 3)
 	f, dir := serveWritable(t, map[string]string{"read.csv": "a\n1\n"}, catalog.Config{})
 	var file strings.Builder

@@ -97,8 +97,8 @@ func (o oneRow) Query(context.Context, arrow.Record, int) (sql.Rows, error) {
 }
 func (oneRow) Next(context.Context) (arrow.Record, error) { return nil, io.EOF }
 
-// TestBesideSQL asks a server with an engine for both: tickets of SQL, and those of files.
-func TestBesideSQL(t *testing.T) {
+// TestTicketsDuringSQL requests tickets of SQL and of files from a server with an engine.
+func TestTicketsDuringSQL(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"}, func(c *Config) { c.SQL = oneRow{} })
 	info := f.info(t, queryCommand(t))
 	g, err := f.get(t, string(info.Endpoint[0].Ticket.Ticket))
@@ -117,7 +117,7 @@ func TestBesideSQL(t *testing.T) {
 	}
 }
 
-// TestAnyLogin has a client log in, as tools on JDBC and ADBC do although nobody asks them to.
+// TestAnyLogin has a client log in, as tools on JDBC and ADBC do without being required to.
 func TestAnyLogin(t *testing.T) {
 	f := serve(t, map[string]string{"a.fake": "rows=10"})
 	ctx, err := f.client.AuthenticateBasicToken(t.Context(), "somebody", "or other")

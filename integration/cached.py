@@ -1,4 +1,4 @@
-"""What the tests of the cache ask of a server and of its folder."""
+"""Queries of a server and its cache folder for the tests of the cache."""
 import json
 import pathlib
 
@@ -12,7 +12,7 @@ def read(server, name, **fields):
 
 
 def about(server, name):
-    """What GetFlightInfo says in addition to the rows."""
+    """The metadata of GetFlightInfo."""
     return json.loads(server.client().get_flight_info(flight.FlightDescriptor.for_path(name)).app_metadata)
 
 
@@ -22,7 +22,7 @@ def files(cache):
 
 
 def fill(data, cache, *names):
-    """Has a server parse and save the tables, and gives the bits of each."""
+    """Makes a server parse and save the tables, and returns the bits of each."""
     with Server(data, cache=cache) as server:
         want = {name: bits(read(server, name)) for name in names}
         server.wait_until_saved(len(names))

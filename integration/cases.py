@@ -60,7 +60,7 @@ FLAT = {
 
 
 def raised(geometry):
-    """The geometry with a third ordinate; empty ones stay as they are."""
+    """The geometry with a third ordinate; empty ones stay unchanged."""
     if geometry is None or not geometry["coordinates"]:
         return geometry
     return {**geometry, "coordinates": lift(geometry["coordinates"])}
@@ -132,7 +132,7 @@ FILES |= {
 
 
 def as_shapely(geometry, dimension=None, multi=False):
-    """The geometry as shapely has it. dimension "xyz" pads with NaN, multi promotes to the Multi kind."""
+    """The geometry as a shapely object. dimension "xyz" pads with NaN, multi promotes to the Multi kind."""
     if geometry is None:
         return None
     kind = geometry["type"]

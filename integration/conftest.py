@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session", autouse=True)
 def below_the_tests_folder(tmp_path_factory):
-    """Temporary folders, caches of servers among them, lie below pytest's own, and so does the cache folder that the binary takes by default."""
+    """Temporary folders, including caches of servers, are inside of pytest's own, and so is the binary's default cache folder."""
     folder = tmp_path_factory.mktemp("temp")
     before = tempfile.tempdir, os.environ.get("XDG_CACHE_HOME")
     tempfile.tempdir, os.environ["XDG_CACHE_HOME"] = str(folder), str(folder / "cache")
@@ -68,8 +68,8 @@ def certificate(tmp_path_factory):
 
 
 def make_certificate(folder):
-    """Has the program that comes with Go write cert.pem and key.pem."""
-    environment = {k: v for k, v in os.environ.items() if k != "XDG_CACHE_HOME"}  # Go has a cache of its own, in which the program lies compiled
+    """Writes cert.pem and key.pem with the program that comes with Go."""
+    environment = {k: v for k, v in os.environ.items() if k != "XDG_CACHE_HOME"}  # Go has its own cache, which has the compiled program
     root = subprocess.run(["go", "env", "GOROOT"], env=environment, capture_output=True, text=True, check=True).stdout.strip()
     subprocess.run(["go", "run", f"{root}/src/crypto/tls/generate_cert.go", "--host", "127.0.0.1,localhost", "--ca", "--ecdsa-curve", "P256"],
                    cwd=folder, env=environment, capture_output=True, check=True)
@@ -89,7 +89,7 @@ def client(server):
 
 @pytest.fixture(scope="session")
 def read(client):
-    """read(name, **fields) gives the whole table of a ticket, checked in full by Arrow."""
+    """read(name, **fields) returns the whole table of a ticket, checked in full by Arrow."""
     def read(name, **fields):
         table = client.do_get(ticket(name, **fields)).read_all()
         table.validate(full=True)
@@ -98,14 +98,14 @@ def read(client):
 
 
 def ticket(name, **fields):
-    """A ticket as a person writes it: the name alone, or a JSON object."""
+    """A ticket: the name alone, or a JSON object."""
     return flight.Ticket(json.dumps({"name": name, **fields}) if fields else name)
 
 
 def bits(table):
     """A digest of the schema with its metadata and of every value's bits: NaN equals NaN, and -0.0 does not equal 0.0."""
     table.validate(full=True)
-    # Concatenated, buffers are as long as they have to be: a message may have longer ones.
+    # Concatenated buffers have the minimum length: those of a message may be longer.
     columns = [pa.concat_arrays([*column.chunks, pa.array([], field.type)]) for field, column in zip(table.schema, table.columns)]
     digest = hashlib.sha256()
     with pa.ipc.new_stream(pa.PythonFile(Digesting(digest), mode="w"), table.schema) as stream:
@@ -114,7 +114,7 @@ def bits(table):
 
 
 class Digesting:
-    """A file that keeps nothing of what is written but its digest."""
+    """A file that keeps only the digest of what is written."""
 
     closed = False
 

@@ -6,7 +6,7 @@ WGS84 = ('GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0
 
 
 def dbf(fields, records, version=3, language=0, count=None):
-    """A table: fields are (name, type, length, decimals), records are bytes behind the deletion flag, or with it if that is set."""
+    """A table: fields are (name, type, length, decimals), records are the bytes after the deletion flag, or include it if that is set."""
     length = 1 + sum(f[2] for f in fields)
     table = struct.pack("<BBBBIHH17xB2x", version, 126, 1, 1, len(records) if count is None else count, 33 + 32 * len(fields), length, language)
     for name, kind, size, decimals in fields:
@@ -25,7 +25,7 @@ def column(kind, size, decimals, *values):
 
 
 def shp(code, shapes):
-    """A .shp and its .shx. A shape is what stands behind the record's header."""
+    """A .shp and its .shx. A shape is the bytes after the record's header."""
     head = lambda bytes: struct.pack(">i20xi", 9994, bytes // 2) + struct.pack("<ii8d", 1000, code, 0, 0, 10, 10, 0, 0, 0, 0)
     records = index = b""
     for number, shape in enumerate(shapes):
@@ -52,5 +52,5 @@ def polygon(*rings):
 
 
 def square(x, y, side):
-    """Clockwise, as an outer ring is."""
+    """Clockwise, like an outer ring."""
     return [(x, y), (x, y + side), (x + side, y + side), (x + side, y), (x, y)]

@@ -1,4 +1,4 @@
-"""DoExchange with pyarrow alone: a file goes up in a binary column, its table comes back."""
+"""DoExchange with only pyarrow: sends a file in a binary column, and receives its table."""
 import json
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ def begin(client, **command):
 
 
 def send(writer, batches):
-    """Sends the batches. If the server has answered already, with an error, that is for the reader to tell."""
+    """Sends the batches. If the server has already answered with an error, the reader reports it."""
     try:
         for batch in batches:
             writer.write_batch(batch)

@@ -1,4 +1,4 @@
-"""How GDAL, GeoPandas and DuckDB read what `get -o` writes, each value made comparable with the table that it was written from."""
+"""Reads the files of `get -o` with GDAL, GeoPandas and DuckDB, and makes each value comparable with the table that was written."""
 import datetime
 import json
 import math
@@ -22,7 +22,7 @@ CSV_OPTIONS = {"GEOM_POSSIBLE_NAMES": "geometry", "KEEP_GEOM_COLUMNS": "NO", "EM
 
 
 class Read(typing.NamedTuple):
-    """What a reader gives: its columns as lists, its geometries as shapely has them, and its reference system, or ... where the reader does not say it."""
+    """A reader's result: its columns as lists, its geometries as shapely objects, and its reference system, or ... if the reader does not report it."""
     columns: dict
     shapes: list
     crs: object
@@ -89,8 +89,8 @@ def duckdb(paths):
 
 
 def alike(want, got):
-    """got as a value of want's kind: a reader may have text where the table has a date or a nested value, and a number where it has an integer. A value that
-    can't be made of it exactly stays as it is, and differs."""
+    """got as a value of want's kind: a reader may have text where the table has a date or a nested value, and a number where it has an integer. A
+    value that can't be converted exactly stays unchanged, and differs."""
     if isinstance(got, np.ndarray):
         got = got.tolist()
     if got is None or want is None or type(want) is type(got) and not isinstance(want, datetime.datetime):
@@ -127,7 +127,7 @@ def comparable(v):
 
 
 def values(column):
-    """A column's values; nested ones as JSON has them."""
+    """A column's values; nested ones as in JSON."""
     column = column.combine_chunks()
     if isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name == "arrow.json":
         return [None if v is None else json.loads(v) for v in column.cast(pa.string()).to_pylist()]

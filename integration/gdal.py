@@ -1,4 +1,4 @@
-"""What GDAL makes of a file, and whether our column is the same."""
+"""Reads files with GDAL, and compares columns with ours."""
 import json
 
 import numpy as np
@@ -6,7 +6,7 @@ import pyarrow as pa
 import shapely
 
 
-GEOMETRY = "wkb_geometry"  # the name of GDAL's column where the file gives it none
+GEOMETRY = "wkb_geometry"  # GDAL's name for a column without a name in the file
 
 
 def plain(column):

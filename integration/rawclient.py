@@ -1,4 +1,4 @@
-"""A client of DoGet by hand, over a plain socket: it leaves as no library would. HTTP/2 is RFC 9113, its headers RFC 7541."""
+"""A handwritten client of DoGet over a plain socket, which disconnects in ways that no library does. HTTP/2 is RFC 9113, its headers RFC 7541."""
 import socket
 import struct
 
@@ -21,7 +21,7 @@ def literal(name, value):
 
 
 class RawClient:
-    """A connection with one DoGet, whose window is what HTTP/2 begins with: 64 KiB."""
+    """A connection with one DoGet, with the initial window of HTTP/2: 64 KiB."""
 
     def __init__(self, address, ticket):
         host, _, port = address.rpartition(":")
@@ -34,7 +34,7 @@ class RawClient:
         self.received = 0  # bytes of DATA
 
     def read(self, most):
-        """Reads frames until so many bytes of the answer have come, or it is at its end."""
+        """Reads frames until the given number of bytes of the answer has arrived, or it ends."""
         while self.received < most:
             head = self._exactly(9)
             size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
@@ -58,16 +58,16 @@ class RawClient:
         return b"".join(parts)
 
     def reset(self):
-        """The connection ends as that of a machine that forgot it: with a TCP reset."""
+        """The connection ends with a TCP reset, as after a reboot of the client's machine."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
     def close(self):
-        """The connection ends as that of a process that was killed: what lies in the socket is unread."""
+        """The connection ends as if the process was killed: bytes in the socket are unread."""
         self.socket.close()
 
     def half_close(self):
-        """Says that nothing more is sent, and goes a moment later."""
+        """Half-closes the stream, and disconnects a moment later."""
         self.socket.shutdown(socket.SHUT_WR)
         try:
             while self.socket.recv(1 << 16):
@@ -77,6 +77,6 @@ class RawClient:
         self.socket.close()
 
     def cancel(self):
-        """Cancels the stream, and goes."""
+        """Cancels the stream, and disconnects."""
         self.socket.sendall(frame(RST_STREAM, 0, 1, struct.pack(">I", CANCEL)))
         self.socket.close()

@@ -14,7 +14,7 @@ import pyarrow.flight as flight
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / "bin" / "vibeflight"
-READY = "listening on"  # stands in the log line that says that calls are answered
+READY = "listening on"  # in the log line that reports that the server is ready
 
 
 class Server:
@@ -73,7 +73,7 @@ class Server:
             time.sleep(0.01)
 
     def client(self):
-        """A client that is closed with the server."""
+        """A client that is closed together with the server."""
         client = flight.connect(self.uri, tls_root_certs=self.trusted) if self.trusted else flight.connect(self.uri)
         self._clients.append(client)
         return client
@@ -85,8 +85,8 @@ class Server:
         (result,) = self._asking.do_action(flight.Action(kind, body))
         return json.loads(result.body.to_pybytes())
 
-    def settled(self, seconds=30):
-        """The statistics once no file is being parsed: the last rows of one may be sent before its parse is over and counted."""
+    def idle_statistics(self, seconds=30):
+        """The statistics once no file is being parsed: its last rows may be sent before the parse ends and is counted."""
         deadline = time.monotonic() + seconds
         while (stats := self.action("stats"))["parsing"]:
             if time.monotonic() > deadline:
@@ -95,7 +95,7 @@ class Server:
         return stats
 
     def wait_until_saved(self, tables=1, seconds=30):
-        """Waits until so many tables are in the cache: a table is saved behind the back of the client that it was parsed for."""
+        """Waits until the given number of tables is in the cache: tables are saved in the background."""
         deadline = time.monotonic() + seconds
         while (cache := self.action("stats")["cache"])["saves"] < tables:
             if cache["save_errors"] or time.monotonic() > deadline:
@@ -103,7 +103,7 @@ class Server:
             time.sleep(0.01)
 
     def kill(self):
-        """Ends the server as a crash does: it has no chance to do anything."""
+        """Kills the server, without a chance to clean up."""
         self.process.kill()
         self.process.wait()
 
@@ -120,7 +120,7 @@ class Server:
 
     @contextlib.contextmanager
     def resident_peak(self):
-        """Watches anonymous resident memory: what is entered gives the highest figure seen so far when it is called."""
+        """Records anonymous resident memory: calling the context's value returns the peak so far."""
         highest, done = 0, threading.Event()
 
         def look():
@@ -138,7 +138,7 @@ class Server:
             watcher.join()
 
     def open_files(self):
-        """How many file descriptors the server holds."""
+        """The number of open file descriptors of the server."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
 
@@ -150,7 +150,7 @@ def free_port():
 
 
 def vibeflight(*arguments):
-    """Runs a command of the binary and gives what it printed."""
+    """Runs a command of the binary and returns its output."""
     done = subprocess.run([str(BINARY), *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"vibeflight {arguments[0]}: status {done.returncode}: {done.stderr.strip()}")

@@ -1,4 +1,4 @@
-"""Flight SQL for the tests: where DuckDB's spatial extension and its Python module lie, and queries by pyarrow alone."""
+"""Flight SQL for the tests: the paths of DuckDB's spatial extension and its Python module, and queries with only pyarrow."""
 import pyarrow.flight as flight
 import pytest
 from serving import ROOT
@@ -6,7 +6,7 @@ from serving import ROOT
 FETCHED = ROOT / ".duckdb"  # what `make spatial` fetches
 SPATIAL = (FETCHED / "spatial.duckdb_extension").exists()
 
-# What a server needs for the ST_ functions that DuckDB itself does not have.
+# Flags of a server for the ST_ functions that DuckDB itself does not have.
 FLAGS = ["--duckdb-extensions", str(FETCHED)] if SPATIAL else []
 
 needs_spatial = pytest.mark.skipif(not SPATIAL, reason="DuckDB's spatial extension is not here: make spatial fetches it")

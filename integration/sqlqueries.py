@@ -7,7 +7,7 @@ COUNTIES = ["Kerry", "Cork", "Mayo", "Clare", "São Tomé", "", None]
 
 
 def files(folder, seed=8):
-    """Writes the tables, and gives {table: name of its file}."""
+    """Writes the tables, and returns {table: name of its file}."""
     r = random.Random(seed)
     places = [feature(r, point(r), id=i, county=r.choice(COUNTIES), height=maybe(r, r.randint(-500, 9000)), score=maybe(r, r.randint(-40, 40) / 8),
                       founded=maybe(r, day(r)), tags=maybe(r, [r.choice("abcd") for _ in range(r.randint(0, 3))]), open=maybe(r, r.random() < 0.5)) for i in range(600)]
@@ -56,8 +56,8 @@ def line(r):
 
 
 def queries(count=500, seed=9):
-    """Texts over the tables of files. What a query leaves open, the order of rows above all, no text depends on: LIMIT stands behind an order by id, and a sum of
-    floats is called approx."""
+    """Texts over the tables of files. No text depends on what SQL leaves undefined, such as the order of rows: LIMIT follows an order by id, and a
+    sum of floats is called approx."""
     r = random.Random(seed)
     makers = [filters, groups, joins, windows, nans, times, lists, sets, nested, nothing, spatial_filters, spatial_joins, shapes]
     return [makers[i % len(makers)](r) for i in range(count)]

@@ -1,4 +1,4 @@
-"""Nothing that a client's statement does takes the server down, or disturbs other clients."""
+"""No statement of a client crashes the server or disturbs other clients."""
 import contextlib
 import itertools
 import os
@@ -37,7 +37,7 @@ def served(tmp_path_factory):
 
 
 class Others:
-    """Another client, which asks an ordinary question again and again."""
+    """Another client, which repeats an ordinary query."""
 
     def __init__(self, server):
         self._client = server.client()
@@ -89,7 +89,7 @@ REACHING = [150, pytest.param(5000, marks=pytest.mark.long)]
 
 
 def reach(folder, count, around):
-    """Has a client ask for files and paths of the host. around wraps the statements, and gets the workers' processes."""
+    """A client requests files and paths of the host. around wraps the statements, and receives the workers' processes."""
     data, cache, secret = folder / "data", folder / "cache", folder / "secret.csv"
     data.mkdir()
     write_points(data / "p.geojson")
@@ -119,7 +119,7 @@ def test_files_are_out_of_reach(tmp_path, count):
 @pytest.mark.skipif(not shutil.which("strace"), reason="there is no strace")
 @pytest.mark.parametrize("count", REACHING)
 def test_workers_open_no_file(tmp_path, count):
-    """A worker opens nothing of the host while it runs statements, but for what Go and DuckDB ask the kernel about the machine."""
+    """A worker opens no file of the host while it runs statements, except those with which Go and DuckDB query the machine."""
     tracers = []
     reach(tmp_path, count, lambda pids: tracers.append(Tracer(pids)) or tracers[0])
     for path in tracers[0].opened():
@@ -170,7 +170,7 @@ def test_statements_take_no_memory(served):
 
 @pytest.mark.parametrize("count", [1200, pytest.param(10_000, marks=pytest.mark.long)])
 def test_prepared_statements_and_results_of_one_client(served, count):
-    """However many statements one client prepares and leaves, others go on: its oldest are given up."""
+    """A client that prepares and abandons any number of statements does not disturb others: its oldest ones are dropped."""
     greedy = served.client()
     oldest = greedy.get_flight_info(sql.statement("SELECT 0 FROM p")).endpoints[0].ticket
     with Others(served) as others, Memory(served) as memory:
@@ -221,7 +221,7 @@ def wait_until_idle(server):
         now = spent()
         if now - before <= 5:  # hundredths of a second
             return
-        assert time.monotonic() < deadline, "the server goes on working for nobody"
+        assert time.monotonic() < deadline, "the server still works without clients"
         before = now
 
 
@@ -253,7 +253,7 @@ def test_nothing_is_left(tmp_path, end, rounds):
             busy.join()
             if end == "kill -9 of workers":
                 wait_until_gone(killed)
-                attack(client, ORDINARY)  # may get a worker of which the server does not know yet that it is gone
+                attack(client, ORDINARY)  # may get a dead worker that the server has not noticed yet
                 assert sql.ask(client, ORDINARY).num_rows == 1
         wait_until_gone(pids)
         left = [path for path in cache.rglob("worker-*/*") if path.is_file()]

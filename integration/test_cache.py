@@ -59,7 +59,7 @@ def large_cache(data, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def read_large(data):
-    """read_large(**fields) gives what a server without a cache answers."""
+    """read_large(**fields) returns the answer of a server without a cache."""
     with Server(data, cache="") as server:
         assert "cache" not in server.action("stats")
         yield lambda **fields: read(server, "large.geojsonl", **fields)
@@ -86,7 +86,7 @@ def boxes(bounds, n):
 
 @pytest.mark.parametrize("name", ["buildings.geojson", "mixed.geojson"])
 def test_boxes_of_a_restarted_server(generated, tmp_path, name):
-    """The spatial index gives the rows that GeoPandas finds by looking at every one of them."""
+    """The spatial index finds the rows that GeoPandas finds by a full scan."""
     fill(generated, tmp_path, name)
     with Server(generated, cache=tmp_path) as server:
         whole = read(server, name)
@@ -99,7 +99,7 @@ def test_boxes_of_a_restarted_server(generated, tmp_path, name):
 
 
 def test_a_box_reads_little_of_the_file(data, large_cache):
-    """Where no row of a batch meets the box, the batch itself is not read."""
+    """A batch without a row that meets the box is not read."""
     (file,) = files(large_cache)
     with Server(data, cache=large_cache) as server:
         assert read(server, "large.geojsonl", bbox=[200, 0, 201, 1]).num_rows == 0
@@ -118,14 +118,14 @@ def test_any_arrow_reader_opens_the_file(data, tmp_path):
 
 
 def footer(file):
-    """Where the footer starts, as the tail of the file says."""
+    """Start of the footer, by the tail of the file."""
     (at,) = struct.unpack("<Q", file.read_bytes()[-30:-22])
     return at
 
 
 DAMAGE = {  # which byte is flipped, and what a client asks that must notice it
     "message": (lambda file: footer(file) // 4, {}),
-    "index": (lambda file: footer(file) - 256, {"bbox": [-180, -90, 0.5, 90]}),  # some rows of each batch: else the index is not asked
+    "index": (lambda file: footer(file) - 256, {"bbox": [-180, -90, 0.5, 90]}),  # some rows of each batch: otherwise the index is not used
     "footer": (lambda file: footer(file) + 1000, {}),
     "tail": (lambda file: file.stat().st_size - 20, {}),
     "last byte": (lambda file: file.stat().st_size - 1, {}),
@@ -146,7 +146,7 @@ def test_a_damaged_file_is_parsed_again(data, tmp_path, place):
     with Server(data, cache=tmp_path) as server:
         assert bits(read(server, "large.geojsonl", **fields)) == want
         server.wait_until_saved()
-        stats = server.settled()
+        stats = server.idle_statistics()
         assert (stats["parses"], stats["cache"]["damaged"]) == (1, 1)
         assert "is damaged; the file is parsed again" in server.log()
     assert files(tmp_path) == [file] and file.read_bytes()[:footer(file)] == whole[:footer(file)]
@@ -183,7 +183,7 @@ def test_a_changed_file_is_parsed_again(tmp_path):
     file.write_text(FILES["grid.geojson"].replace("cell 7\"", "cell X\""))  # the same size
     with Server(served, cache=cache) as server:
         assert "cell X" in read(server, "a.geojson")["name"].to_pylist()
-        assert server.settled()["parses"] == 1
+        assert server.idle_statistics()["parses"] == 1
 
 
 def test_a_file_with_another_time_is_read_and_not_parsed(tmp_path):
@@ -260,7 +260,7 @@ def test_of_a_lost_table_a_box_reads_what_it_needs(columnar, tmp_path, name):
 
 
 def test_a_lost_table_is_described_without_a_parse(data, tmp_path):
-    """The answer is what it was, and those who read the endpoints behind it, one after the other, have the file parsed once."""
+    """The answer is unchanged, and clients that read its endpoints one after the other make the server parse the file once."""
     path = flight.FlightDescriptor.for_path("large.geojsonl")
     want = fill(data, tmp_path, "large.geojsonl")["large.geojsonl"]
     with Server(data, cache=tmp_path) as server:
@@ -276,7 +276,7 @@ def test_a_lost_table_is_described_without_a_parse(data, tmp_path):
         assert json.loads(info.app_metadata) == json.loads(before.app_metadata) | {"cached": False}
         assert described(server.client().get_flight_info(columns)) == described(some)
         parts = pa.concat_tables(server.client().do_get(e.ticket).read_all() for e in info.endpoints)
-        stats = server.settled()
+        stats = server.idle_statistics()
     assert bits(parts) == want
     assert (stats["parses"], stats["cache"]["loads"]) == (1, 0)
 
@@ -286,13 +286,13 @@ def command(fields):
 
 
 def described(info):
-    """All of a FlightInfo but whether its table was there, and how long a parse took."""
+    """A FlightInfo without the fields about the cache and the duration of the parse."""
     return (info.schema.serialize().to_pybytes(), info.total_records, info.total_bytes, [e.ticket.ticket for e in info.endpoints],
             json.loads(info.app_metadata) | {"cached": None, "parse_seconds": None})
 
 
 def bytes_read(server):
-    """What the server's process has read of files and sockets."""
+    """Bytes that the server's process has read from files and sockets."""
     return int(pathlib.Path(f"/proc/{server.process.pid}/io").read_text().split()[1])
 
 
@@ -315,7 +315,7 @@ def test_64_clients_parse_once(data, tmp_path):
             for client in clients:
                 client.close()
         assert {t.num_rows for t in tables} == {300_000} and all(t.equals(tables[0]) for t in tables)
-        stats = server.settled()
+        stats = server.idle_statistics()
     assert (stats["parses"], stats["misses"], stats["hits"] + stats["shared"]) == (1, 1, 63)
 
 

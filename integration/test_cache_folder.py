@@ -1,4 +1,4 @@
-"""The folder of parsed tables: who takes tables out of it, who shares it, and what happens when it has no room or is none."""
+"""The folder of parsed tables: removed tables, several servers, a full disk, and a path that is not a folder."""
 import concurrent.futures
 import json
 
@@ -18,7 +18,7 @@ def test_evict_forgets_the_file_too(data, tmp_path):
         assert about(server, "grid.geojson")["cached"] is False
         assert bits(read(server, "grid.geojson")) == want
         assert about(server, "mixed.geojson")["cached"] is True
-        assert server.settled()["parses"] == 1
+        assert server.idle_statistics()["parses"] == 1
 
 
 def test_evict_of_what_is_on_disk_alone(data, tmp_path):
@@ -51,18 +51,18 @@ def test_cache_clear_under_a_server(data, tmp_path):
         assert bits(read(server, "large.geojsonl")) == want["large.geojsonl"]
         assert vibeflight("cache", "clear", "--cache-dir", tmp_path).startswith("removed 1 table, ")
         assert files(tmp_path) == []
-        # It has the file mapped, and goes on with it.
+        # It has mapped the file, and continues to use it.
         assert bits(read(server, "large.geojsonl")) == want["large.geojsonl"]
         assert server.action("stats")["parses"] == 0
     with Server(data, cache=tmp_path) as server:
         assert bits(read(server, "large.geojsonl")) == want["large.geojsonl"]
-        assert server.settled()["parses"] == 1
+        assert server.idle_statistics()["parses"] == 1
     assert vibeflight("cache", "clear", "--cache-dir", tmp_path).startswith("removed ")
 
 
 @pytest.mark.parametrize("name", ["grid.geojson", "world/countries.geojson", "large.geojsonl"])
 def test_what_was_cleared_is_parsed_once(data, tmp_path, name):
-    """The types of such a file are known, so its rows are sent while it is parsed; a client that has them all ends nothing."""
+    """The types of such a file are known, so its rows are sent while it is parsed; a client that has received all of them does not end the parse."""
     fill(data, tmp_path, name)
     vibeflight("cache", "clear", "--cache-dir", tmp_path)
     with Server(data, cache=tmp_path) as server:
@@ -73,7 +73,7 @@ def test_what_was_cleared_is_parsed_once(data, tmp_path, name):
 
 
 def test_a_folder_removed_under_a_server(data, tmp_path):
-    """Whoever cleans up with rm costs us time, nothing else."""
+    """Removing tables with rm costs time, nothing else."""
     cache = tmp_path / "cache"
     with Server(data, cache=cache) as server:
         want = bits(read(server, "grid.geojson"))
@@ -93,13 +93,13 @@ def test_two_servers_on_one_folder(data, tmp_path):
             got = list(pool.map(lambda server: bits(read(server, "large.geojsonl")), (first, second)))
         assert got[0] == got[1]
         for server in (first, second):
-            if server.settled()["parses"]:
+            if server.idle_statistics()["parses"]:
                 server.wait_until_saved()
         (file,) = files(tmp_path)
 
         # What the first one parses the second one does not.
         want = bits(read(first, "grid.geojson"))
-        first.wait_until_saved(first.settled()["parses"])
+        first.wait_until_saved(first.idle_statistics()["parses"])
         assert bits(read(second, "grid.geojson")) == want and second.action("stats")["cache"]["loads"] == 1
 
         first.action("evict", b"large.geojsonl")
@@ -161,7 +161,7 @@ def test_without_a_cache_a_table_that_has_left_the_memory_is_known(generated):
     with Server(generated, "--memory", "1MiB", cache="") as server:
         read(server, name)
         assert [bits(read(server, name, **ask)) for ask in asks] == want
-        parses = server.settled()["parses"]
+        parses = server.idle_statistics()["parses"]
         assert about(server, name)["cached"] is False
         assert bits(read(server, name)) == want[0]
-        assert server.settled()["parses"] == parses + 1  # one for both
+        assert server.idle_statistics()["parses"] == parses + 1  # one for both

@@ -1,4 +1,4 @@
-"""Clients that leave in the middle of a stream leave nothing behind; those that are slow, or many, take windows and no tables."""
+"""Clients that disconnect in the middle of a stream leak nothing; slow clients, or many of them, occupy windows but no tables."""
 import json
 import pathlib
 import random
@@ -28,14 +28,14 @@ def read_one_batch_and_leave(uri):
 
 
 def drop_the_connection(uri):
-    """Leaves without a word: the stream is still open when its connection goes."""
+    """Disconnects without cancelling: the stream is still open when its connection closes."""
     client = flight.connect(uri)
     client.do_get(ticket("large.geojsonl")).read_chunk()
     client.close()
 
 
 def together(work, times, at_once):
-    """Runs work so many times, so many at once, and raises what any of them raised."""
+    """Runs work the given number of times, at_once of them concurrently, and raises the first exception."""
     failed = []
 
     def some(n):
@@ -54,10 +54,10 @@ def together(work, times, at_once):
         raise failed[0]
 
 
-def settle(figure, most, seconds=15):
-    """Waits until the figure is at most so much, and gives it."""
+def wait_until_at_most(figure, limit, seconds=15):
+    """Waits until the figure is at most limit, and returns it."""
     deadline = time.monotonic() + seconds
-    while (now := figure()) > most and time.monotonic() < deadline:
+    while (now := figure()) > limit and time.monotonic() < deadline:
         time.sleep(0.1)
     return now
 
@@ -74,10 +74,10 @@ def test_cancelled_streams_leave_nothing(data, leave, times):
 
         together(lambda: leave(server.uri), times=times, at_once=16)
 
-        assert settle(server.open_files, files + 2) <= files + 2
-        assert settle(server.resident_bytes, memory + 64 * MIB) <= memory + 64 * MIB
+        assert wait_until_at_most(server.open_files, files + 2) <= files + 2
+        assert wait_until_at_most(server.resident_bytes, memory + 64 * MIB) <= memory + 64 * MIB
         for under_way in ("held_tables", "parsing"):
-            assert settle(lambda: statistics(client)[under_way], 0) == 0, under_way
+            assert wait_until_at_most(lambda: statistics(client)[under_way], 0) == 0, under_way
         assert client.do_get(ticket("large.geojsonl")).read_all().equals(whole)
 
 
@@ -90,13 +90,13 @@ CUTS = [RawClient.reset, RawClient.close, RawClient.half_close, RawClient.cancel
 
 
 def mappings(server):
-    """How many parts of tables in files are mapped."""
+    """The number of mappings of table files."""
     return sum(line.rstrip().endswith(".arrow") for line in pathlib.Path(f"/proc/{server.process.pid}/maps").read_text().splitlines())
 
 
 @pytest.mark.parametrize("times", [200, pytest.param(10_000, marks=pytest.mark.long)])
 def test_connections_that_are_cut(data, times, tmp_path):
-    """The table lies in a mapped file, of which frames are on their way when the connection goes."""
+    """The table is in a mapped file, whose frames are in flight when the connection closes."""
     fill(data, tmp_path, "large.geojsonl")
     with Server(data, "--no-sql", cache=tmp_path) as server:
         client = server.client()
@@ -110,21 +110,21 @@ def test_connections_that_are_cut(data, times, tmp_path):
             return statistics(client)["process"]["goroutines"]
 
         together(cut, times=64 + times // 5, at_once=16)  # buffers and the heap reach their size
-        settle(lambda: statistics(client)["held_tables"], 0)
+        wait_until_at_most(lambda: statistics(client)["held_tables"], 0)
         time.sleep(0.5)
         files, mapped, running, memory = server.open_files(), mappings(server), goroutines(), server.resident_bytes()
 
         together(cut, times=times, at_once=16)
 
-        assert settle(lambda: statistics(client)["held_tables"], 0) == 0
-        assert settle(server.open_files, files) <= files
-        assert settle(goroutines, running + 5) <= running + 5
+        assert wait_until_at_most(lambda: statistics(client)["held_tables"], 0) == 0
+        assert wait_until_at_most(server.open_files, files) <= files
+        assert wait_until_at_most(goroutines, running + 5) <= running + 5
         assert mappings(server) == mapped == 1
-        assert settle(server.resident_bytes, memory + 24 * MIB) <= memory + 24 * MIB
+        assert wait_until_at_most(server.resident_bytes, memory + 24 * MIB) <= memory + 24 * MIB
         print(f"{times:,} connections cut, RssAnon {server.resident_bytes() / MIB:.0f} MiB, {memory / MIB:.0f} before")
         assert client.do_get(ticket("large.geojsonl")).read_all().equals(whole)
         assert server.action("evict", b"large.geojsonl") == {"evicted": 1}
-        assert settle(lambda: mappings(server), 0) == 0
+        assert wait_until_at_most(lambda: mappings(server), 0) == 0
 
 
 KILLED = """
@@ -148,13 +148,13 @@ def test_clients_that_are_killed(data):
         for process in clients:
             process.kill()
             process.communicate()
-        assert settle(server.open_files, files) <= files
-        assert settle(lambda: statistics(client)["held_tables"], 0) == 0
+        assert wait_until_at_most(server.open_files, files) <= files
+        assert wait_until_at_most(lambda: statistics(client)["held_tables"], 0) == 0
 
 
 @pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.long)])
 def test_many_clients_at_once(data, seconds):
-    """64 clients read the same table again and again: none fails, and memory does not grow with their number or with time."""
+    """64 clients read the same table repeatedly: none fails, and memory does not grow with their number or with time."""
     with Server(data, "--no-sql") as server:
         rows = server.client().do_get(ticket("large.geojsonl")).read_all().num_rows
         memory = server.resident_bytes()

@@ -1,4 +1,4 @@
-"""What there is, and what is said of it before a row has moved: listing, info, schema, actions."""
+"""Listing, info, schema and actions: everything about entries before a row is sent."""
 import json
 import os
 import time
@@ -156,7 +156,7 @@ def test_the_catalog_follows_its_folder(tmp_path):
 
 
 def wait_for(true, seconds=10):
-    """The folder is watched, so a change is seen soon, but not at once."""
+    """The folder is watched, so a change is noticed soon, but not immediately."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "not seen in time"

@@ -103,7 +103,7 @@ def test_as_geopandas_reads_it(lake, folder, name):
 
 @pytest.mark.parametrize("name", ["covering.parquet", "zstd.feather"])
 def test_parts(lake, name):
-    """Columns, rows and a box choose what they choose of any format."""
+    """Columns, rows and a box select the same as for any format."""
     whole = served(lake, name)
     assert bits(served(lake, name, columns=["text", "geometry"])) == bits(whole.select(["text", "geometry"]))
     assert served(lake, name, rows=[990, 1010], columns=["n"]).equals(whole.select(["n"]).slice(990, 20))
@@ -114,7 +114,7 @@ def test_parts(lake, name):
 
 
 def test_without_a_cache(folder):
-    """The same bytes where only some columns are read."""
+    """The same bytes if only some columns are read."""
     with Server(folder, cache="") as server:
         for name in ("covering.parquet", "lz4.feather", "native.parquet"):
             part = served(server, name, columns=["when", "n"])

@@ -1,4 +1,4 @@
-"""The command line beside the server: the same tables from files and from servers, limits, refusals, exit status."""
+"""The command line and the server: the same tables from files and from servers, limits, refusals, exit status."""
 import json
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""A server that is killed in the middle of its work leaves nothing that the next one would stumble over."""
+"""A server that is killed in the middle of its work leaves nothing that affects the next one."""
 import random
 import threading
 import time
@@ -47,12 +47,12 @@ def test_killed(generated, tmp_path, want, memory, wait, rounds):
             wait(tmp_path, rnd)
             server.kill()
             reader.join()
-        for file in (tmp_path / "tables").glob("*.arrow"):  # a name stands for a whole table
+        for file in (tmp_path / "tables").glob("*.arrow"):  # a file with a name is a complete table
             assert bits(pa.ipc.open_file(str(file)).read_all()) == want
         with Server(generated, "--memory", memory, cache=tmp_path) as server:
             assert temporary(tmp_path) == [], number
             assert bits(server.client().do_get(ticket(NAME)).read_all()) == want, number
-            stats = server.settled()
+            stats = server.idle_statistics()
             assert (stats["parses"], stats["cache"]["loads"]) in [(1, 0), (0, 1)] and stats["cache"]["damaged"] == 0
             server.wait_until_saved(stats["parses"])
             assert temporary(tmp_path) == [], number

@@ -1,4 +1,4 @@
-"""The reference systems of .prj files of public packages, ours beside GDAL's, by pyproj's equality."""
+"""The reference systems of .prj files of public packages, compared with GDAL's by pyproj's equality."""
 import json
 import warnings
 from pathlib import Path
@@ -10,12 +10,12 @@ DATA = Path(__file__).parents[1] / "readers" / "crs" / "testdata"
 CASES = json.loads((DATA / "prj.json").read_text())
 OURS = json.loads((DATA / "prj.want").read_text())
 
-# Texts of which we say something else, and why.
+# Texts that we read differently, and why.
 DIFFERENCES: dict[str, str] = {
     "900913.esri.prj": "the name and the parameters are those of EPSG:900913, which PROJ has; GDAL writes its WKT without the code",
     "world_merc.prj": "as 900913.esri.prj",
     "esri_webmerc.prj": "the name and the parameters are those of EPSG:3785, deprecated; GDAL writes its WKT without the code",
-    "sr-org-6-esriwkt.prj": "no registered system: the text goes out as it stands, which pyproj reads as Mercator variant B; GDAL writes variant A",
+    "sr-org-6-esriwkt.prj": "no registered system: the text is sent unchanged, which pyproj reads as Mercator variant B; GDAL writes variant A",
     "sr-org-6-ogcwkt.prj": "as sr-org-6-esriwkt.prj",
 }
 
@@ -27,7 +27,7 @@ def system(text):
 
 
 def unequal():
-    """The .prj files whose reference system is another one than GDAL's, with both."""
+    """The .prj files whose reference system differs from GDAL's, with both."""
     for case, ours in zip(CASES, OURS, strict=True):
         sent = ours["crs"] or (case["text"] if ours["read"] else None)
         if (sent is None) != (case["want"] is None) or (sent and system(sent) != system(case["want"])):

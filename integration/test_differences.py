@@ -18,7 +18,7 @@ ALL = [(title, d) for title, differences in BY_FORMAT.items() for d in differenc
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """The files in two folders: GDAL leaves a schema beside each GML file that it reads."""
+    """The files in two folders: GDAL writes a schema next to each GML file that it reads."""
     ours, theirs = tmp_path_factory.mktemp("ours"), tmp_path_factory.mktemp("theirs")
     for folder in (ours, theirs):
         for title, difference in ALL:
@@ -29,10 +29,10 @@ def served(tmp_path_factory):
 
 
 def outcome(read):
-    """What reading gives, in a form that can be written down: an error, or columns with their types and values."""
+    """The result of a read in a comparable form: an error, or columns with their types and values."""
     try:
         return columns(*read())
-    except Exception as e:  # whatever kind of error a peer has, a string that is no UTF-8 among them
+    except Exception as e:  # any kind of error of a peer, such as a string that is not UTF-8
         return f"error: {e}"
 
 

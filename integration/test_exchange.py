@@ -1,4 +1,4 @@
-"""Files that clients send to have them parsed: the tables are those of the same files in a folder, and nothing stays."""
+"""Files that clients send for parsing: the tables are those of the same files in a folder, and nothing is kept."""
 import gzip
 import pathlib
 import threading
@@ -12,7 +12,7 @@ from conftest import ticket
 from exchanging import answer, begin, exchange, pieces, send
 from samples import SAMPLES
 from serving import Server, vibeflight
-from test_cancel import settle, together
+from test_cancel import together, wait_until_at_most
 from test_formats import LAYERS
 
 MIB = 1 << 20
@@ -22,15 +22,15 @@ FORMATS = {".csv": "csv", ".kml": "kml", ".kmz": "kml", ".gml": "gml", ".shp": "
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """The folder that is served: files of all formats, those of several files zipped."""
-    folder, beside = tmp_path_factory.mktemp("exchanged"), tmp_path_factory.mktemp("beside")
+    folder, loose = tmp_path_factory.mktemp("exchanged"), tmp_path_factory.mktemp("loose")
     for sample in SAMPLES:
         path = folder / sample.name
         if path.suffix not in (".shp", ".dbf"):
             sample.write(path)
             continue
-        sample.write(beside / sample.name)
+        sample.write(loose / sample.name)
         with zipfile.ZipFile(folder / f"{sample.name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-            for part in sorted(beside.glob(path.stem + ".*")):
+            for part in sorted(loose.glob(path.stem + ".*")):
                 archive.write(part, part.name)
                 part.unlink()
     for name, text in LAYERS.items():
@@ -78,7 +78,7 @@ def test_layers_and_packed_files(files, served):
 
 
 def test_an_error_in_the_middle(files, served):
-    """The position is that of the file, whatever is still on its way."""
+    """The position is that in the file, even if bytes are still in flight."""
     file = (files / "mixed.geojson").read_bytes()
     at = file.index(b'"Feature"', len(file) // 2)
     broken = file[:at] + b'"Faeture"' + file[at + 9:]
@@ -94,7 +94,7 @@ def test_an_error_in_the_middle(files, served):
 
 
 def test_rows_come_while_bytes_go(tmp_path):
-    """With a size and a shape, the first batch is there before the last byte is sent."""
+    """With a size and a shape, the first batch arrives before the last byte is sent."""
     vibeflight("gen", "buildings", "--size", "20MB", "-o", tmp_path / "b.geojson")
     file = (tmp_path / "b.geojson").read_bytes()
     with Server(tmp_path, "--batch-rows", "4096") as server:
@@ -142,9 +142,9 @@ def test_clients_that_leave_leave_nothing(data, leave, times):
         time.sleep(0.5)
         files, memory = server.open_files(), server.resident_bytes()
         together(lambda: leave(server.uri, file), times=times, at_once=16)
-        assert settle(lambda: server.action("stats")["sent"], 0) == 0
-        assert settle(server.open_files, files + 2) <= files + 2
-        assert settle(server.resident_bytes, memory + 64 * MIB) <= memory + 64 * MIB
+        assert wait_until_at_most(lambda: server.action("stats")["sent"], 0) == 0
+        assert wait_until_at_most(server.open_files, files + 2) <= files + 2
+        assert wait_until_at_most(server.resident_bytes, memory + 64 * MIB) <= memory + 64 * MIB
         stats = server.action("stats")
         assert stats["tables"] == 0 and stats["cache"]["tables"] == 0 and stats["cache"]["writing_bytes"] == 0
         exchange(server.client(), file, format="geojson")
@@ -152,7 +152,7 @@ def test_clients_that_leave_leave_nothing(data, leave, times):
 
 @pytest.mark.long
 def test_memory_is_bounded(tmp_path):
-    """200 MB, and a table of half of that, with 64 MiB for tables: what does not fit lies in the cache folder for a while."""
+    """200 MB, and a table of half of that, with 64 MiB for tables: the rest is in the cache folder during the call."""
     vibeflight("gen", "buildings", "--size", "200MB", "-o", tmp_path / "b.geojson")
     file = (tmp_path / "b.geojson").read_bytes()
     with Server(tmp_path, "--memory", "64MiB") as server:

@@ -1,4 +1,4 @@
-"""What `get -o` writes is what GDAL, GeoPandas, DuckDB and vibeflight itself read: the same rows, values and reference system."""
+"""GDAL, GeoPandas, DuckDB and vibeflight read the files of `get -o`: the same rows, values and reference system."""
 import csv
 import json
 
@@ -23,7 +23,8 @@ def shapes(wkb):
 
 
 def same_shapes(ours, theirs, promoted=False):
-    """Equal geometries in equal order, ordinate by ordinate; a single one may have become its Multi kind, and an empty one null, which is all that GDAL's GeoJSON makes of an empty Point."""
+    """Equal geometries in equal order, ordinate by ordinate; a single one may have become its Multi kind, and an empty one null:
+    GDAL's GeoJSON writes an empty Point like that."""
     assert len(ours) == len(theirs)
     for row, (a, b) in enumerate(zip(ours, theirs)):
         if b is None:
@@ -38,7 +39,7 @@ def same_shapes(ours, theirs, promoted=False):
 @pytest.mark.parametrize("extension", ["geojson", "geojsonl"])
 @pytest.mark.parametrize("name", [COUNTRIES, "grid.geojson", "types.geojson", "mixed.geojson", *FLAT])
 def test_geojson_comes_back(data, tmp_path, name, extension):
-    """Our own reader makes the same table of it, to the last bit: kinds, ids, nulls, dates, nested values."""
+    """Our own reader returns the same table, to the last bit: kinds, ids, nulls, dates, nested values."""
     out = tmp_path / f"x.{extension}"
     vibeflight("get", data / name, "-o", out)
     before, after = table_in(data / name, tmp_path / "before.arrow"), table_in(out, tmp_path / "after.arrow")
@@ -72,7 +73,7 @@ def test_gdal_reads_geojson_and_flatgeobuf(data, tmp_path, name):
 
 
 def rows_of(got, want):
-    """Which row of a table each row of a FlatGeobuf is: its rows are in the order of its index."""
+    """The row number in the table of each row of a FlatGeobuf, whose rows are in the order of its index."""
     keys = [c for c in want.column_names if c != "geometry"]
     if not keys:
         return np.arange(len(got))  # not indexed: these files have nulls

@@ -1,4 +1,4 @@
-"""Our tables of the other formats beside GDAL's: types, nulls, values, every coordinate, the reference system."""
+"""Our tables of the other formats compared with GDAL's: types, nulls, values, every coordinate, the reference system."""
 import json
 import pathlib
 
@@ -33,7 +33,7 @@ LAYERS = {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Two folders with the same files, GDAL leaving a schema beside GML, and a client of a server over the first one."""
+    """Two folders with the same files, since GDAL writes a schema next to GML, and a client of a server over the first one."""
     ours, theirs = tmp_path_factory.mktemp("ours"), tmp_path_factory.mktemp("theirs")
     for folder in (ours, theirs):
         for sample in SAMPLES:
@@ -70,7 +70,7 @@ def test_same_table(served, sample):
 
 
 def as_ours(sample, name, column):
-    """GDAL's column as it would be without what DIFFERENCES.md says of it."""
+    """GDAL's column, adjusted for the entries of DIFFERENCES.md."""
     if name in sample.nothing:
         return pc.if_else(pc.equal(column, sample.nothing[name]), pa.scalar(None, column.type), column)
     if name in sample.zoned:
@@ -89,7 +89,7 @@ def assert_same_crs(ours, theirs, want):
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if pathlib.Path(s.name).suffix != ".dbf"], ids=lambda s: s.name)
 def test_native_geometry(served, sample):
-    """GeoPandas takes the default encoding as it is: the same positions and the same system."""
+    """GeoPandas reads the default encoding unchanged: the same positions and the same system."""
     client, _, _ = served
     fields = {"options": sample.options} if sample.options else {}
     native, wkb = (geopandas.GeoDataFrame.from_arrow(client.do_get(ticket(sample.name, geometry_encoding=encoding, **fields)).read_all())

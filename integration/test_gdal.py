@@ -1,4 +1,4 @@
-"""Our tables of GeoJSON beside GDAL's: equal to the last value and coordinate, but for what DIFFERENCES.md lists."""
+"""Our tables of GeoJSON compared with GDAL's: equal to the last value and coordinate, except for the entries of DIFFERENCES.md."""
 import json
 
 import numpy as np
@@ -11,12 +11,12 @@ from gdal import GEOMETRY, assert_same_column, assert_same_geometry
 from serving import Server, vibeflight
 
 GENERATED = ["buildings", "points", "mixed"]
-OURS_ALONE = {"mixed.geojson": ["feature_id"]}  # "id beside a property id" in DIFFERENCES.md
+OURS_ALONE = {"mixed.geojson": ["feature_id"]}  # "id next to a property id" in DIFFERENCES.md
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, data):
-    """Files that GDAL and we must agree on: Natural Earth and what `vibeflight gen` makes."""
+    """Files on which GDAL and vibeflight must agree: Natural Earth and the output of `vibeflight gen`."""
     folder = tmp_path_factory.mktemp("gdal")
     (folder / "countries.geojson").write_bytes((data / "world" / "countries.geojson").read_bytes())
     for shape in GENERATED:

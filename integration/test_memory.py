@@ -9,7 +9,7 @@ from conftest import bits, ticket
 from serving import Server, vibeflight
 
 MIB = 1 << 20
-WORK = 256 * MIB  # what parses and calls take beside the tables: the server's own bound is 192 MiB, and goroutines, SQLite and gRPC come on top
+WORK = 256 * MIB  # memory of parses and calls in addition to tables: the server's own bound is 192 MiB, plus goroutines, SQLite and gRPC
 
 
 def test_larger_than_memory(generated, tmp_path):
@@ -19,7 +19,7 @@ def test_larger_than_memory(generated, tmp_path):
         with Server(generated, "--memory", "16MiB", cache=tmp_path) as server, server.resident_peak() as peak:
             table = server.client().do_get(ticket("buildings.geojson")).read_all()
             assert bits(table) == want
-            stats = server.settled()
+            stats = server.idle_statistics()
             assert table.nbytes > 16 * MIB
             assert (stats["parses"], stats["cache"]["mapped_tables"]) == (0 if cached else 1, 1)
             server.wait_until_saved(stats["parses"])
@@ -53,7 +53,7 @@ def test_many_times_the_memory(tmp_path, size):
 
 
 def compare_with_file(client, cache):
-    """The first million rows on the wire beside those of the cache's file, which Arrow reads on its own."""
+    """The first million rows on the wire, compared with those of the cache's file as Arrow reads it."""
     (file,) = (cache / "tables").glob("*.arrow")
     wire = client.do_get(ticket("x.geojson", limit=1_000_000)).read_all()
     with pa.memory_map(str(file)) as f:

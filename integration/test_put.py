@@ -1,4 +1,4 @@
-"""Tables that clients store: DoPut by pyarrow, bulk ingestion by ADBC, Polars and pandas. They are entries like any other, or nothing is there."""
+"""Tables that clients store: DoPut by pyarrow, bulk ingestion by ADBC, Polars and pandas. They become entries like any other, or leave nothing."""
 import datetime
 import decimal
 import json
@@ -40,7 +40,7 @@ def put(client, name, table, chunk=None, compression=None, **command):
     descriptor = flight.FlightDescriptor.for_command(json.dumps({"name": name, **command})) if command else flight.FlightDescriptor.for_path(name)
     options = flight.FlightCallOptions(write_options=pa.ipc.IpcWriteOptions(compression=compression))
     writer, reader = client.do_put(descriptor, table.schema, options)
-    with writer:  # its end raises what is wrong
+    with writer:  # closing it raises the error
         writer.write_table(table, max_chunksize=chunk)
         writer.done_writing()
         answer = reader.read()
@@ -96,7 +96,7 @@ def test_put_and_get(served, chunk):
 
 
 def test_geometry_stays_geometry(served):
-    """What GeoPandas sends comes back as GeoPandas has it, with its reference system, and SQL knows it."""
+    """A table from GeoPandas comes back unchanged, with its reference system, and is available in SQL."""
     server, _ = served
     client = server.client()
     frame = geopandas.GeoDataFrame({"a": [1, 2]}, geometry=[shapely.Point(1, 2), shapely.Point(3, 4)], crs="EPSG:3857")
@@ -156,7 +156,7 @@ def test_frames(served):
 
 @pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.long)])
 def test_killed_while_it_stores(tmp_path, rounds):
-    """A server that is killed has stored a table whole, or not at all, and the next one finds nothing else."""
+    """A server that is killed has stored a table completely or not at all, and the next one finds nothing else."""
     (tmp_path / "data").mkdir()
     folder = tmp_path / "put"
     table = pa.table({"x": pa.array(range(200_000), pa.int64())})

@@ -1,4 +1,4 @@
-"""What stands around the rows: TLS, where endpoints are fetched, how long they hold, and that work can be cancelled."""
+"""Everything around the rows: TLS, locations of endpoints, their expiration, and cancellation."""
 import json
 import shutil
 
@@ -47,7 +47,7 @@ def test_adbc_over_tls(encrypted, certificate):
 
 
 def test_locations_are_followed(encrypted, client):
-    """Each endpoint is fetched from each of its locations, as they stand."""
+    """Each endpoint is fetched from each of its locations, used unchanged."""
     asked = encrypted.client()
     info = asked.get_flight_info(INFO)
     want = client.do_get(ticket("large.geojsonl")).read_all()
@@ -76,7 +76,7 @@ def test_endpoints_do_not_expire(server, client):
         assert flight.FlightEndpoint.deserialize(result.body.to_pybytes()) == endpoint
     kinds = {action.type for action in client.list_actions()}
     assert {"CancelFlightInfo", "RenewFlightEndpoint"} <= kinds
-    assert not sql.cancel(client, info)  # nothing goes on for it
+    assert not sql.cancel(client, info)  # no work is left for it
 
 
 def test_an_endpoint_of_a_changed_file(data, tmp_path):
@@ -95,7 +95,7 @@ def test_an_endpoint_of_a_changed_file(data, tmp_path):
 
 
 def test_the_certificate_is_renewed(data, certificate, tmp_path):
-    """Connections behind the change see the new certificate; the old ones go on."""
+    """Connections after the change see the new certificate; old ones continue."""
     files = [tmp_path / name for name in ("cert.pem", "key.pem")]
     for old, file in zip(certificate, files):
         shutil.copy(old, file)

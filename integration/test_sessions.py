@@ -20,7 +20,7 @@ from serving import BINARY, ROOT, free_port
 PORT = 8815
 CLONE = "git clone https://github.com/vibeflight/vibeflight\ncd vibeflight\n"  # what the copy is in place of
 PYTHON = ".venv/bin/python\n"  # a block that ends so begins a session, which the blocks of Python that follow belong to
-# A person who pastes one block after another gives a server the moment that it needs to begin.
+# A reader who pastes one block after another gives a server time to start.
 WAIT = "for try in {1..100}; do (exec 3<>/dev/tcp/127.0.0.1/%d) 2>/dev/null && break; sleep 0.1; done\n"
 MARK = "\x1e"  # printed after each block
 BLOCK = re.compile(r"^```(sh|python|text)\n(.*?)^```", re.M | re.S)
@@ -94,7 +94,7 @@ def in_python(blocks):
 
 
 def run(script, folder):
-    """What the script's blocks print. Whatever it leaves running is ended."""
+    """What the script's blocks print. Processes that it leaves running are ended."""
     if in_use(PORT):
         listen = f"127.0.0.1:{(port := free_port())}"
         script = script.replace(f"127.0.0.1:{PORT}", listen).replace(WAIT % PORT, WAIT % port)

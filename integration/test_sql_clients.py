@@ -133,7 +133,7 @@ def test_errors_say_what_is_wrong(query, text, error, said):
 
 
 def test_cancel(connection):
-    """A query that would take hours ends when it is cancelled, and the connection goes on."""
+    """A query that would take hours ends when it is cancelled, and the connection stays usable."""
     with connection.cursor() as cursor:
         timer = threading.Timer(0.3, cursor.adbc_cancel)
         timer.start()
@@ -229,7 +229,7 @@ def test_sums_of_integers_are_integers(connection, query):
 
 
 def test_listings_of_a_fresh_server(tmp_path):
-    """They are complete before any table was asked for (issue 28, input 13)."""
+    """They are complete before any table was requested (issue 28, input 13)."""
     (tmp_path / "roads.csv").write_text("id,name\n1,a\n")
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "towns.csv").write_text("id\n1\n")

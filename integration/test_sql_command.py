@@ -1,4 +1,4 @@
-"""`vibeflight sql`: what it writes is read back by others, and a server gives what files give."""
+"""`vibeflight sql`: other programs read its output, and a server returns the same as files."""
 import csv
 import io
 import json

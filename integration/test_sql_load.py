@@ -1,4 +1,4 @@
-"""Many sessions at once get right answers within the memory that the flags allow, and queries that are cancelled leave nothing behind."""
+"""Many sessions at once get right answers within the memory that the flags allow, and cancelled queries leak nothing."""
 import concurrent.futures
 import pathlib
 import threading
@@ -11,12 +11,12 @@ import pyarrow.flight as flight
 import pytest
 import sql
 from serving import Server
-from test_cancel import settle, together
+from test_cancel import together, wait_until_at_most
 
 MIB = 1 << 20
 SESSIONS = 50
 TABLES, QUERIES = 128 * MIB, 256 * MIB
-WORK = 320 * MIB  # what parses, calls and DuckDB's own code take beside: the server's own bound of the first two is 192 MiB
+WORK = 320 * MIB  # memory of parses, calls and DuckDB's own code: the server's bound for the first two is 192 MiB
 
 MIXED = [
     'SELECT count(*), sum(n) FROM "large.geojsonl"',
@@ -42,7 +42,7 @@ def served(data):
 
 
 def plain_session(server, wanted, end, first):
-    """Asks one query after the other by a connection of its own, and gives how many there were."""
+    """Runs query after query on its own connection, and returns their number."""
     client, asked = flight.connect(server.uri), 0
     try:
         while time.monotonic() < end:
@@ -94,7 +94,7 @@ def read_one_batch_and_leave(client, uri):
 
 
 def drop_the_connection(client, uri):
-    """Leaves without a word."""
+    """Disconnects without cancelling."""
     lone = flight.connect(uri)
     sql.reader(lone, 'SELECT a.n, b.n FROM "large.geojsonl" a, "large.geojsonl" b').read_chunk()
     lone.close()
@@ -112,7 +112,7 @@ def leave_before_a_row(client, uri):
 
 
 def never_fetch(client, uri):
-    """Says that a result is not wanted."""
+    """Cancels a result."""
     assert sql.cancel(client, client.get_flight_info(sql.statement('SELECT * FROM "large.geojsonl"')))
 
 
@@ -125,10 +125,10 @@ def test_cancelled_queries_leave_nothing(served, leave, times):
     files, threads, memory = served.open_files(), count_threads(served), served.resident_bytes()
     together(lambda: leave(client, served.uri), times, at_once=4)
     assert_nothing_is_left(served)
-    assert settle(served.open_files, files + 4) <= files + 4
-    assert settle(lambda: count_threads(served), threads + 4) <= threads + 4
+    assert wait_until_at_most(served.open_files, files + 4) <= files + 4
+    assert wait_until_at_most(lambda: count_threads(served), threads + 4) <= threads + 4
     kept = 320 * MIB if leave is leave_before_a_row else 128 * MIB  # by DuckDB's allocator: of what four of these take at once, a part
-    assert settle(served.resident_bytes, memory + kept) <= memory + kept
+    assert wait_until_at_most(served.resident_bytes, memory + kept) <= memory + kept
     assert sql.ask(client, 'SELECT count(*) FROM "large.geojsonl"').column(0).to_pylist() == [300_000]
 
 
@@ -137,7 +137,7 @@ def assert_nothing_is_left(server):
         stats = server.action("stats")
         return {name: stats["sql"][name] for name in ("statements", "prepared", "results", "polls", "bound_bytes")} | {"held_tables": stats["held_tables"]}
 
-    settle(lambda: sum(held().values()), 0)
+    wait_until_at_most(lambda: sum(held().values()), 0)
     assert held() == {"statements": 0, "prepared": 0, "results": 0, "polls": 0, "bound_bytes": 0, "held_tables": 0}
 
 

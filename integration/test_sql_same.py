@@ -78,7 +78,7 @@ def exact(value):
 
 
 def rows(table):
-    """The rows, the approximate values apart, in an order that is none of the query's."""
+    """The rows, the approximate values apart, in an order that does not depend on the query."""
     approximate = [any(a in name for a in APPROXIMATE) and pa.types.is_floating(kind) for name, kind in zip(table.schema.names, table.schema.types)]
     columns = [column.to_pylist() for column in table.columns]
     made = []
@@ -100,7 +100,7 @@ def with_sums(table):
 
 
 def difference(ours, want):
-    """What is not the same, or None."""
+    """The difference, or None."""
     if isinstance(ours, str) or isinstance(want, str):
         return f"ours: {ours}, DuckDB: {want}"
     want = with_sums(want)

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Project is s of a parse that reads some columns.
+// Project returns s of a parse that reads some columns.
 func (s Shape) Project(columns Projection) Shape {
 	s.Facts = slices.Clone(s.Facts)
 	for i, id := range s.IDs {
@@ -20,8 +20,8 @@ func (s Shape) Project(columns Projection) Shape {
 	return s
 }
 
-// Again reads batch i of a file whose table has a known shape, and nothing else: span is where the
-// batch stands, as in Table. p reads the columns that the shape has. If the file turns out to give
+// Again reads only batch i of a file whose table has a known shape. span is the batch's place in
+// the file, as in Table. p reads the columns that the shape has. If the file turns out to give
 // other rows, the error wraps source.ErrChanged.
 func Again(ctx context.Context, p Parser, src *source.File, limits Limits, shape *Shape, i int,
 	span Span,

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// assemble makes a chunk of the runs that come.
+// assemble makes a chunk of the runs that it receives.
 func (c *batch) assemble() {
 	defer close(c.done)
 	defer func() {
@@ -41,7 +41,7 @@ func (c *batch) add(r run) {
 	}
 }
 
-// finish sets what the rows are, or why there are none.
+// finish sets the chunk's columns, or the error.
 func (c *batch) finish() {
 	if c.err == nil {
 		c.columns, c.err = c.copied.finish(c.span.Row)
@@ -49,14 +49,14 @@ func (c *batch) finish() {
 	c.copied = assembly{}
 }
 
-// assembly is the rows of one chunk. Most often all parts have the same columns of the same types,
-// and their rows make one piece; else a piece ends where that changes, and the pieces are widened
-// to one another in the end.
+// assembly is the rows of one chunk. Usually all parts have the same columns of the same types, and
+// their rows make one piece. Otherwise a piece ends where the columns change, and at the end all
+// pieces are widened to common types.
 type assembly struct {
 	*Batcher
 	memory *geoarrow.Arena
 	pieces []Chunk
-	rows   geoarrow.Concatenation // of the piece at hand
+	rows   geoarrow.Concatenation // of the current piece
 	span   Span
 }
 
@@ -66,7 +66,7 @@ func (a *assembly) add(r run) error {
 		From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, CRS: r.part.CRS, Text: r.part.Text,
 	}
 	if to-from < columns.Rows && counts(columns) {
-		// What a part counts does not say in which of its rows.
+		// A part's counts do not tell which of its rows they are for.
 		var err error
 		if columns, err = a.again(span, to-from); err != nil {
 			return err
@@ -87,8 +87,8 @@ func (a *assembly) add(r run) error {
 	return a.rows.Append(columns, from, to)
 }
 
-// expected is how many rows the chunk will have if they go on as those of its first run, within the
-// limits.
+// expected returns the number of rows that the chunk will have, within the limits, if they are like
+// those of its first run.
 func (a *assembly) expected(r run, columns int) float64 {
 	from := r.part.Starts[r.from]
 	rows := float64(r.to - r.from)
@@ -125,7 +125,7 @@ func (a *assembly) endPiece() {
 	a.rows, a.span = geoarrow.Concatenation{}, Span{}
 }
 
-// finish gives the rows with types that hold all of them.
+// finish returns the rows with types that hold all of them.
 func (a *assembly) finish(row int64) (*geoarrow.Columns, error) {
 	a.endPiece()
 	if len(a.pieces) == 1 {

@@ -10,13 +10,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Batcher makes the chunks of a Parser out of parts that end anywhere: the same chunks as one
-// worker gives, since a chunk ends where Limits.BatchRows and Limits.BatchBytes say. The rows are
-// copied as soon as they come, so that the memory of the parts serves again.
+// Batcher assembles a Parser's chunks from parts that end anywhere. Chunks end where
+// Limits.BatchRows and Limits.BatchBytes say, so they are the chunks that one worker emits. Rows
+// are copied as soon as they arrive, so that the memory of the parts can be reused.
 type Batcher struct {
-	// Inline has Add copy the rows itself: they are in the caches of who parsed them, and parts are
-	// short. Else each chunk is copied by a goroutine of its own: parts are as long as chunks, and
-	// there are cores for several. It is set before the first Add.
+	// Inline makes Add copy the rows itself: parts are short, and their rows are in the caches of
+	// the core that parsed them. Otherwise a goroutine copies each chunk: parts are as long as
+	// chunks, and there are cores for several. It is set before the first Add.
 	Inline bool
 
 	ctx    context.Context
@@ -28,25 +28,25 @@ type Batcher struct {
 
 	columns *ColumnSet // of the parts that were added
 
-	first   bool     // no chunk was emitted, and somebody waits for the first one
-	open    *batch   // that takes rows now; nil if its first one is still to come
-	row     int64    // number of the next row
-	beside  int64    // bytes that the rows of the parts before had next to the file's
-	waiting []*batch // chunks on their way, in order, the open one last
+	first        bool     // no chunk was emitted yet, and a caller waits for the first one
+	open         *batch   // being filled; nil if it has no row yet
+	row          int64    // number of the next row
+	siblingBytes int64    // bytes in sibling files of the rows of earlier parts
+	waiting      []*batch // chunks in flight, in order, the open one last
 }
 
-// firstHelpers are how many goroutines help to copy a chunk that somebody waits for, while nobody
-// parses: four of a host's threads move what its memory can.
+// firstHelpers is how many goroutines help to copy a chunk that a caller waits for, while no worker
+// parses. Four threads saturate a host's memory.
 const firstHelpers = 3
 
-// batch is a chunk on its way.
+// batch is a chunk in flight.
 type batch struct {
 	span  Span
 	rows  int
-	from  int64 // offset of the first row, and all bytes next to the file's in front of it
+	from  int64 // offset of the first row, plus the siblings' bytes of all earlier rows
 	bytes int64 // of the rows, those included
 	names *ColumnSet
-	runs  chan run      // to the goroutine that copies them; nil: Add does
+	runs  chan run      // to the goroutine that copies them; nil: Add copies them
 	done  chan struct{} // closed when columns, err and caught are set
 
 	copied  assembly // the rows so far
@@ -55,18 +55,18 @@ type batch struct {
 	caught  caught
 }
 
-// size is what the rows take, more or less.
+// size estimates the bytes that the rows take.
 func (c *batch) size() int64 { return max(c.bytes, cellBytes*int64(c.rows)*int64(c.names.Len())) }
 
 // run is some rows of a part.
 type run struct {
 	part     *heldPart
 	from, to int
-	end      int64 // offset behind them
-	bytes    int64 // of them, with those next to the file's
+	end      int64 // offset after them
+	bytes    int64 // of them, with those in sibling files
 }
 
-// heldPart is a part of which rows are copied to several chunks.
+// heldPart is a part whose rows are copied to several chunks.
 type heldPart struct {
 	Part
 	uses atomic.Int32
@@ -78,9 +78,8 @@ func (p *heldPart) done() {
 	}
 }
 
-// NewBatcher makes a batcher for the rows of a request, whose span ends where the rows or the file
-// do. emit gets the chunks in order, from within Add and Finish. The caller calls Close in any
-// case.
+// NewBatcher returns a batcher for the rows of a request, whose span ends at the end of the rows or
+// of the file. Add and Finish call emit with the chunks, in order. The caller always calls Close.
 func NewBatcher(ctx context.Context, p Parser, src *source.File, req Request, emit func(Chunk) error) *Batcher {
 	return &Batcher{
 		ctx: ctx, parser: p, src: src, limits: req.Limits.WithDefaults(), to: req.Span.To, emit: emit,
@@ -88,7 +87,7 @@ func NewBatcher(ctx context.Context, p Parser, src *source.File, req Request, em
 	}
 }
 
-// Add takes the next part.
+// Add adds the next part.
 func (b *Batcher) Add(p Part) error {
 	if p.Columns == nil || p.Columns.Rows == 0 {
 		p.release()
@@ -113,7 +112,7 @@ func (b *Batcher) Add(p Part) error {
 		if full {
 			b.end()
 		}
-		if full && b.first { // a caller that adds the next part may wait for somebody who has this chunk
+		if full && b.first { // the caller that adds the next part may wait for another that has this chunk
 			b.first = false
 			if err := b.deliver(0); err != nil {
 				return err
@@ -121,17 +120,17 @@ func (b *Batcher) Add(p Part) error {
 		}
 		from = to
 	}
-	if p.Beside != nil {
-		b.beside += p.Beside[len(p.Beside)-1]
+	if p.SiblingBytes != nil {
+		b.siblingBytes += p.SiblingBytes[len(p.SiblingBytes)-1]
 	}
-	return b.deliver(b.mostWaiting())
+	return b.deliver(b.maxWaiting())
 }
 
 // Columns are those of the parts that were added. The goroutine that adds parts may read them.
 func (b *Batcher) Columns() *ColumnSet { return b.columns }
 
-// mostWaiting is how many chunks may be on their way: few large ones.
-func (b *Batcher) mostWaiting() int {
+// maxWaiting returns how many chunks may be in flight: few, as they are large.
+func (b *Batcher) maxWaiting() int {
 	var size int64
 	for i := len(b.waiting) - 1; i >= 0; i-- {
 		if size += b.waiting[i].size(); size > b.limits.Memory/8 {
@@ -141,22 +140,22 @@ func (b *Batcher) mostWaiting() int {
 	return b.limits.Workers + 1
 }
 
-// place is where row i of a part begins, or where its rows end, with all bytes next to the file's
-// in front of it.
+// place returns where row i of a part begins, or where its rows end, plus the siblings' bytes of
+// all earlier rows.
 func (b *Batcher) place(p *Part, i int) int64 {
-	at := p.To + b.beside
+	at := p.To + b.siblingBytes
 	if i < len(p.Starts) {
-		at = p.Starts[i] + b.beside
+		at = p.Starts[i] + b.siblingBytes
 	}
-	if i > 0 && p.Beside != nil {
-		at += p.Beside[i-1]
+	if i > 0 && p.SiblingBytes != nil {
+		at += p.SiblingBytes[i-1]
 	}
 	return at
 }
 
 // begin opens a chunk with row i of a part.
 func (b *Batcher) begin(p Part, i int) error {
-	if err := b.deliver(b.mostWaiting() - 1); err != nil {
+	if err := b.deliver(b.maxWaiting() - 1); err != nil {
 		return err
 	}
 	b.open = &batch{
@@ -175,8 +174,8 @@ func (b *Batcher) begin(p Part, i int) error {
 	return nil
 }
 
-// bound is where the rows of the open chunk end among those of a part from row from on, and whether
-// the chunk is full with them.
+// bound returns the end, in a part from row from on, of the rows that fit the open chunk, and
+// whether they fill it.
 func (b *Batcher) bound(p *Part, from int) (to int, full bool) {
 	left := len(p.Starts) - from
 	byText := sort.Search(left, func(k int) bool { return b.place(p, from+k)-b.open.from >= b.limits.BatchBytes })
@@ -185,7 +184,7 @@ func (b *Batcher) bound(p *Part, from int) (to int, full bool) {
 	return from + n, n == byRows || n < left
 }
 
-// give has rows of a part copied to the open chunk, unless they make it too large.
+// give passes rows of a part to the open chunk to be copied, unless they make it too large.
 func (b *Batcher) give(p *heldPart, from, to int) error {
 	r := run{part: p, from: from, to: to, end: p.To, bytes: b.place(&p.Part, to) - b.place(&p.Part, from)}
 	if to < len(p.Starts) {
@@ -210,7 +209,7 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 	return nil
 }
 
-// end closes the open chunk.
+// end completes the open chunk.
 func (b *Batcher) end() {
 	c := b.open
 	b.open = nil
@@ -243,8 +242,8 @@ func (b *Batcher) Close() {
 	}
 }
 
-// deliver emits the chunks that are ready, and waits for the first ones until no more than left are
-// on their way.
+// deliver emits the chunks that are ready, and waits for the first ones until at most left are in
+// flight.
 func (b *Batcher) deliver(left int) error {
 	for len(b.waiting) > 0 && b.waiting[0] != b.open {
 		c := b.waiting[0]

@@ -32,7 +32,7 @@ type sheet struct {
 	learns  bool  // a column that was text in a part is read as text from then on
 	reread  func() error
 	lent    []*atomic.Int32 // how often each part was released
-	halfway int             // parts behind it are not given; 0: all are
+	halfway int             // parts after it are not given; 0: all are
 	inline  bool            // the Batcher's Inline
 }
 
@@ -88,7 +88,7 @@ func (s *sheet) cut(r *rand.Rand, most int) {
 	}
 }
 
-// part is the rows from one to another, with the narrowest types, where text is not asked for.
+// part returns a range of rows, with the narrowest types unless text is requested.
 func (s *sheet) part(from, to int, text []geoarrow.ColumnID) Part {
 	p := Part{
 		Start: s.start(from), Next: s.start(to), To: s.start(to), Starts: slices.Clone(s.starts[from:to]),
@@ -121,7 +121,7 @@ func (s *sheet) start(row int) int64 {
 	return s.starts[row]
 }
 
-// order is the columns of some rows, in order of first appearance.
+// order returns the columns of some rows, in order of first appearance.
 func (s *sheet) order(from, to int) []int {
 	most := 0
 	for _, row := range s.rows[from:to] {
@@ -172,7 +172,7 @@ func valueText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// column is some rows of a column; needed says that only their text will do.
+// column returns some rows of a column; needed says that only their text will do.
 func (s *sheet) column(c, from, to int, text bool) (out geoarrow.Column, needed bool) {
 	out.Name = s.names[c]
 	var several geoarrow.FactKinds
@@ -234,7 +234,7 @@ func (s *sheet) column(c, from, to int, text bool) (out geoarrow.Column, needed 
 	return out, needed
 }
 
-// number is a value as an integer and as a float64, and whether that had to round.
+// number returns a value as an integer and as a float64, and whether that had to round.
 func number(v any) (whole int64, float float64, rounded int64) {
 	switch v := v.(type) {
 	case bool:
@@ -278,7 +278,7 @@ func (s *sheet) addShape(b *geoarrow.GeometryBuilder, row int) {
 	b.End(kind)
 }
 
-// Parse gives the parts to a Batcher, or for a span its rows again.
+// Parse returns the parts to a Batcher, or for a span its rows again.
 func (s *sheet) Parse(ctx context.Context, src *source.File, req Request, emit func(Chunk) error) (Summary, error) {
 	if req.Span.Inside {
 		return Summary{}, s.parseSpan(req.Span, emit)
@@ -306,7 +306,7 @@ func (s *sheet) Parse(ctx context.Context, src *source.File, req Request, emit f
 	return Summary{}, b.Finish()
 }
 
-// parseSpan gives a chunk again.
+// parseSpan returns a chunk again.
 func (s *sheet) parseSpan(span Span, emit func(Chunk) error) error {
 	if s.reread != nil {
 		if err := s.reread(); err != nil {
@@ -356,7 +356,7 @@ func spoil[T geoarrow.FixedWidth | ~uint8](v []T) {
 	}
 }
 
-// read is the table, with what the Batcher gave checked on its way.
+// read returns the table, with what the Batcher gave checked on its way.
 func (s *sheet) read(limits Limits) (*Table, error) {
 	table, err := Read(s.t.Context(), Format{Name: "sheet"}, s, &source.File{Name: "sheet"}, limits, nil)
 	s.checkReleased()
@@ -373,7 +373,7 @@ func (s *sheet) checkReleased() {
 	s.lent = nil
 }
 
-// batchBounds are the first rows of the batches, and the number of rows.
+// batchBounds returns the first rows of the batches, and the number of rows.
 func (s *sheet) batchBounds(limits Limits) []int64 {
 	bounds := []int64{0}
 	first := 0
@@ -385,7 +385,7 @@ func (s *sheet) batchBounds(limits Limits) []int64 {
 	return append(bounds, int64(len(s.rows)))
 }
 
-// tableText is all that a table says but for the time it took.
+// tableText returns all that a table says but for the time it took.
 func tableText(t *Table) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d rows, starts %d, facts %+v\n", t.Rows, t.Starts, t.Facts)
@@ -477,7 +477,7 @@ func (s *sheet) check(table *Table, limits Limits) {
 	}
 }
 
-// cell is a value of a column.
+// cell returns a value of a column.
 func cell(c *geoarrow.Column, i int) string {
 	if c.Valid != nil && c.Valid[i>>3]>>(i&7)&1 == 0 {
 		return "null"
@@ -495,7 +495,7 @@ func cell(c *geoarrow.Column, i int) string {
 	return string(c.Values[c.Offsets[i]:c.Offsets[i+1]])
 }
 
-// wantedCell is what the value is in a column of a type.
+// wantedCell returns what the value is in a column of a type.
 func wantedCell(v any, t arrow.DataType) string {
 	whole, float, _ := number(v)
 	switch {
@@ -566,7 +566,7 @@ func mixedSheet(t *testing.T) *sheet {
 	return s
 }
 
-// TestBatcherEnds has the chunks' own work, and who takes them, go wrong: the error comes out,
+// TestBatcherEnds makes the chunks' own work, and their receiver, fail: the error is returned,
 // every part is released, no goroutine is left.
 func TestBatcherEnds(t *testing.T) {
 	errTake, errRead := errors.New("enough"), errors.New("unreadable")

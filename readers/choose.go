@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// OptionFormat is the option that names the format of a file, whatever its name and its bytes say.
-// It is no option of a Format: Choose takes it out.
+// OptionFormat is the option that overrides the format that a file's name and bytes indicate. It is
+// not an option of a Format: Choose removes it.
 const OptionFormat = "format"
 
-// FormatNamed is the name of the format that options give, or "".
+// FormatNamed returns the name of the format in the options, or "".
 func FormatNamed(options map[string]any) string {
 	name, _ := options[OptionFormat].(string)
 	return name
 }
 
-// Choose gives the format of a file that was taken for one of f: the one that the options name,
-// else f. The other options are those for it. A name of no format is an *OptionError.
+// Choose returns the format that the options name, or f if they name none, and the other options.
+// An unknown name gives an *OptionError.
 func (r Registry) Choose(f Format, options map[string]any) (Format, map[string]any, error) {
 	value, given := options[OptionFormat]
 	if !given {
@@ -32,7 +32,7 @@ func (r Registry) Choose(f Format, options map[string]any) (Format, map[string]a
 	return Format{}, nil, r.noFormat(value)
 }
 
-// noFormat is the error for the name of no format.
+// noFormat returns the error for an unknown format.
 func (r Registry) noFormat(value any) error {
 	names := make([]string, len(r))
 	for i, f := range r {

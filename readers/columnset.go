@@ -10,17 +10,17 @@ import (
 type ColumnSet struct {
 	most int // columns that a table may have
 	ids  map[geoarrow.ColumnID]struct{}
-	last []geoarrow.ColumnID // that were added last: most often all parts have the same
+	last []geoarrow.ColumnID // that were added last: usually all parts have the same
 }
 
-// NewColumnSet makes an empty set for a file that is read within limits.
+// NewColumnSet returns an empty set for a file that is read within limits.
 func NewColumnSet(limits Limits) *ColumnSet {
 	return &ColumnSet{
 		most: limits.WithDefaults().MaxColumns, ids: map[geoarrow.ColumnID]struct{}{},
 	}
 }
 
-// Len is the number of columns.
+// Len returns the number of columns.
 func (s *ColumnSet) Len() int {
 	if s == nil {
 		return 0
@@ -28,7 +28,7 @@ func (s *ColumnSet) Len() int {
 	return len(s.ids)
 }
 
-// Has reports whether a row had the column.
+// Has reports whether the set has the column.
 func (s *ColumnSet) Has(id geoarrow.ColumnID) bool {
 	if s == nil {
 		return false
@@ -50,7 +50,7 @@ func (s *ColumnSet) Add(c *geoarrow.Columns) {
 	}
 }
 
-// Fits reports whether the table may have the columns of the next rows too.
+// Fits reports whether the columns of the next rows may be added within the limit.
 func (s *ColumnSet) Fits(c *geoarrow.Columns) bool {
 	if s == nil || c == nil || s.repeats(c) || len(s.ids)+len(c.Attributes) <= s.most {
 		return true
@@ -77,7 +77,7 @@ func (s *ColumnSet) repeats(c *geoarrow.Columns) bool {
 	return true
 }
 
-// CheckColumns gives a *LimitError if a header names more columns than the limit.
+// CheckColumns returns a *LimitError if a header names more columns than the limit.
 func (l Limits) CheckColumns(name string, columns int) error {
 	if most := l.WithDefaults().MaxColumns; columns > most {
 		return TooManyColumns(most, fmt.Errorf("%s: header of %d columns", name, columns))
@@ -87,8 +87,8 @@ func (l Limits) CheckColumns(name string, columns int) error {
 
 const columnsFlag = "--max-columns"
 
-// TooManyColumns says that a table has more columns than most. place is where the first one too
-// many stands.
+// TooManyColumns returns the error for a table of more than most columns. place is the position of
+// the first column beyond the limit.
 func TooManyColumns(most int, place error) error {
 	return &LimitError{
 		What: "the number of columns", Flag: columnsFlag, Limit: int64(most), Err: place,

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// inParallel runs f in n goroutines, or in this one where n is 1, and waits for them. A panic of
-// one is a panic here, where somebody may recover.
+// inParallel runs f in n goroutines, or in this one if n is 1, and waits for them. It repeats a
+// panic of one of them, so that the caller can recover.
 func inParallel(n int, f func()) {
 	if n <= 1 {
 		f()
@@ -25,7 +25,7 @@ func inParallel(n int, f func()) {
 	caught.repeat()
 }
 
-// caught is the first panic of some goroutines.
+// caught holds the first panic of a group of goroutines.
 type caught struct {
 	once sync.Once
 	what any
@@ -38,7 +38,7 @@ func (c *caught) recover() {
 	}
 }
 
-// repeat panics with it where they were waited for.
+// repeat panics with it in the goroutine that waited.
 func (c *caught) repeat() {
 	if c.what != nil {
 		panic(c.what)

@@ -11,8 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// MainsOf gives the names of the files that the one called name belongs to if one of them lies
-// there: those of which a format says that its extension is among its Siblings.
+// MainsOf returns the names of the files that the file called name may be a sibling of: those of
+// each format that lists its extension in Siblings.
 func (r Registry) MainsOf(name string) []string {
 	var mains []string
 	for _, f := range r {
@@ -33,27 +33,27 @@ func (r Registry) IsSibling(name string) bool {
 	})
 }
 
-// undecided extensions say nothing about the format: the first bytes do.
+// undecided lists the extensions that do not determine the format: the first bytes do.
 var undecided = []string{"", ".json", ".txt", ".xml"}
 
-// SniffBytes is how much of a file Sniff gets to see.
+// SniffBytes is how many bytes of a file Sniff receives.
 const SniffBytes = 4096
 
-// Detect finds the format of a file by its name's extension or, where that says nothing, by its
-// first bytes; open opens it, and Detect closes it. It reports false for a file that is not one of
-// ours.
+// Detect finds the format of a file by its name's extension or, if that does not determine it, by
+// its first bytes; open opens it, and Detect closes it. It returns false for a file of no known
+// format.
 //
-//	roads.geojson.gz   a compressed file is of the format of what is in it, by the inner extension or its
+//	roads.geojson.gz   a compressed file is of the format of its content, by the inner extension or the
 //	                   first bytes, unless that is Binary
-//	parcels.zip        an archive is of the format of the first table in it, the member that Unpack gives
+//	parcels.zip        an archive is of the format of the first table in it, the member that Unpack returns
 //	trips.kmz          of the format of .kml
 func (r Registry) Detect(name string, open func() (*source.File, error)) (Format, bool, error) {
 	f, _, ok, err := r.Inspect(name, open)
 	return f, ok, err
 }
 
-// Inspect is Detect that also gives the tables of an archive, in the order of its directory, if it
-// has several: the first one is of the format.
+// Inspect is like Detect and also returns the tables of an archive that has several, in the order
+// of its directory. The first one is of the format.
 func (r Registry) Inspect(name string, open func() (*source.File, error)) (Format, []Member, bool, error) {
 	if f, ok, decided := r.OfName(name); decided {
 		return f, nil, ok, nil
@@ -66,7 +66,7 @@ func (r Registry) Inspect(name string, open func() (*source.File, error)) (Forma
 	defer src.Close()
 	f, tables, ok, err := r.inspect(src, packing)
 	if malformed := new(source.PackError); errors.As(err, &malformed) {
-		return Format{}, nil, false, nil // its extension promises nothing that we read
+		return Format{}, nil, false, nil // its extension is of no format
 	}
 	if err != nil {
 		return Format{}, nil, false, fmt.Errorf("%s: %w", name, err)
@@ -91,7 +91,7 @@ func (r Registry) OfName(name string) (f Format, ok, decided bool) {
 	return Format{}, false, !slices.Contains(undecided, strings.ToLower(path.Ext(inner)))
 }
 
-// inspect finds the format of a file by what is in it.
+// inspect finds the format of a file by its content.
 func (r Registry) inspect(src *source.File, packing source.Packing) (Format, []Member, bool, error) {
 	if packing == source.Zip {
 		members, err := src.Members()
@@ -119,7 +119,7 @@ func (r Registry) inspect(src *source.File, packing source.Packing) (Format, []M
 	return Format{}, nil, false, nil
 }
 
-// kmlMember is the member that a KMZ archive is read for: doc.kml, or the first KML file.
+// kmlMember returns the main member of a KMZ archive: doc.kml, or the first KML file.
 func kmlMember(members []string) (string, bool) {
 	if slices.Contains(members, "doc.kml") {
 		return "doc.kml", true
@@ -131,18 +131,18 @@ func kmlMember(members []string) (string, bool) {
 	return members[i], true
 }
 
-// Unpack gives the file that a parser of the format reads: src itself or, if that is packed as
-// Detect knows it, what is in it, as UTF-8 where Format.Recode says so. The caller closes the
-// answer if it is another one, and src after it. What is wrong with the packed file is a
-// *ParseError that counts its bytes; contents beyond their limits are a *LimitError.
+// Unpack returns the file that a parser of the format reads: src itself, or the content of a file
+// that is packed in a way that Detect knows. Format.Recode may turn it to UTF-8. If the result is
+// not src, the caller closes it, and then src. A defect of the packed file is a *ParseError whose
+// offset counts packed bytes; content beyond its limits is a *LimitError.
 func (r Registry) Unpack(ctx context.Context, f Format, src *source.File, u source.UnpackOptions) (content *source.File,
 	err error,
 ) {
 	return r.UnpackLayer(ctx, f, src, "", u)
 }
 
-// UnpackLayer is Unpack of the table that is a layer of the file, "" being the first one. In an
-// archive of several tables that is one of Inspect, else the table that has the layer. A layer that
+// UnpackLayer is Unpack for one layer of the file; "" is the first. In an archive of several tables
+// a layer is one that Inspect returned; otherwise it is the table that has the layer. A layer that
 // an archive of several tables does not have is a *NoLayerError.
 func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, layer string,
 	u source.UnpackOptions,
@@ -176,7 +176,7 @@ func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer 
 	return content, roomError(src.Name+", unpacked,", err)
 }
 
-// roomError makes the error of a content that takes too much room one that names the limit.
+// roomError turns the error for content that is too large into one that names the limit.
 func roomError(what string, err error) error {
 	var room *source.RoomError
 	switch {
@@ -188,7 +188,7 @@ func roomError(what string, err error) error {
 	return &LimitError{What: what, Flag: "--max-unpacked-bytes", Limit: room.Limit}
 }
 
-// recode gives the text of a file as its parsers read it: src itself, or its text as UTF-8.
+// recode returns src as its parsers read it: src itself, or its text as UTF-8.
 func (f *Format) recode(ctx context.Context, src *source.File, u source.UnpackOptions) (*source.File, error) {
 	head, err := src.Head(SniffBytes)
 	if err != nil {

@@ -53,7 +53,7 @@ func zst(t *testing.T, text string) string {
 	return string(w.EncodeAll([]byte(text), nil))
 }
 
-// zipped is an archive of members that hold their own names.
+// zipped returns an archive of members that hold their own names.
 func zipped(t *testing.T, names ...string) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Deviation is one place where a table does not hold what the file says word for word: a value that
+// Deviation is one place where a table differs from the literal content of its file: a value that
 // was made null, or a defect that has one obvious reading. The file's owner can look it up.
 type Deviation struct {
 	Offset int64  `json:"byte"`            // in the file, from 0
@@ -19,7 +19,7 @@ type Deviation struct {
 type Deviations struct {
 	Count int64            `json:"count"`
 	Rules map[string]int64 `json:"rules"` // how many, by Deviation.Rule
-	First []Deviation      `json:"first"` // in file order, MaxDeviations at most
+	First []Deviation      `json:"first"` // in file order, at most MaxDeviations
 }
 
 // MaxDeviations is how many deviations are kept with their places; the others are only counted.
@@ -50,7 +50,7 @@ func (d *Deviations) Append(more *Deviations) {
 	d.First = append(d.First, more.First[:room]...)
 }
 
-// Merge adds deviations that lie among those counted so far. They stay in file order.
+// Merge adds deviations from between those counted so far, and keeps the file order.
 func (d *Deviations) Merge(more *Deviations) {
 	first := slices.Concat(d.First, more.First)
 	slices.SortStableFunc(first, func(a, b Deviation) int { return cmp.Compare(a.Offset, b.Offset) })
@@ -66,7 +66,7 @@ func (d *Deviations) Shift(rows int64) {
 	}
 }
 
-// IsEmpty reports whether nothing was counted.
+// IsEmpty reports whether no deviation was counted.
 func (d *Deviations) IsEmpty() bool { return d.Count == 0 }
 
 // Reset forgets all deviations and keeps no memory that another Deviations may share.

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// ParseError says what is wrong with a file and where. Every parser of every engine returns it for
-// bad input.
+// ParseError describes a defect of a file and its position. Every parser of every engine returns it
+// for bad input.
 type ParseError struct {
 	Name   string // the catalog's name of the file
 	Format string // the format's name
 	Offset int64  // byte in the file, from 0
-	Line   int64  // line in the file, from 1; 0 where lines mean nothing
+	Line   int64  // line in the file, from 1; 0 if the format has no lines
 	Row    int64  // feature or record, from 0; -1 outside of rows
 	Unit   string // what the format calls a row: "feature", "record", "line"
 	Field  string // "geometry" or the attribute; empty where none is concerned
-	Rule   string // the rule that is broken, as "RFC 8259 section 7"; empty where none is
+	Rule   string // the violated rule, such as "RFC 8259 section 7"; may be empty
 	Text   string // encoding of a file whose text was recoded: Offset is one of the text as UTF-8; empty: of the file
-	Mode   string // value of on_error with which the file could be read: "null", "repair"; empty where none helps
-	Err    error  // what was expected and what was found; nil inside of a LimitError, which says it
+	Mode   string // value of on_error that would read the file: "null", "repair"; empty if none would
+	Err    error  // what was expected and what was found; nil inside of a LimitError, which has it
 }
 
-// Error is "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error: null
-// reads the rest".
+// Error returns "name: format: byte 18734, line 213, feature 212, geometry: what (rule); on_error:
+// null reads the rest".
 func (e *ParseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: byte %d", e.Name, e.Format, e.Offset)
@@ -52,16 +52,16 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// LimitError says that input, although it may be well formed, is beyond a limit that the operator
-// can move.
+// LimitError reports input that exceeds a limit that the operator can change. The input may be well
+// formed.
 type LimitError struct {
 	What  string // what is too large: "feature 7 of roads.geojson"
-	Flag  string // the flag that moves the limit: "--max-depth"
+	Flag  string // the flag that sets the limit: "--max-depth"
 	Limit int64  // its value
 	Err   error  // the position, often a *ParseError; may be nil
 }
 
-// Error is "what is beyond the limit 1024 of --max-depth".
+// Error returns "what is beyond the limit 1024 of --max-depth".
 func (e *LimitError) Error() string {
 	s := fmt.Sprintf("%s is beyond the limit %d of %s", e.What, e.Limit, e.Flag)
 	if e.Err != nil {
@@ -72,7 +72,7 @@ func (e *LimitError) Error() string {
 
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// OptionError says that an option of a format is unknown or has a value that it can't have.
+// OptionError reports an option of a format that is unknown or has an invalid value.
 type OptionError struct {
 	Option string
 	Err    error
@@ -82,7 +82,8 @@ func (e *OptionError) Error() string { return fmt.Sprintf("options.%s: %v", e.Op
 
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// tooLarge says that a batch, whose first row is given, does not fit the offsets of its encoding.
+// tooLarge returns the error for a batch, given its first row, that does not fit the offsets of its
+// encoding.
 func tooLarge(name string, row int64, err error, limits Limits) error {
 	return &LimitError{
 		What: fmt.Sprintf("%s: the rows from %d on (%v)", name, row, err), Flag: "--batch-rows",

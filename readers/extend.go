@@ -11,10 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Extend gives the table of a file that has grown since old was read from it: the same as Read
-// gives, but only the last batch of old and what came behind it are parsed. The caller knows that
-// the file begins with all bytes that it had. Batches may share the slices of old. ok is false for
-// a table that has to be read anew.
+// Extend returns the table of a file that has grown since old was read from it. The result is what
+// Read returns, but only the last batch of old and the bytes after it are parsed. The caller has
+// verified that the file still begins with the old bytes. Batches may share the slices of old. ok
+// is false if the whole file has to be read.
 func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, old *Table,
 	keep Keeper,
 ) (t *Table, ok bool, err error) {
@@ -26,7 +26,7 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	last := len(old.Batches) - 1
 	span := old.Spans[last]
 
-	// What the last batch counted is counted again.
+	// The counts of the last batch are subtracted, since it is parsed again.
 	again, err := p.Parse(ctx, src, Request{Span: span, Limits: limits}, func(Chunk) error { return nil })
 	if err != nil {
 		return nil, true, err
@@ -49,7 +49,7 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	}, j.add)
 	if err != nil {
 		if wide := (*LimitError)(nil); errors.As(err, &wide) && wide.Flag == columnsFlag {
-			return nil, false, nil // a caller that reads all rows says which one has a column too many
+			return nil, false, nil // reading all rows reports which one exceeds the limit of columns
 		}
 		return nil, true, err
 	}
@@ -69,8 +69,8 @@ func Extend(ctx context.Context, f Format, p Parser, src *source.File, limits Li
 	return t, true, nil
 }
 
-// lacksGuessed reports whether a column that was guessed to hold the geometry is text in the rows
-// that came, while the old table has no such column.
+// lacksGuessed reports whether a column that was guessed to hold the geometry is text in the new
+// rows and missing in the old table.
 func (j *joiner) lacksGuessed(old *Table) bool {
 	return slices.ContainsFunc(j.order, func(id geoarrow.ColumnID) bool {
 		f := j.facts[id]
@@ -78,16 +78,16 @@ func (j *joiner) lacksGuessed(old *Table) bool {
 	})
 }
 
-// extends reports whether the table says enough of the rows that it has: numbers of rows that were
-// left out are in no batch.
+// extends reports whether the table has what is needed to extend it. Row numbers of skipped rows
+// are in no batch.
 func extends(t *Table) bool {
 	return t.Summary.Appendable && t.Summary.Skipped.Count == 0 && t.Summary.Deviations.IsEmpty() &&
 		t.Rows > 0 && len(t.Spans) == len(t.Batches) &&
 		len(t.IDs) == len(t.Batches[0].Attributes) && len(t.Facts) == len(t.IDs)
 }
 
-// raw gives batch i as the chunk that it was, but that its columns have the types of the table and
-// the facts of all its rows.
+// raw returns batch i as its original chunk, except that its columns have the table's types and the
+// facts of all rows.
 func raw(t *Table, i int) *geoarrow.Columns {
 	c := *t.Batches[i]
 	c.Attributes = slices.Clone(c.Attributes)
@@ -97,7 +97,7 @@ func raw(t *Table, i int) *geoarrow.Columns {
 	return &c
 }
 
-// subtract takes away what some of the rows showed; none of them was left out.
+// subtract removes the counts of some rows, none of which was skipped.
 func (s *Summary) subtract(t *Summary) {
 	s.BytesRead -= t.BytesRead
 	s.IgnoredOrdinates -= t.IgnoredOrdinates

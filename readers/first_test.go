@@ -30,7 +30,7 @@ func (r notedGuesses) Guess(from, stop int64) Part {
 
 func (r notedGuesses) Read(int64, int64, int64) (Part, error) { panic("every guess is right") }
 
-// noted gives where the parts were looked for so far, in order.
+// noted returns where the parts were looked for so far, in order.
 func (r notedGuesses) noted() [][2]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,7 +39,7 @@ func (r notedGuesses) noted() [][2]int64 {
 	return spans
 }
 
-// TestFirst: parts end where the first rows do, and those behind them wait for Rest, for the lease
+// TestFirst: parts end where the first rows do, and those after them wait for Rest, for the lease
 // or for the end of the parse.
 func TestFirst(t *testing.T) {
 	for _, tt := range []struct {
@@ -88,7 +88,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstChunk: a chunk that somebody waits for is emitted by the Add that completes it, others
+// TestFirstChunk: a chunk that a caller waits for is emitted by the Add that completes it, others
 // by one that comes later.
 func TestFirstChunk(t *testing.T) {
 	rows := func(from, n int) Part {

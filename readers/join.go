@@ -28,7 +28,7 @@ type joiner struct {
 	chunks []Chunk
 	order  []geoarrow.ColumnID // of first appearance
 	facts  map[geoarrow.ColumnID]geoarrow.Facts
-	// columns that some chunk has as text although its own rows would allow more: other rows do not
+	// columns that some chunk has as text because other rows require it
 	text   map[geoarrow.ColumnID]bool
 	kind   geoarrow.Kind // of all geometries so far; meaningful if typed
 	dim    geoarrow.Dim
@@ -36,7 +36,7 @@ type joiner struct {
 	shapes bool // the format has geometries
 }
 
-// add takes the next chunk.
+// add adds the next chunk.
 func (j *joiner) add(c Chunk) error {
 	if j.facts == nil {
 		j.facts, j.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
@@ -75,7 +75,7 @@ func (j *joiner) add(c Chunk) error {
 	return nil
 }
 
-// withoutGuessed is c without the columns whose values are all in its geometry.
+// withoutGuessed returns c without the columns whose values are all in its geometry.
 func withoutGuessed(c *geoarrow.Columns) *geoarrow.Columns {
 	out := *c
 	out.Attributes = slices.DeleteFunc(slices.Clone(c.Attributes), func(col geoarrow.Column) bool {
@@ -86,7 +86,7 @@ func withoutGuessed(c *geoarrow.Columns) *geoarrow.Columns {
 
 func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING }
 
-// resolve is the type that holds a column of all chunks.
+// resolve returns the type that holds a column of all chunks.
 func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolution {
 	to := j.facts[id].Resolve(id.Role)
 	if j.text[id] && !isText(to.Type) {
@@ -95,8 +95,8 @@ func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolution {
 	return to
 }
 
-// joinGeometry widens the kind of all geometries: a kind and its Multi kind give the Multi kind,
-// anything else gives NoKind, which is WKB.
+// joinGeometry widens the kind of all geometries. A kind and its Multi kind give the Multi kind;
+// other pairs give NoKind, which is WKB.
 func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 	j.dim |= g.Dim
 	switch {
@@ -111,7 +111,7 @@ func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 	}
 }
 
-// join fills in the batches of the table, which have one schema, and what they add up to.
+// join sets the table's batches, which have one schema, and its totals.
 func (j *joiner) join(t *Table) error {
 	order := j.columnOrder()
 	names := finalNames(order, j.shapes)
@@ -123,7 +123,7 @@ func (j *joiner) join(t *Table) error {
 	return nil
 }
 
-// fill gives the table its batches, which are the chunks widened, and what they add up to.
+// fill sets the table's batches, which are the widened chunks, and its totals.
 func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.ColumnID, names []string) {
 	for i, b := range batches {
 		for k := range b.Attributes {
@@ -134,7 +134,7 @@ func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.Co
 		span := j.chunks[i].Span
 		span.Text = nil
 		if i+1 < len(batches) {
-			span.To = j.chunks[i+1].Span.From // with the rows between them that were left out
+			span.To = j.chunks[i+1].Span.From // including skipped rows between them
 		}
 		t.Spans = append(t.Spans, span)
 		t.Starts = append(t.Starts, t.Rows)
@@ -147,8 +147,8 @@ func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.Co
 	t.Batches, t.Starts, t.IDs = batches, append(t.Starts, t.Rows), order
 }
 
-// unify gives all chunks the same columns with the same types, several chunks at a time. Of several
-// errors that of the first chunk counts.
+// unify gives all chunks the same columns with the same types, several chunks at a time. Of
+// several errors it returns that of the first chunk.
 func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	batches, errs := make([]*geoarrow.Columns, len(j.chunks)), make([]error, len(j.chunks))
 	workers, err := j.crowd(order)
@@ -178,8 +178,8 @@ func (j *joiner) unify(order []geoarrow.ColumnID) ([]*geoarrow.Columns, error) {
 	return batches, nil
 }
 
-// crowd is how many chunks may be widened at a time: columns that only some chunks have are rows of
-// nulls in all the others.
+// crowd returns how many chunks may be widened at a time: columns that only some chunks have are
+// added as nulls to all the others.
 func (j *joiner) crowd(order []geoarrow.ColumnID) (workers int, err error) {
 	most := 1
 	for _, c := range j.chunks {
@@ -192,7 +192,7 @@ func (j *joiner) crowd(order []geoarrow.ColumnID) (workers int, err error) {
 	return int(min(int64(j.limits.Workers), int64(len(j.chunks)), max(1, fit))), nil
 }
 
-// reserve announces to the keeper what widening will give it.
+// reserve announces to the keeper how much widening will add.
 func (j *joiner) reserve(order []geoarrow.ColumnID) error {
 	if j.keep == nil {
 		return nil
@@ -236,8 +236,8 @@ func (j *joiner) columnOrder() []geoarrow.ColumnID {
 // GeometryColumn is what the column of geometries is called.
 const GeometryColumn = "geometry"
 
-// finalNames makes the names unique: an attribute called geometry next to a geometry column, or as
-// a leading column, an id next to an attribute called id.
+// finalNames makes the names unique. An attribute may be called geometry or like a leading column;
+// the column of ids may be called like an attribute.
 func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	wanted := wantedNames(order)
 	taken, leading := map[string]bool{}, map[string]bool{GeometryColumn: geometry}
@@ -273,14 +273,14 @@ func finalNames(order []geoarrow.ColumnID, geometry bool) []string {
 	return names
 }
 
-// nameCounter makes names that are not taken: name_1, name_2 and so on.
+// nameCounter makes unique names: name_1, name_2 and so on.
 type nameCounter struct {
 	taken map[string]bool
-	last  map[string]int // number that a name got last
+	last  map[string]int // last number that was added to a name
 	tried int            // names that were looked up
 }
 
-// free gives the first of a name's that is not taken, and takes it.
+// free returns the first unused variant of a name, and marks it as used.
 func (n *nameCounter) free(name string) string {
 	if n.last == nil {
 		n.last = map[string]int{}
@@ -294,8 +294,8 @@ func (n *nameCounter) free(name string) string {
 	}
 }
 
-// wantedNames are what columns would be called if no name was taken: a path is called by its last
-// step, or by all of them where another path ends so.
+// wantedNames returns the columns' names before they are made unique. A path is named by its last
+// step, or by all steps if another path ends with the same one.
 func wantedNames(order []geoarrow.ColumnID) []string {
 	ends := map[string]int{}
 	for _, id := range order {
@@ -316,8 +316,8 @@ func wantedNames(order []geoarrow.ColumnID) []string {
 	return names
 }
 
-// lastStep is the last name of a path.
+// lastStep returns the last name of a path.
 func lastStep(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// dotted is a path as a column's name.
+// dotted returns a path as a column's name.
 func dotted(path string) string { return strings.ReplaceAll(path, "/", ".") }

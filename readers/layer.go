@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// ErrNoLayer is the cause of the error when a file does not have the layer that is asked for.
+// ErrNoLayer is the cause of the error if a file does not have the requested layer.
 var ErrNoLayer = errors.New("there is no such layer")
 
-// NoLayerError is what a parse for a layer that the file does not have gives, after it has read the
-// whole file: what is malformed is a *ParseError first. It wraps ErrNoLayer.
+// NoLayerError reports that a file does not have the requested layer. A parse returns it after it
+// has read the whole file, so a malformed file gives a *ParseError instead. It wraps ErrNoLayer.
 type NoLayerError struct {
 	Name   string   // the catalog's name of the file
-	Layer  string   // that was asked for
+	Layer  string   // that was requested
 	Layers []string // that the file has, in order of appearance
 }
 
-// Error is `trips.kml: there is no such layer: "Stop"; the file has "Stops", "Tracks"`.
+// Error returns `trips.kml: there is no such layer: "Stop"; the file has "Stops", "Tracks"`.
 func (e *NoLayerError) Error() string {
 	s := fmt.Sprintf("%s: %v: %q; the file has ", e.Name, ErrNoLayer, e.Layer)
 	if len(e.Layers) == 0 {

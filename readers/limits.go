@@ -6,24 +6,24 @@ import (
 	"runtime"
 )
 
-// Limits bound what a file may ask for. The zero value of a field means its default.
+// Limits bound the resources that a file may use. The zero value of a field means its default.
 type Limits struct {
 	BatchRows       int   // rows of a chunk and of a record batch; default 65,536 (--batch-rows)
 	MaxDepth        int   // open brackets; default 1,024 (--max-depth)
-	MaxFeatureBytes int64 // text of one row; default 512 MiB, which is also the most (--max-feature-bytes)
-	MaxColumns      int   // of a table, its geometry aside; default 16,384 (--max-columns)
-	Workers         int   // goroutines that parse one file; default: one a core (--workers)
+	MaxFeatureBytes int64 // text of one row; default and maximum 512 MiB (--max-feature-bytes)
+	MaxColumns      int   // of a table, without its geometry; default 16,384 (--max-columns)
+	Workers         int   // goroutines that parse one file; default: one per core (--workers)
 
-	// BatchBytes bounds the text of a batch: it ends before the first row that starts n bytes
-	// behind its own first row, so that every offset of a batch fits 32 bits. What rows have in
-	// another file (Part.Next to) counts too. PartBytes is how much text a worker reads in one go.
-	// Only tests set them.
+	// BatchBytes bounds the text of a batch: it ends before the first row that starts n bytes after
+	// its own first row, so that every offset of a batch fits 32 bits. Bytes in sibling files
+	// (Part.SiblingBytes) count too. PartBytes is how much text a worker reads in one go. Only
+	// tests set them.
 	BatchBytes int64
 	PartBytes  int64
 
-	// Memory bounds what the cells of a batch take: half of it, at cellBytes for each row of each
-	// column, whether the text has them or not. Two bytes of text may be a row of 65,536 columns.
-	// Default 2 GiB (--memory).
+	// Memory bounds the cells of a batch, which may take half of it. Every row of every column
+	// counts cellBytes, even if its text is absent: two bytes of text may be a row of 65,536
+	// columns. Default 2 GiB (--memory).
 	Memory int64
 }
 
@@ -38,7 +38,7 @@ const (
 	defaultMemory          = 2 << 30
 )
 
-// WithDefaults gives l with its zero fields set.
+// WithDefaults returns l with its zero fields set.
 func (l Limits) WithDefaults() Limits {
 	if l.BatchRows <= 0 {
 		l.BatchRows = DefaultBatchRows
@@ -67,32 +67,30 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Guessed gives the limits of rows that are read before they are known to be rows, by several
-// workers at a time: what seems to be a row may have no end. A longer one is read where it is known
-// to be one.
+// Guessed returns the limits for rows that several workers read at guessed places. Bytes that look
+// like a row may never end, so the limit is lower. A longer row is read once its start is verified.
 func (l Limits) Guessed() Limits {
 	l.MaxFeatureBytes = min(l.MaxFeatureBytes, max(l.MaxFeatureBytes/8, 1<<20), 16<<20)
 	return l
 }
 
-// Unbatched gives l without the bounds of batches: all rows are one chunk.
+// Unbatched returns l without the bounds of batches: all rows are one chunk.
 func (l Limits) Unbatched() Limits {
 	l.BatchRows, l.BatchBytes, l.Memory = math.MaxInt, math.MaxInt64, math.MaxInt64
 	return l
 }
 
-// cellBytes is what a cell counts for Limits.Memory, whatever its type: an int32, or the end of an
-// empty text.
+// cellBytes is what a cell of any type counts for Limits.Memory: an int32, or the end of an empty
+// text.
 const cellBytes = 4
 
-// Fits reports whether a batch may have n rows and columns, as far as Memory goes. l has no
-// zero field.
+// Fits reports whether a batch of n rows and columns is within Memory. l has no zero field.
 func (l *Limits) Fits(rows, columns int) bool {
 	return int64(rows)*int64(columns) <= l.Memory/2/cellBytes
 }
 
-// CheckCells gives a *LimitError if a batch whose first row is given, of n rows and columns
-// so far, does not fit.
+// CheckCells returns a *LimitError if a batch of n rows and columns, whose first row is given, does
+// not fit.
 func (l Limits) CheckCells(name string, row int64, rows, columns int) error {
 	if l.Fits(rows, columns) {
 		return nil

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// Links are references of a file to other files, which are not followed. The zero value is none.
+// Links counts a file's references to other files, which are not followed. The zero value is empty.
 type Links struct {
 	Unit  string   `json:"unit,omitempty"` // what the format calls one: "NetworkLink"
 	Count int64    `json:"count"`
-	First []string `json:"first"` // where the first ones lead, in file order, maxLinks at most
+	First []string `json:"first"` // targets of the first ones, in file order, at most maxLinks
 }
 
-// maxLinks is how many links are kept with where they lead; the others are only counted.
+// maxLinks is how many links are kept with their targets; the others are only counted.
 const maxLinks = 10
 
-// mostLinkBytes is how much is kept of where a link leads.
-const mostLinkBytes = 1 << 10
+// maxLinkBytes is how many bytes of a target are kept.
+const maxLinkBytes = 1 << 10
 
-// Add counts a link that comes after those counted so far. An empty href leads nowhere.
+// Add counts a link that comes after those counted so far. An empty href has no target.
 func (l *Links) Add(unit, href string) {
 	l.Unit = unit
 	l.Count++
 	if href != "" && len(l.First) < maxLinks {
-		l.First = append(l.First, strings.ToValidUTF8(href[:min(len(href), mostLinkBytes)], ""))
+		l.First = append(l.First, strings.ToValidUTF8(href[:min(len(href), maxLinkBytes)], ""))
 	}
 }
 
@@ -37,8 +37,8 @@ func (l *Links) Append(more *Links) {
 	l.First = append(l.First, more.First[:min(len(more.First), maxLinks-len(l.First))]...)
 }
 
-// String is "2 NetworkLinks, not followed: https://example.org/a.kml, https://example.org/b.kml",
-// or empty where there are none.
+// String returns "2 NetworkLinks, not followed: https://example.org/a.kml,
+// https://example.org/b.kml", or empty if there are none.
 func (l *Links) String() string {
 	if l.Count == 0 {
 		return ""

@@ -15,7 +15,7 @@ import (
 type Option struct {
 	Name    string
 	Default string
-	Values  []string // all it can be; empty: any text
+	Values  []string // the possible values; empty: any text
 	Doc     string   // one sentence
 }
 
@@ -33,8 +33,8 @@ type Options struct {
 	values map[string]string
 }
 
-// ParseOptions checks what a ticket or a configuration says. Text, booleans and numbers are taken;
-// anything else, an unknown key and a value out of range give an *OptionError.
+// ParseOptions checks the options of a ticket or a configuration. Values are text, booleans or
+// numbers. Other types, unknown keys and values out of range give an *OptionError.
 func (f Format) ParseOptions(given map[string]any) (Options, error) {
 	o := Options{values: map[string]string{}}
 	known := slices.Concat(CommonOptions, f.Options)
@@ -79,7 +79,7 @@ func optionNames(opts []Option) string {
 	return strings.Join(names, ", ")
 }
 
-// Get is the value of an option that the format has.
+// Get returns the value of an option that the format has.
 func (o Options) Get(name string) string { return o.values[name] }
 
 // SkipErrors reports on_error: skip.
@@ -89,11 +89,11 @@ func (o Options) SkipErrors() bool { return o.values["on_error"] == "skip" }
 // and the parse counts a Deviation.
 func (o Options) NullErrors() bool { return o.values["on_error"] == "null" || o.Repairs() }
 
-// Repairs reports on_error: repair. A defect that has one obvious reading is read so, and the parse
-// counts a Deviation; a value that has none is null.
+// Repairs reports on_error: repair. A defect that has one obvious reading is read that way, and the
+// parse counts a Deviation; other bad values are null.
 func (o Options) Repairs() bool { return o.values["on_error"] == "repair" }
 
-// JSON is the options with their values, for people.
+// JSON returns the options and their values for display.
 func (o Options) JSON() string {
 	text, err := json.Marshal(o.values)
 	if err != nil {
@@ -102,7 +102,7 @@ func (o Options) JSON() string {
 	return string(text)
 }
 
-// Digest is different for different values: part of what a parsed table is keyed by.
+// Digest differs for different values. It is a part of a parsed table's key.
 func (o Options) Digest() [32]byte {
 	h := sha256.New()
 	for _, k := range slices.Sorted(maps.Keys(o.values)) {

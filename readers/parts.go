@@ -13,39 +13,38 @@ import (
 
 // Part is a run of rows that one worker read in one go, with the narrowest types that they allow.
 type Part struct {
-	Start, Next int64 // offsets of its first row, and of the row behind its last one or of what is behind all rows
-	To          int64 // end of the rows, for a Span; not behind Next
-	End         bool  // no row follows: what stands at Next is for others to read
-	Failed      bool  // what begins at Start is no run of rows, or the read failed
+	Start, Next int64 // offsets of its first row, and of the row after its last one or of the bytes after all rows
+	To          int64 // end of the rows, for a Span; at most Next
+	End         bool  // no row follows: the bytes at Next are for the format to read
+	Failed      bool  // no row begins at Start, or the read failed
 
-	Columns *geoarrow.Columns // nil: no rows
-	Starts  []int64           // offset of each row
-	Beside  []int64           // bytes that the rows up to each one and with it have in another file; nil: none
-	Rows    int64             // numbers that the rows take up: those left out under on_error: skip count
-	State   uint64            // for a Span
-	CRS     *geoarrow.CRS     // for a Span
-	Text    []geoarrow.ColumnID
-	Summary Summary // rows of its Deviations count from the part's first row
-	Release func()  // says that Columns, Starts and Next to are no longer read, so that their memory may serve again
+	Columns      *geoarrow.Columns // nil: no rows
+	Starts       []int64           // offset of each row
+	SiblingBytes []int64           // bytes in sibling files of the rows up to and including each one; nil: none
+	Rows         int64             // row numbers that the part uses, including rows skipped under on_error: skip
+	State        uint64            // for a Span
+	CRS          *geoarrow.CRS     // for a Span
+	Text         []geoarrow.ColumnID
+	Summary      Summary // rows of its Deviations count from the part's first row
+	Release      func()  // called when no slice is read any more, so that memory can be reused
 }
 
 // PartReader reads parts of one file, for one goroutine.
 type PartReader interface {
-	// Guess looks for the first row that begins at or behind from, without knowing what stands
-	// before, and reads the rows that begin before stop. What it takes for a row may be none.
+	// Guess looks for the first row that begins at or after from, without knowledge of the bytes
+	// before it, and reads the rows that begin before stop. Its guess may be wrong.
 	Guess(from, stop int64) Part
-	// Read reads the rows from the one at from, which is row number row, to the first that begins
-	// at or behind stop. Its error is the one that reading the file from its first byte gives.
+	// Read reads the rows from the one at from, which has the number row, up to the first that
+	// begins at or after stop. Its error is the one that a read of the whole file would give.
 	Read(from, stop, row int64) (Part, error)
 }
 
 // Parts reads the rows of a file from one row on with several workers.
 //
-// A worker begins where a row seems to begin: bytes that look so may stand inside of a string, or
-// in a member that nobody reads. So a part counts only if it begins at the very byte at which the
-// part before it ended, which is known to be right from the first part on. Else these rows are read
-// again from that byte. What is given is thus what a single worker gives from the first row to the
-// last, and so is the error.
+// A worker starts where a row seems to begin; those bytes may be inside of a string or of an
+// ignored member. So a part counts only if it begins at the very byte where the previous part
+// ended. The first part is right, so by induction every part that counts is. Other rows are read
+// again from that byte. So the rows and the error are those of a single worker.
 //
 //	rows      ....|...row..|..row...|...row..|.....row......|..row..|..
 //	parts         from               +Size               +2*Size
@@ -57,12 +56,12 @@ type Parts struct {
 	Workers  int
 	Reader   func() PartReader
 	Columns  *ColumnSet // of the rows before; nil: any part may follow
-	First    *First     // rows that come before all others; nil: all rows are equal
+	First    *First     // rows that are parsed before all others; nil: no priority
 }
 
-// Parts may be guessed before their turn, so that a worker whose core is taken away for a while
-// keeps few others waiting: as many as these are bytes, and no more than n for each worker,
-// or else one for each.
+// Parts may be guessed ahead of their turn, so that a worker that loses its core for a while does
+// not stall the others. The lead is limited by these bytes and by n parts per worker, and is at
+// least one part per worker.
 const (
 	aheadBytes = 32 << 20
 	aheadEach  = 4
@@ -73,12 +72,12 @@ func (p *Parts) ahead() int64 {
 	return max(workers, min(aheadEach*workers, aheadBytes/max(1, p.Size)))
 }
 
-// mostMisses is after how many wrong guesses in a row nobody guesses any more: such a file costs
-// twice the work.
-const mostMisses = 8
+// maxMisses is the number of wrong guesses in a row after which guessing ends, since such a file
+// costs twice the work.
+const maxMisses = 8
 
-// Read hands the parts to take, in order, and gives where the rows end and the number of the row
-// that would follow. An error of take ends it.
+// Read calls take with the parts, in order, and returns the end of the rows and the number of the
+// row that would follow. An error of take ends it.
 func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64, err error) {
 	r := partsRun{Parts: p, ctx: ctx, take: take, at: p.From, row: p.Row}
 	r.changed.L = &r.mu
@@ -86,9 +85,9 @@ func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64
 	return r.run()
 }
 
-// partsRun is one Read. Who has guessed a part and finds that its turn has come commits it, and
-// those behind it that are there, while the others go on guessing: what is taken then is still in
-// the caches of the core that made it, and nobody waits for a goroutine that only hands on.
+// partsRun is the state of one Read. A worker whose guessed part is next commits it and the
+// complete parts after it, while the other workers go on guessing. So a committed part is still in
+// the caches of the core that parsed it, and no separate goroutine hands parts on.
 type partsRun struct {
 	*Parts
 	ctx  context.Context
@@ -96,14 +95,14 @@ type partsRun struct {
 
 	mu         sync.Mutex
 	changed    sync.Cond
-	first      int64          // parts that end where those rows do that come first; 0: none come first
+	first      int64          // number of parts with the rows of First; 0: no priority
 	firstEnd   int64          // there
-	held       bool           // nobody begins a part behind those
-	begun      int64          // parts that somebody guesses, or did
-	committed  int64          // parts that were taken or read again
-	guessed    map[int64]Part // parts whose turn has not come
-	committing bool           // somebody does, who alone may touch what stands below
-	blind      bool           // nobody guesses any more
+	held       bool           // no part after these is begun yet
+	begun      int64          // parts that were guessed or are being guessed
+	committed  int64          // parts that were committed
+	guessed    map[int64]Part // parts that wait for their turn
+	committing bool           // a worker is committing; only it may use the fields below
+	blind      bool           // guessing has ended
 	over       bool           // nothing is left to do
 
 	exact  PartReader // made when a guess fails
@@ -121,7 +120,7 @@ func (r *partsRun) run() (end, row int64, err error) {
 		tools <- r.Reader()
 	}
 	defer func() {
-		for _, part := range r.guessed { // of no use any more
+		for _, part := range r.guessed { // no longer needed
 			part.release()
 		}
 	}()
@@ -132,8 +131,8 @@ func (r *partsRun) run() (end, row int64, err error) {
 	return r.at, r.row, nil
 }
 
-// hold has parts end where First does, and holds back those behind them. The caller calls stop
-// behind the last part.
+// hold makes a part end where First does, and delays the parts after it. The caller calls stop
+// after the last part.
 func (r *partsRun) hold() (stop func()) {
 	f := r.First
 	if f == nil || f.End <= r.From || f.End >= r.To {
@@ -153,7 +152,7 @@ func (r *partsRun) hold() (stop func()) {
 	return func() { close(over) }
 }
 
-// letOn has the parts behind those that come first begun.
+// letOn lets workers begin the parts after First.
 func (r *partsRun) letOn() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +160,8 @@ func (r *partsRun) letOn() {
 	r.changed.Broadcast()
 }
 
-// bound is where part k is looked for; what begins behind the last such place is the last part's.
+// bound returns where the search for part k starts; the last part has all rows after the last such
+// place.
 func (r *partsRun) bound(k int64) int64 {
 	at := r.From + k*r.Size
 	switch {
@@ -177,7 +177,7 @@ func (r *partsRun) bound(k int64) int64 {
 	return math.MaxInt64
 }
 
-// work is what each worker does.
+// work is the loop of a worker.
 func (r *partsRun) work(reader PartReader) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,11 +195,11 @@ func (r *partsRun) work(reader PartReader) {
 	}
 }
 
-// guessable reports whether there is a part that somebody should guess.
+// guessable reports whether a worker should guess another part.
 func (r *partsRun) guessable() bool { return !r.blind && r.bound(r.begun) < r.To }
 
-// due reports whether a part is to be committed and nobody does: one that is there, or that nobody
-// will guess.
+// due reports whether the next part should be committed now: no worker commits, and the part is
+// complete or will not be guessed.
 func (r *partsRun) due() bool {
 	if r.committing {
 		return false
@@ -213,13 +213,13 @@ func (r *partsRun) guessNext(reader PartReader) {
 	r.begun++
 	r.mu.Unlock()
 	part := guarded(reader, r.bound(k), r.bound(k+1))
-	runtime.Gosched() // who sends the rows that are there waits for up to 10 ms otherwise, until a time slice is over
+	runtime.Gosched() // otherwise the goroutine that sends finished rows waits up to 10 ms for the end of a time slice
 	r.mu.Lock()
 	r.guessed[k] = part
 }
 
-// guarded is a Guess that took nothing if it panics: then the part is read again where a panic can
-// be dealt with.
+// guarded calls Guess. A panic gives an empty guess, so that the part is read again where a panic
+// can be handled.
 func guarded(reader PartReader, from, stop int64) (part Part) {
 	defer func() {
 		if recover() != nil {
@@ -243,7 +243,7 @@ func (r *partsRun) commitNext() {
 	failed := true // or it panics
 	defer func() {
 		r.mu.Lock()
-		r.committing, r.blind, r.over = false, r.misses >= mostMisses, failed || r.ended
+		r.committing, r.blind, r.over = false, r.misses >= maxMisses, failed || r.ended
 		if r.committed++; r.committed == r.first && r.held {
 			time.AfterFunc(firstLease, r.letOn)
 		}
@@ -253,8 +253,8 @@ func (r *partsRun) commitNext() {
 	failed = r.err != nil
 }
 
-// commit takes the part up to stop: as it was guessed, if that is right, else read again. One that
-// ended early, because its rows grew too large, is followed by others up to there.
+// commit commits the part up to stop, as guessed if the guess was right, or read again. If it ended
+// early because its rows grew too large, further parts follow up to stop.
 func (r *partsRun) commit(part Part, stop int64) error {
 	switch {
 	case r.at >= stop: // one row is longer than the part
@@ -292,7 +292,7 @@ func (r *partsRun) read(stop int64) error {
 	}
 }
 
-// put hands on a part that is right.
+// put passes on a verified part.
 func (r *partsRun) put(part Part) error {
 	if err := r.ctx.Err(); err != nil {
 		part.release()

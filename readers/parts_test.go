@@ -69,7 +69,7 @@ type brokenError struct{ at int64 }
 
 func (e brokenError) Error() string { return fmt.Sprintf("broken at byte %d", e.at) }
 
-// part is the rows from row i on that begin before stop.
+// part returns the rows from row i on that begin before stop.
 func (p *paper) part(i int, stop int64) (Part, error) {
 	to := i
 	for ; to < len(p.rows) && p.rows[to] < stop && (p.most == 0 || to-i < p.most); to++ {
@@ -170,7 +170,7 @@ func (r paperReader) Guess(from, stop int64) Part {
 	return r.lend("guess", part)
 }
 
-// rowFrom is the offset of the first row at or behind from.
+// rowFrom returns the offset of the first row at or after from.
 func (p *paper) rowFrom(from int64) int64 {
 	i, _ := slices.BinarySearch(p.rows, from)
 	if i == len(p.rows) {
@@ -270,7 +270,7 @@ func (c *partsTest) run(ctx context.Context) partsOutcome {
 }
 
 // check asks for the rows before the one that ended the reading, each once and in order, and for
-// the Release of what nobody took.
+// the Release of parts that were not taken.
 func (c *partsTest) check(o partsOutcome) {
 	c.t.Helper()
 	var got []int64
@@ -291,7 +291,7 @@ func (c *partsTest) check(o partsOutcome) {
 	}
 	for _, p := range c.parts {
 		want := 1
-		if p.taken { // the taker's, who keeps it here
+		if p.taken { // owned by the taker, which keeps it here
 			want = 0
 		}
 		if p.released != want {
@@ -392,7 +392,7 @@ func TestPartsAhead(t *testing.T) {
 	for _, tt := range []struct {
 		workers int
 		size    int64
-		want    int64 // the first one and those behind it
+		want    int64 // the first one and those after it
 	}{
 		{4, 512 << 10, 17},
 		{2, 1, 9},
@@ -482,7 +482,7 @@ func TestPartsAtRandom(t *testing.T) {
 					}
 					cancel()
 					clear(test.waiting)
-					// else guesses behind the end were waited for
+					// else guesses after the end were waited for
 					if n := len(test.taken); n == 0 || !test.taken[n-1].End {
 						want = context.Canceled
 					}
@@ -519,16 +519,16 @@ func TestPartsAtRandom(t *testing.T) {
 	}
 }
 
-// TestPartsGiveUp: in a file whose rows cannot be guessed nobody goes on guessing; one guess in so
-// many that is right keeps the workers at work.
+// TestPartsGiveUp: in a file whose rows cannot be guessed, guessing ends; one right guess among a
+// few keeps the workers at work.
 func TestPartsGiveUp(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		right           int // every n-th guess; 0: none
 		atLeast, atMost int
 	}{
-		{"none is right", 0, mostMisses, mostMisses + 3*aheadEach + 3},
-		{"some are right", mostMisses, 200, 200},
+		{"none is right", 0, maxMisses, maxMisses + 3*aheadEach + 3},
+		{"some are right", maxMisses, 200, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -9,22 +9,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Projection is the columns of a table that somebody asks for. The zero value is all of them.
+// Projection is the requested columns of a table. The zero value requests all.
 //
-// A parser checks every byte of a file all the same, so that a file is malformed a caller that
-// reads it, and its tables have every column of the file, with its name and in its place. A column
-// that is not asked for has the type null, and a geometry that is not asked for no value.
+// A parser checks every byte of a file nevertheless, so a malformed file is an error for every
+// request. Its tables have every column of the file, in its place and with its name. A column that
+// is not requested has the type null; a geometry that is not requested has no value.
 type Projection struct {
 	names map[string]bool // nil: all
-	bases map[string]bool // what they may have been called before the table made names unique: a for a_1
+	bases map[string]bool // their possible names before names were made unique: a for a_1
 	id    bool            // one of them may be that of the features' ids
 }
 
-// featureIDs is what the column of the features' ids is called, or begins with, where an attribute
-// is called id.
+// featureIDs is the name, or its beginning, of the column of the features' ids if an attribute is
+// called id.
 const featureIDs = "feature_id"
 
-// Project asks for columns by the names that they have in the table; nil asks for all.
+// Project requests columns by their names in the table; nil requests all.
 func Project(columns []string) Projection {
 	if columns == nil {
 		return Projection{}
@@ -52,14 +52,14 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// All reports whether every column is asked for.
+// All reports whether every column is requested.
 func (p Projection) All() bool { return p.names == nil }
 
-// Geometry reports whether the geometry is asked for.
+// Geometry reports whether the geometry is requested.
 func (p Projection) Geometry() bool { return p.All() || p.names[GeometryColumn] }
 
-// Has reports whether a column is asked for, or may be: what the table will call it is known at the
-// end of the file.
+// Has reports whether a column is, or may be, requested: its final name is known only at the end of
+// the file.
 func (p Projection) Has(id geoarrow.ColumnID) bool {
 	if p.All() || p.names[id.Name] || p.bases[id.Name] || p.id && id.Role == geoarrow.RoleFeatureID {
 		return true
@@ -71,7 +71,7 @@ func (p Projection) Has(id geoarrow.ColumnID) bool {
 	return p.names[short] || p.bases[short] || p.names[long] || p.bases[long]
 }
 
-// Covers reports whether all that q asks for is asked for.
+// Covers reports whether p has all columns of q.
 func (p Projection) Covers(q Projection) bool {
 	if p.All() || q.All() {
 		return p.All()
@@ -84,7 +84,7 @@ func (p Projection) Covers(q Projection) bool {
 	return true
 }
 
-// Key is equal for those that ask for the same, "" for all.
+// Key returns a string that is equal for equal projections, "" for all columns.
 func (p Projection) Key() string {
 	if p.All() {
 		return ""

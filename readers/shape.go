@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Shape is what the batches of a table have in common, and where they end: enough to give each
-// batch as soon as its rows are parsed when the file is read once more.
+// Shape is the schema of a table and where its batches end. With it, a later parse of the file can
+// emit each batch as soon as its rows are parsed.
 type Shape struct {
 	IDs       []geoarrow.ColumnID `json:"ids"`
 	Facts     []geoarrow.Facts    `json:"facts"`
@@ -22,11 +22,11 @@ type Shape struct {
 	Kind      geoarrow.Kind       `json:"kind"`
 	Dim       geoarrow.Dim        `json:"dim"`
 	CRS       geoarrow.CRS        `json:"crs"`
-	BatchRows int                 `json:"batch_rows"` // of the limits that the table was read with
+	BatchRows int                 `json:"batch_rows"` // of the limits of the parse
 	Starts    []int64             `json:"starts"`     // as in Table
 }
 
-// Shape is that of the table.
+// Shape returns the table's shape.
 func (t *Table) Shape(limits Limits) Shape {
 	s := Shape{IDs: t.IDs, Facts: t.Facts, CRS: t.CRS, BatchRows: limits.WithDefaults().BatchRows, Starts: t.Starts}
 	if g := t.Batches[0].Geometry; g != nil {
@@ -35,8 +35,8 @@ func (t *Table) Shape(limits Limits) Shape {
 	return s
 }
 
-// Fits reports whether a parse within the limits gives batches that end where the shape says. A
-// shape that was never one of a table does not.
+// Fits reports whether a parse within the limits gives batches that end where the shape says. An
+// inconsistent shape does not.
 func (s *Shape) Fits(limits Limits) bool {
 	n := len(s.Starts)
 	return n > 1 && s.Starts[0] == 0 && slices.IsSorted(s.Starts) && len(s.IDs) == len(s.Facts) &&
@@ -44,14 +44,14 @@ func (s *Shape) Fits(limits Limits) bool {
 		s.Kind <= geoarrow.GeometryCollection && s.Dim <= geoarrow.XYZM
 }
 
-// Table is the table without the rows: its batches are nil, but for the first one, which has the
-// types.
+// Table returns the table without the rows: its batches are nil, except the first one, which has
+// the types.
 func (s *Shape) Table() *Table {
 	types := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(s.IDs))}
 	names := finalNames(s.IDs, s.Shapes)
 	for i, id := range s.IDs {
 		c := geoarrow.Column{Role: id.Role, Name: names[i]}
-		types.Attributes[i], _ = c.Widen(s.Facts[i].Resolve(id.Role), 0) // a column without rows becomes anything
+		types.Attributes[i], _ = c.Widen(s.Facts[i].Resolve(id.Role), 0) // a column without rows converts to any type
 	}
 	if s.Shapes {
 		types.Geometry = geoarrow.NullGeometry(0, s.Kind, s.Dim)
@@ -64,10 +64,9 @@ func (s *Shape) Table() *Table {
 	return t
 }
 
-// ReadAs is Read of a file whose table has a known shape. Each batch is handed to each as soon as
-// its rows are parsed; its slices stay on the Go heap as long as somebody has them. If the file
-// turns out to give another table, the error wraps source.ErrChanged. The request is for the whole
-// file: its Span is ignored.
+// ReadAs is Read of a file whose table has a known shape. It calls each with every batch as soon as
+// its rows are parsed; the slices are on the Go heap. If the file gives another table, the error
+// wraps source.ErrChanged. The request is for the whole file: its Span is ignored.
 func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, req Request, shape *Shape,
 	keep Keeper, each func(i int, b *geoarrow.Columns),
 ) (*Table, error) {
@@ -97,7 +96,7 @@ func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, req Reque
 	return t, nil
 }
 
-// shapeJoiner joins chunks to a shape that is shapeJoiner before the first of them.
+// shapeJoiner joins chunks to a shape that is known before the first of them.
 type shapeJoiner struct {
 	joiner
 	shape *Shape
@@ -148,7 +147,7 @@ func (k *shapeJoiner) add(c Chunk) error {
 	return nil
 }
 
-// fit widens a chunk to the columns of the shape. A chunk that does not fit gives a *ShapeError.
+// fit widens a chunk to the shape's columns. A chunk that does not fit gives a *ShapeError.
 func (k *shapeJoiner) fit(c Chunk) (*geoarrow.Columns, error) {
 	if slices.ContainsFunc(c.Columns.Attributes, func(col geoarrow.Column) bool { return col.Facts.IsGuessed() }) {
 		c.Columns = withoutGuessed(c.Columns)
@@ -169,14 +168,14 @@ func (k *shapeJoiner) fit(c Chunk) (*geoarrow.Columns, error) {
 	return b, nil
 }
 
-// unfit says why a chunk cannot be one of the table, or "".
+// unfit returns why a chunk can't belong to the table, or "".
 func (k *shapeJoiner) unfit(c *geoarrow.Columns) string {
 	for i := range c.Attributes {
 		col := &c.Attributes[i]
 		id := col.ID()
 		facts, ok := k.facts[id]
 		if !ok && col.Facts.Kinds == 0 {
-			continue // nulls only: an id that nobody has
+			continue // nulls only: no feature has an id
 		}
 		if !ok {
 			return fmt.Sprintf("column %q is not known", id.Name)

@@ -13,16 +13,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Open is s without what says how many rows there are: the shape of any file whose rows fit it.
+// Open returns s without the number of rows: the shape of any file whose rows fit it.
 func (s Shape) Open() Shape {
 	s.Starts, s.BatchRows = []int64{0, 0}, 0
 	return s
 }
 
-// Check says what keeps s, which somebody else gives, from being an open shape.
+// Check returns an error if s, which a client sent, is not a valid open shape.
 func (s *Shape) Check() (err error) {
 	defer func() {
-		if p := recover(); p != nil { // facts that nobody can have seen
+		if p := recover(); p != nil { // impossible facts
 			err = fmt.Errorf("it is malformed: %v", p)
 		}
 	}()
@@ -48,23 +48,23 @@ func (s *Shape) Check() (err error) {
 	return nil
 }
 
-// ShapeError says that rows are not of the shape that was said to be that of the file.
+// ShapeError reports rows that do not fit the given shape of the file.
 type ShapeError struct {
 	Name string // of the file
 	Row  int64  // the first one of the batch that does not fit
 	What string // does not fit
 }
 
-// Error is "exchange: the rows from 65536 on do not fit the shape: column "height" takes float64,
-// where int32 is known".
+// Error returns "exchange: the rows from 65536 on do not fit the shape: column "height" takes
+// float64, where int32 is known".
 func (e *ShapeError) Error() string {
 	return fmt.Sprintf("%s: the rows from %d on do not fit the shape: %s", e.Name, e.Row, e.What)
 }
 
-// Stream parses a file whose rows are said to be of an open shape. Each batch is handed to each as
-// soon as its rows are parsed, and nothing is kept. The answer is the table without rows. What does
-// not fit gives a *ShapeError, behind the batches that do: each has the reference system of the
-// shape, which a file may say at its end.
+// Stream parses a file whose rows should fit an open shape. It calls each with every batch as soon
+// as its rows are parsed, keeps none, and returns the table without rows. Rows that do not fit give
+// a *ShapeError after the batches that do. Batches have the shape's reference system, since a file
+// may state its own at its end.
 func Stream(ctx context.Context, f Format, p Parser, src *source.File, limits Limits, shape *Shape,
 	each func(b *geoarrow.Columns) error,
 ) (*Table, error) {

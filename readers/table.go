@@ -19,32 +19,31 @@ import (
 //
 // It is canonical: equal files and options give equal slices on every engine, with any number of
 // workers. Every batch has the same columns of the same types and names; every batch but the last
-// has Limits.BatchRows rows, or fewer where Limits.BatchBytes ended it. A table without rows has
-// one batch of 0 rows, which carries the types.
+// has Limits.BatchRows rows, or fewer if Limits.BatchBytes ended it. A table without rows has one
+// batch of 0 rows, which has the types.
 type Table struct {
 	Format  string // the format's name
 	Engine  string // "cpu" or "cuda"
 	CRS     geoarrow.CRS
 	Batches []*geoarrow.Columns
 	Starts  []int64             // number of each batch's first row, and Rows at the end
-	Spans   []Span              // where each batch stands in the file; no Text
+	Spans   []Span              // place of each batch in the file; no Text
 	IDs     []geoarrow.ColumnID // of each attribute, before columns were renamed
-	Facts   []geoarrow.Facts    // of each attribute, over all rows; what does not matter for its type may be left out
+	Facts   []geoarrow.Facts    // of each attribute, over all rows; facts that do not affect its type may be missing
 	Rows    int64
 	Bytes   int64 // size of all slices
 
-	// Of a table whose batches lie in a file. A caller that reads the slices of batch i asks
-	// Check(i) first, whose error wraps ErrDamaged if they are not what was written. Search gives
-	// the rows of batch i whose bounding box meets a box, ascending. Both are nil for a table in
-	// memory.
+	// These are set for a table whose batches are in a file, and nil for one in memory. Check(i) is
+	// called before the slices of batch i are read; its error wraps ErrDamaged if they are not what
+	// was written. Search returns the rows of batch i whose bounding box meets a box, ascending.
 	Check  func(i int) error
 	Search func(i int, box [4]float64) (rows []int32, err error)
 
 	// Set by Measure.
 	Boxes         []Box       // of each batch
 	BBox          *[4]float64 // xmin ymin xmax ymax of all positions that are not NaN; nil if there is none
-	GeometryTypes []string    // "Polygon", "Point Z", …: what the file says of its rows, sorted
-	Positions     int64       // how many positions all geometries have
+	GeometryTypes []string    // "Polygon", "Point Z", …: as the rows are in the file, sorted
+	Positions     int64       // positions of all geometries
 
 	Summary            Summary
 	RoundedIntegers    int64 // integers that a float64 column could not hold exactly
@@ -52,13 +51,13 @@ type Table struct {
 	ParseTime          time.Duration
 }
 
-// Keeper takes chunks off the hands of Read as they come: a large table need not be in memory as a
-// whole. It is not called by two goroutines at a time.
+// Keeper stores chunks elsewhere while Read runs, so that a large table need not fit in memory. It
+// is called by one goroutine at a time.
 type Keeper interface {
-	// Keep gives the rows back, the same in another place or as they are.
+	// Keep returns the rows, moved to another place or unchanged.
 	Keep(c *geoarrow.Columns) (*geoarrow.Columns, error)
-	// Reserve is called before n bytes of chunks are kept in place of others, because the
-	// types of the table are not those of the chunks.
+	// Reserve is called before n bytes of chunks replace others, because the table's types are
+	// wider than the chunks'.
 	Reserve(bytes int64) error
 }
 
@@ -82,8 +81,8 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	return t, nil
 }
 
-// Measure fills in Boxes, BBox, GeometryTypes and Positions, which no row needs, with a pass over
-// all geometries, on all cores. Its error is that of ctx.
+// Measure sets Boxes, BBox, GeometryTypes and Positions in a pass over all geometries, on all
+// cores. Its error is that of ctx.
 func (t *Table) Measure(ctx context.Context) error {
 	found := make([]measure, len(t.Batches))
 	var next atomic.Int64
@@ -111,7 +110,7 @@ func (t *Table) Measure(ctx context.Context) error {
 	}
 	if t.BBox != nil {
 		for i := range t.BBox {
-			t.BBox[i] += 0 // -0 becomes 0: which of the two came first depends on the batches
+			t.BBox[i] += 0 // -0 becomes 0, since which of the two comes first depends on the batches
 		}
 	}
 	for k := range types {
@@ -121,7 +120,7 @@ func (t *Table) Measure(ctx context.Context) error {
 	return nil
 }
 
-// measure is what Measure finds in a batch.
+// measure is the result of Measure for one batch.
 type measure struct {
 	box       Box
 	types     map[geoarrow.RowKind]struct{}
@@ -144,11 +143,11 @@ func measured(g *geoarrow.Geometry) measure {
 // Box is xmin, ymin, xmax, ymax.
 type Box = [4]float64
 
-// noBox is the box of no position: it meets no box.
+// noBox is the box of an empty set of positions: it meets no box.
 var noBox = Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// ErrDamaged is the cause of the error when the file of a table does not hold what was written to
-// it.
+// ErrDamaged is the cause of the error if the file of a table does not have the bytes that were
+// written to it.
 var ErrDamaged = errors.New("the file of the parsed table is damaged")
 
 func union(a *[4]float64, b [4]float64) *[4]float64 {

@@ -15,13 +15,12 @@ type Member struct {
 	Format Format
 }
 
-// maxTables bounds the layers of an archive: members of known formats that come later in its
-// directory are none.
+// maxTables bounds the layers of an archive: later members of its directory are not layers.
 const maxTables = 1 << 14
 
-// tables gives the members of an archive that are of a known format and belong to no other one, in
-// the order of its directory, which is also that of layers. A layer is called by its file's stem if
-// no other table has that, else by its path in the archive:
+// tables returns the members of an archive that are of a known format and not siblings of others,
+// in the order of its directory. Layers have the same order. A layer is named by its file's stem if
+// that is unique, else by its path in the archive:
 //
 //	gis_osm_roads_free_1.shp    gis_osm_roads_free_1
 //	north/roads.shp             north/roads.shp
@@ -54,7 +53,7 @@ func (r Registry) tables(members []string) []Member {
 			m.Layer = m.Name
 		}
 		m.Layer = strings.ToValidUTF8(m.Layer, "\uFFFD")
-		if used[m.Layer] { // names that differ only in what is no UTF-8
+		if used[m.Layer] { // names that differ only in invalid UTF-8
 			m.Layer = fmt.Sprintf("%s (%d)", m.Layer, i+1)
 		}
 		used[m.Layer] = true
@@ -62,13 +61,13 @@ func (r Registry) tables(members []string) []Member {
 	return found
 }
 
-// stemOf is the last component of a path, without its extension.
+// stemOf returns the last component of a path, without its extension.
 func stemOf(name string) string {
 	return source.Stem(name[strings.LastIndexByte(name, '/')+1:])
 }
 
-// Layers gives the layers that tables of an archive are, nil for one table: that is no layer, but
-// may have some.
+// Layers returns the layers of an archive of several tables, and nil for one table, which may have
+// layers of its own.
 func layersOf(tables []Member) []string {
 	if len(tables) < 2 {
 		return nil
@@ -80,8 +79,8 @@ func layersOf(tables []Member) []string {
 	return layers
 }
 
-// LayerIn is the layer that a parser of src is asked for, where layer is that of the whole file:
-// none if src is itself a layer of an archive.
+// LayerIn returns the layer that a parser of src is to read, given the layer of the whole file: ""
+// if src is itself a layer of an archive.
 func LayerIn(src *source.File, layer string) string {
 	if src.Layers != nil {
 		return ""
@@ -89,7 +88,7 @@ func LayerIn(src *source.File, layer string) string {
 	return layer
 }
 
-// layersFrom says which layers the file of a table has, where that is an archive of several.
+// layersFrom sets the layers of a table whose file is an archive of several.
 func (s *Summary) layersFrom(src *source.File) {
 	if src.Layers != nil {
 		s.Layers = src.Layers

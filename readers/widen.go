@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// widenKept has the keeper keep what widen made.
+// widenKept passes the result of widen to the keeper.
 func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
 	out, err := j.widen(chunk, order)
 	if err != nil || out == chunk.Columns || j.keep == nil {
@@ -19,8 +19,8 @@ func (j *joiner) widenKept(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Co
 	return j.keep.Keep(out)
 }
 
-// widen gives a chunk all columns in order, with their final types. One that has them already stays
-// what and where it is.
+// widen returns a chunk all columns in order, with their final types. A chunk that has them already
+// is not changed or moved.
 func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Columns, error) {
 	in := chunk.Columns
 	if j.fits(in, order) {
@@ -62,7 +62,7 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 	return out, nil
 }
 
-// placesOf says where each column stands: a file may have very many.
+// placesOf returns an index from columns to their places: a file may have very many.
 func placesOf(c *geoarrow.Columns) map[geoarrow.ColumnID]int {
 	places := make(map[geoarrow.ColumnID]int, len(c.Attributes))
 	for i := range c.Attributes {
@@ -71,7 +71,7 @@ func placesOf(c *geoarrow.Columns) map[geoarrow.ColumnID]int {
 	return places
 }
 
-// reread parses a chunk again for the columns whose text is needed, by their places in order.
+// reread parses a chunk again for the columns whose text is needed, given their places in order.
 func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out *geoarrow.Columns) error {
 	span := chunk.Span
 	span.Text = slices.Clone(span.Text)
@@ -91,7 +91,7 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 			if k, ok := places[id]; ok {
 				col = again.Columns.Attributes[k]
 			} else if k, ok := before[id]; !ok || chunk.Columns.Attributes[k].Nulls != out.Rows {
-				// else other rows of their part have it, and none of these
+				// otherwise only other rows of their part have it
 				return fmt.Errorf("%s: %w: column %s is gone", j.src.Name, source.ErrChanged, id.Name)
 			}
 			wide, ok := col.Widen(j.resolve(id), out.Rows)
@@ -105,7 +105,7 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 	return err
 }
 
-// widenGeometry gives a chunk's geometries the kind and dimension of the table's.
+// widenGeometry returns a chunk's geometries the kind and dimension of the table's.
 func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error) {
 	if j.kind == geoarrow.NoKind {
 		wide, err := g.ToWKB()
@@ -119,7 +119,7 @@ func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error)
 		}
 		return wide, nil
 	}
-	if g.Nulls == g.Rows { // its kind, if it has one, may be that of rows that were cut off
+	if g.Nulls == g.Rows { // its kind, if it has one, may come from rows that were cut off
 		return geoarrow.NullGeometry(g.Rows, j.kind, j.dim), nil
 	}
 	return g.Promote(j.kind, j.dim), nil

@@ -72,7 +72,7 @@ func Open(f files.File) (*File, error) {
 		file.table.Search = file.search
 	}
 	file.refs.Store(1)
-	// nobody can handle the error
+	// the error can't be handled
 	file.cleanup = runtime.AddCleanup(file, func(m mapping) { _ = m.end() }, m)
 	return file, nil
 }

@@ -89,11 +89,11 @@ func newBench(std output.Stdio) *cobra.Command {
 			if _, err := devices.Ordinals(); err != nil {
 				return err
 			}
-			onCards, err := openBenchEngines(&devices, names, limits, std)
+			engineSet, err := openBenchEngines(&devices, names, limits, std)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = onCards.Close() }() // the measurements are complete
+			defer func() { _ = engineSet.Close() }() // the measurements are complete
 			stop, err := bench.Profile(profile)
 			if err != nil {
 				return err
@@ -110,7 +110,7 @@ func newBench(std output.Stdio) *cobra.Command {
 							localfile.Reader{
 								Formats: all.Formats(), Columns: readers.Project(columns), Limits: limits,
 								Unpack: parse.Unpacking(),
-							}, name, onCards)
+							}, name, engineSet)
 						if err != nil {
 							return err
 						}

@@ -187,7 +187,7 @@ func writeRow(b *strings.Builder, row string) {
 	b.WriteString(line + "\n")
 }
 
-// valueName is what stands for a value whose flag does not say how to call it.
+// valueName names the value of a flag that does not name it itself.
 func valueName(kind string) string {
 	switch kind {
 	case "string", "stringArray", "strings":

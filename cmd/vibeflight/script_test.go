@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 //	arrow file|stream NAME   reads a file of Arrow IPC and prints its schema and rows on stdout
 func TestScripts(t *testing.T) {
 	// What nohup, or a shell in the background, has the tests ignore, the commands of scripts would
-	// ignore too; a signal that somebody is told of they don't.
+	// ignore too; a signal with a handler they don't ignore.
 	for _, ignored := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(ignored) {
 			signal.Notify(make(chan os.Signal, 1), ignored)

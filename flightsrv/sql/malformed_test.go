@@ -72,9 +72,9 @@ func (f *fixture) lives(t testing.TB) {
 
 const urlPrefix = "type.googleapis.com/arrow.flight.protocol.sql."
 
-// TestOddCommands sends commands, tickets and bodies of actions that no client sends. Each is an
+// TestMalformedCommands sends commands, tickets and bodies of actions that no client sends. Each is an
 // error that says so.
-func TestOddCommands(t *testing.T) {
+func TestMalformedCommands(t *testing.T) {
 	f := serveFake(t)
 	long := strings.Repeat("x", 2<<20)
 	any := func(url string, value []byte) []byte {
@@ -222,9 +222,9 @@ func messages(t testing.TB, rec arrow.Record, opts ...ipc.Option) []*flight.Flig
 	return c.data
 }
 
-// TestOddUploads sends parameters that are cut, damaged or enormous. Arrow's own Flight SQL server
+// TestMalformedUploads sends parameters that are cut, damaged or enormous. Arrow's own Flight SQL server
 // ends its process at the first of them.
-func TestOddUploads(t *testing.T) {
+func TestMalformedUploads(t *testing.T) {
 	f := serveFake(t)
 	p, err := f.client.Prepare(t.Context(), "rows=1 params=2")
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	typeNull, typeList, typeStruct, typeUnion, typeFixedSizeList, typeMap, typeLargeList fieldType = 1,
 		12, 13, 14, 16, 17, 21
 	typeRunEndEncoded, typeBinaryView, typeUtf8View, typeListView, typeLargeListView fieldType = 22, 23, 24, 25, 26
-	typeMost                                                                         fieldType = 26
+	typeMax                                                                          fieldType = 26
 )
 
 var refusedTypes = map[fieldType]string{
@@ -126,7 +126,7 @@ func (c *schemaCheck) field(f table, column, depth int) (l layout, err error) {
 	kind := fieldType(f.byte(fieldKind))
 	dense := false
 	switch {
-	case kind == 0 || kind > typeMost || refusedTypes[kind] != "":
+	case kind == 0 || kind > typeMax || refusedTypes[kind] != "":
 		return l, fmt.Errorf("column %d: %s is a type that is not read: send its values as they are",
 			column, orNumber(refusedTypes[kind], byte(kind)))
 	case c.Flat && (kind.nested() || children.n > 0) && !(c.Unions && kind == typeUnion && depth == 0):

@@ -398,7 +398,7 @@ func TestBytes(t *testing.T) {
 }
 
 // FuzzUploads sends anything after a schema, or in its place. No reader may panic, or take what
-// nobody sent.
+// no client sent.
 func FuzzUploads(f *testing.F) {
 	for _, rec := range []arrow.Record{
 		oneColumn(f, arrow.BinaryTypes.Binary, `["AQID","BA=="]`),

@@ -159,7 +159,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestLent checks that lent memory is sent from where it lies, in one frame as large as the client
+// TestLent checks that lent memory is sent from where it is, in one frame as large as the client
 // takes it, and held until then.
 func TestLent(t *testing.T) {
 	body := make([]byte, 100<<10)

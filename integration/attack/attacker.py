@@ -1,4 +1,4 @@
-"""A client that attacks a server, and what it takes to see how the server fares."""
+"""A client that attacks a server, and helpers that watch the server."""
 import os
 import pathlib
 import threading
@@ -13,7 +13,7 @@ ORDINARY = "SELECT count(*), sum(n) FROM p"
 
 
 def write_points(path, rows=1000):
-    """The file of the ordinary question: points with numbers from 0."""
+    """The file of the ordinary query: points with numbers from 0."""
     points = ",".join(
         f'{{"type":"Feature","properties":{{"n":{i}}},"geometry":{{"type":"Point","coordinates":[{i % 90},1]}}}}' for i in range(rows)
     )
@@ -21,7 +21,7 @@ def write_points(path, rows=1000):
 
 
 def attack(client, query):
-    """Runs a statement: its rows, or its error."""
+    """Runs a statement, and returns its rows or its error."""
     end = time.monotonic() + DEADLINE
     try:
         (endpoint,) = client.get_flight_info(sql.statement(query), flight.FlightCallOptions(timeout=DEADLINE)).endpoints
@@ -46,7 +46,7 @@ def workers(server):
 
 
 def anonymous(pid):
-    """Bytes of memory that lie in no file, 0 for a process that has ended."""
+    """Bytes of anonymous memory, 0 for a process that has ended."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -55,7 +55,7 @@ def anonymous(pid):
 
 
 class Memory:
-    """Watches the highest anonymous memory of a server, and of its workers together."""
+    """Records the peak anonymous memory of a server, and of all its workers."""
 
     def __init__(self, server):
         self._of = server

@@ -1,4 +1,4 @@
-"""Files that are small, or packed small, and cost much: wide, deep, long, and of many rows."""
+"""Files that are small, or small when compressed, but expensive: wide, deep, long, and with many rows."""
 import contextlib
 import io
 import zipfile
@@ -36,7 +36,7 @@ PLACEMARK = b'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>'
 
 
 def bombs(size):
-    """Names and contents. size is the number of bytes of the long ones; the others are as costly."""
+    """Names and contents. size is the number of bytes of the long ones; the others are as expensive."""
     return {
         "wide.geojson": lambda: keys(size // 1000),
         "wide.csv": lambda: header(size // 1000),

@@ -1,4 +1,4 @@
-"""Statements that crash DuckDB, ignore its interrupt, take memory that it does not count, or ask for what is not a client's.
+"""Statements that crash DuckDB, ignore its interrupt, use memory that it does not count, or request forbidden resources.
 
 KNOWN has those that did so once. generated makes more: each function of DuckDB with deep, long, huge and ill-typed arguments.
 """
@@ -19,7 +19,7 @@ SPATIAL_CRASHES = [
     "SELECT ST_GeomFromHEXWKB(repeat('010700000001000000', 40) || '0101000000000000000000F03F000000000000F03F')",
 ]
 
-# Work that goes on after an interrupt.
+# Work that continues after an interrupt.
 ENDLESS = [
     "SELECT levenshtein(repeat('ab', 400000), repeat('ba', 400000))",
     "SELECT len(list_sort(list_transform(range(30000000), lambda x: hash(x))))",
@@ -48,7 +48,7 @@ DENIED = [
 
 
 def known():
-    """All statements that did harm once."""
+    """All statements that once did harm."""
     return CRASHES + (SPATIAL_CRASHES if sql.SPATIAL else []) + ENDLESS + HUGE
 
 
@@ -60,7 +60,7 @@ WHERE function_type IN ('scalar', 'aggregate') AND regexp_full_match(function_na
 
 
 def argument(rnd):
-    """An argument that a function may not have been written for."""
+    """An argument that a function may not expect."""
     level, size = rnd.choice(LEVELS), rnd.choice(SIZES)
     return rnd.choice([
         f"repeat('[', {level}) || repeat(']', {level})",
@@ -89,7 +89,7 @@ SETTINGS = ["temp_directory", "home_directory", "extension_directory", "allowed_
 
 
 def reaching(paths, count, seed):
-    """count statements that ask for files of the host, for settings with paths, or for statements that clients may not send."""
+    """count statements that request files of the host or settings with paths, or that clients may not send."""
     rnd = random.Random(seed)
     for _ in range(count):
         path = rnd.choice(paths)

@@ -1,8 +1,8 @@
-"""Measures vibeflight beside its peers:   bench.py [--rounds N] [--scale S] [--files A,B] [--peers A,B] [--json OUT]
+"""Measures vibeflight and its peers: bench.py [--rounds N] [--scale S] [--files A,B] [--peers A,B] [--json OUT]
 
 Every read is a fresh process. The readers take turns, so that a busy moment of the machine hits all of them, and the median counts. Each
-round has an order of its own, drawn at random: in the same order again and again, whoever follows a certain reader gets the memory that
-the host took back meanwhile, or does not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
+round has a random order: in a fixed order, the reader after a certain other one would get memory that the host took back meanwhile, or would
+not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
 clock runs; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
 same file at once say what two cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and
 memory are those of one.
@@ -29,7 +29,7 @@ from serving import BINARY, ROOT, vibeflight  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 TWICE = "vibeflight twice"
 OURS = ["vibeflight", "vibeflight" + ALL_CORES, TWICE]
-PEERS = {  # who reads a file beside us; DuckDB reads one GeoJSON file with one thread
+PEERS = {  # readers of each file in addition to vibeflight; DuckDB reads one GeoJSON file with one thread
     "buildings.geojson": ["duckdb", "pyogrio"],
     "mixed.geojson": ["duckdb", "pyogrio"],
     "points.geojsonl": ["duckdb", "pyogrio"],
@@ -67,14 +67,14 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="size of the files; figures compare at 1.0 only")
     parser.add_argument("--files", type=lambda s: s.split(","), default=list(PEERS), help="all of them: " + ",".join(PEERS))
-    parser.add_argument("--peers", type=lambda s: s.split(","), help="who of those that read a file beside us do; all of them if it is left out")
+    parser.add_argument("--peers", type=lambda s: s.split(","), help="the peers to measure; default: all that read the file")
     parser.add_argument("--data", default=ROOT / ".bench", help="where the files lie; they are written once")
     parser.add_argument("--json", help="write every single run to this file, a JSON object a line")
     return parser.parse_args()
 
 
 def run(reader, path, *more):
-    """One read in a fresh process, or two at once."""
+    """One read in a fresh process, or two at the same time."""
     if reader == TWICE:
         with concurrent.futures.ThreadPoolExecutor(2) as both:
             found = list(both.map(lambda one: run(one, path), [OURS[0]] * 2))
@@ -99,7 +99,7 @@ def report(name, runs):
         sys.exit(f"{name}: the readers disagree: " + "; ".join(sorted({f"{r['peer']} {r['rows']} rows, {r['positions']} positions" for r in runs})))
     print(f"\n{name}: {size / 1e6:.1f} MB, {rows.pop():,} rows, {positions.pop():,} positions; medians of {len(runs) // len(readers)} rounds")
     print(f"  {'':<42}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'from':>8}{'to':>8}{'peak MB':>9}   vibeflight, one core, is")
-    ours, alone = None, {}  # our MB per CPU-second, and each reader's wall time with one thread
+    ours, alone = None, {}  # vibeflight's MB per CPU-second, and each reader's wall time with one thread
     for reader in readers:
         of = [r for r in runs if r["peer"] == reader]
         median = lambda key: statistics.median(r[key] for r in of)
@@ -131,7 +131,7 @@ def compare_coordinates(path, peers):
             out = pathlib.Path(folder) / f"{peer}.npy"
             run(peer, path, out)
             theirs = np.load(out)
-            # NaN stands for a position without z, and has several bit patterns.
+            # NaN marks a position without z, and has several bit patterns.
             same = (ours.view(np.uint64) == theirs.view(np.uint64)) | (np.isnan(ours) & np.isnan(theirs))
             if not same.all():
                 row, axis = np.argwhere(~same)[0]

@@ -2,7 +2,7 @@
 
 A and B are two files of one folder. A server reads both, so that its catalog knows them, and ends; what its cache has of their tables is removed. Then each round starts a server, and a
 pyarrow client on the same host, which is connected, asks it for A and for the first batch of its first endpoint, or with a ticket that is the name of A; once that table is in the cache, for B. In
-every other round B comes first. Then both are asked for again: the tables are there. It needs nothing but pyarrow beside it, so that it can be taken to a machine that has a card and nothing else.
+every other round B comes first. Then both are requested again, from the cache. It needs only pyarrow, so that it also runs on a machine that has just a GPU.
 """
 import argparse
 import json

@@ -1,8 +1,7 @@
 """One peer reads one file once, in a process of its own:   peers.py PEER FILE [COORDINATES]   prints a JSON line.
 
 The clock runs from the open file to the whole table in memory, geometry and every attribute. Imports are outside of it, and so is
-counting the positions afterwards, which shows that the peer has read what we have read. A peer has one thread, or as many as it
-likes as "PEER, all cores".
+counting the positions afterwards, which shows that the peer has read the same file. A peer has one thread, or any number as "PEER, all cores".
 """
 import json
 import os
@@ -24,13 +23,13 @@ class Reader(typing.NamedTuple):
     version: str
     read: typing.Callable  # gives a table
     rows: typing.Callable  # of the table
-    shapes: typing.Callable | None  # the table's geometry as Shapely has it; None: the peer leaves coordinates in columns, or there is none
+    shapes: typing.Callable | None  # the table's geometry as Shapely objects; None: the peer leaves coordinates in columns, or there is no geometry
 
 
 def pyogrio_reader(path, _):
     """GDAL through pyogrio, as Arrow: geometry is WKB. Types of CSV are guessed from the first megabyte: over the whole file takes a third longer."""
     import pyogrio
-    path.with_suffix(".gfs").unlink(missing_ok=True)  # what GDAL found out about GML in an earlier read
+    path.with_suffix(".gfs").unlink(missing_ok=True)  # what GDAL found about GML in an earlier read
     settings = {k: v for k, v in SETTINGS.items() if k != "AUTODETECT_SIZE_LIMIT"} if path.suffix == ".csv" else {}
 
     def shapes(found):
@@ -67,7 +66,7 @@ def duckdb_reader(path, threads):
 
 
 def pandas_reader(path, _):
-    """GeoPandas' usual way with CSV: pandas, then points of two columns."""
+    """The usual way to read CSV with GeoPandas: pandas, then points from two columns."""
     import geopandas
     import pandas
 
@@ -113,20 +112,20 @@ READERS = {"pyogrio": pyogrio_reader, "duckdb": duckdb_reader, "pandas": pandas_
 
 
 def peak_anonymous():
-    """Peak resident memory less what is mapped from files now: close to the peak of anonymous memory."""
+    """Peak resident memory minus the present file mappings: close to the peak of anonymous memory."""
     status = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
     kib = lambda name: int(status[name].split()[0])
     return (kib("VmHWM") - kib("RssFile")) * 1024
 
 
 def cpu_seconds():
-    """User and system time of all threads so far; os.times would give it in steps of 10 ms."""
+    """User and system time of all threads so far; os.times has a resolution of only 10 ms."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
 def measure(peer, path):
-    """Reads once and gives what it took, and the geometry, or None for a peer that has none."""
+    """Reads once and returns the measurements, and the geometry, or None for a peer without one."""
     threads = 0 if peer.endswith(ALL_CORES) else 1
     reader = READERS[peer.removesuffix(ALL_CORES)](path, threads)
     before, start = cpu_seconds(), time.perf_counter()

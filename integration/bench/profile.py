@@ -1,6 +1,6 @@
 """Profiles the CPU engine over the files of bench.py, for the compiler:   profile.py [--runs N]
 
-Writes cmd/vibeflight/default.pgo, which go build finds there: what the profile calls hot is inlined further.
+Writes cmd/vibeflight/default.pgo, which go build finds there: hot functions are inlined more.
 """
 import argparse
 import pathlib

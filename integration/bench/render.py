@@ -73,7 +73,7 @@ def table(head, rows):
 
 
 def pick(runs, **wanted):
-    """The first run that has these values, or None."""
+    """The first run with these values, or None."""
     return next((run for run in runs if all(run.get(key) == value for key, value in wanted.items())), None)
 
 

@@ -1,4 +1,4 @@
-"""Measures SQL beside DuckDB over a table of its own:   sql.py [--rounds N] [--features N]
+"""Measures SQL, and DuckDB over a table of its own: sql.py [--rounds N] [--features N]
 
 The server answers over Flight SQL from the parsed table; DuckDB, of the version that the server holds, answers in this process from a table
 that was made of the same rows beforehand. Both give Arrow tables, which are compared row by row before the rounds. They take turns, and the medians count.
@@ -45,7 +45,7 @@ def main():
         own = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
         own.execute(f"LOAD '{sql.FETCHED / 'spatial.duckdb_extension'}'")
         rows = sql.ask(client, f'SELECT * FROM "{path.name}"')
-        server.wait_until_saved(seconds=120)  # what is parsed goes to the cache behind the back of the client
+        server.wait_until_saved(seconds=120)  # parsed tables are saved to the cache in the background
         own.execute("CREATE TABLE t AS SELECT * FROM rows")
         print(f"{rows.num_rows:,} rows, {rows.nbytes / 1e6:.0f} MB; DuckDB {duckdb.__version__}; {options.rounds} rounds; medians, in milliseconds\n")
         print("| query | over Flight SQL | DuckDB's own table | ratio |\n| --- | --: | --: | --: |")
@@ -68,7 +68,7 @@ def timed(times, run):
 
 
 def compare(name, own, ours, theirs):
-    """Equal rows in any order, but for the last bits of sums of floats, which depend on the order of the additions."""
+    """Equal rows in any order, except for the last bits of sums of floats, which depend on the order of the additions."""
     if ours.num_rows == theirs.num_rows == 1:
         (a,), (b,) = (list(table.to_pylist()[0].values()) for table in (ours, theirs))
         if abs(a - b) > 1e-9 * abs(b):

@@ -1,4 +1,4 @@
-"""Measures the way from a cached table to a client:   wire.py [--rounds N] [--features N] [--batch-rows N] [--over tcp,tls,unix] [--streams 1,4]
+"""Measures the transfer of a cached table to a client: wire.py [--rounds N] [--features N] [--batch-rows N] [--over tcp,tls,unix] [--streams 1,4]
 
 pyarrow's own C++ Flight server, which has the table in memory, and `vibeflight serve`, which has it in its cache, send the same record batches to a pyarrow
 client that counts and drops them. They take turns, and the medians count. CPU-seconds are user and system time of the whole server process, the kernel's copying
@@ -40,7 +40,7 @@ class Peer(flight.FlightServerBase):
 
 
 def serve_peer(source, name, certificate, locations):
-    """Takes the table from the server of source, and serves it until stdin ends."""
+    """Gets the table from the server of source, and serves it until stdin ends."""
     with flight.connect(source) as client:
         table = client.do_get(flight.Ticket(name)).read_all()
     cert, key = (pathlib.Path(file).read_bytes() for file in certificate)
@@ -52,7 +52,7 @@ def serve_peer(source, name, certificate, locations):
 
 
 class Side:
-    """One of the two servers: its process, where it listens, and tickets for the whole table, for its parts and for one row."""
+    """One of the two servers: its process, its address, and tickets for the whole table, for its parts and for one row."""
 
     def __init__(self, pid, uri, trusted, whole, parts, row):
         self.pid, self.uri, self.whole, self.row, self.parts = pid, uri, flight.Ticket(whole), flight.Ticket(row), [flight.Ticket(part) for part in parts]
@@ -67,7 +67,7 @@ class Side:
 
 
 def drain(client, ticket):
-    """Reads a stream to its end, and gives the bytes and rows of its batches."""
+    """Reads a stream to its end, and returns the bytes and rows of its batches."""
     size = rows = 0
     for chunk in client.do_get(ticket):
         size += chunk.data.nbytes
@@ -76,14 +76,14 @@ def drain(client, ticket):
 
 
 def pull(side, client, tickets, streams):
-    """The whole table, so many streams at a time."""
+    """The whole table, over the given number of concurrent streams."""
     with concurrent.futures.ThreadPoolExecutor(streams) as pool:
         parts = list(pool.map(lambda ticket: drain(client, ticket), tickets))
     return [sum(part) for part in zip(*parts)]
 
 
 def measure(sides, streams, rounds):
-    """Takes turns, and gives (wall, server CPU, client CPU) of each round of each side, and the size of the table."""
+    """Runs both sides in turns, and returns (wall, server CPU, client CPU) of each round of each side, and the size of the table."""
     figures, sizes = {name: [] for name in sides}, set()
     clients = {name: side.connect() for name, side in sides.items()}
     for number in range(rounds + 1):
@@ -125,8 +125,8 @@ def report(over, streams, figures, size, allocated):
     for name in ("vibeflight", "pyarrow"):
         wall, _, client = median[name]
         cpu = sum(r[1] for r in figures[name]) / len(figures[name])  # ticks are coarse: the mean of all
-        beside = f"{ratio:.2f} | {allocated / size * 1e3:.2f} |" if name == "vibeflight" else "| |"
-        print(f"| {over}, {streams} | {name} | {size / wall / 1e6:.0f} | {cpu / size * GB:.3f} | {client / size * GB:.3f} | {beside}", flush=True)
+        ratios = f"{ratio:.2f} | {allocated / size * 1e3:.2f} |" if name == "vibeflight" else "| |"
+        print(f"| {over}, {streams} | {name} | {size / wall / 1e6:.0f} | {cpu / size * GB:.3f} | {client / size * GB:.3f} | {ratios}", flush=True)
 
 
 def main():
@@ -147,7 +147,7 @@ def main():
         certificate = make_certificate(temp)
         cache = folder / f"cache-{options.batch_rows}"
         flags = ["--no-sql", "--batch-rows", str(options.batch_rows)]
-        with Server(folder, *flags, cache=cache) as server:  # whoever comes next maps the table
+        with Server(folder, *flags, cache=cache) as server:  # the next server maps the table
             server.client().get_flight_info(flight.FlightDescriptor.for_path(name))
             if not server.action("stats")["cache"]["loads"]:
                 server.wait_until_saved(seconds=120)
@@ -176,7 +176,7 @@ def main():
 
 
 def compare(options, over, server, sides):
-    """Prints the lines of one kind of connection, and gives how long the first batch takes."""
+    """Prints the lines of one kind of connection, and returns the time until the first batch."""
     for streams in map(int, options.streams.split(",")):
         before = server.action("stats")["process"]["allocated_bytes"]
         figures, size = measure(sides, streams, options.rounds)

@@ -1,4 +1,4 @@
-"""Reads the corpus with vibeflight and with GDAL, and says where the tables differ.
+"""Reads the corpus with vibeflight and with GDAL, and reports where the tables differ.
 
     python integration/corpus/compare.py --out build/corpus [--only gml] [--binary bin/vibeflight]
 
@@ -89,7 +89,7 @@ def compare(ours, format, path):
     line = {"format": format, "path": path, "gdal": f"{rows(theirs['layers'])} rows" if "layers" in theirs else theirs["error"].replace("\n", " ")}
     error = None
     for mode in MODES:
-        if mode == "fail" or error is not None:  # what fail reads, the others read alike: readers/all has a test of it
+        if mode == "fail" or error is not None:  # what fail reads, the other modes read equally: readers/all tests that
             layers, deviations, error = ask(ours, path, mode)
         line[mode] = f"{rows(layers)} rows" if error is None else error
         line[f"{mode}_verdict"] = verdict(layers, error, theirs, folder)

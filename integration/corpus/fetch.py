@@ -3,7 +3,7 @@
     python integration/corpus/fetch.py            fetch the packages of packages.tsv, check each file with manifest.tsv
     python integration/corpus/fetch.py --update   write manifest.tsv again
 
-Packages come through the clients of their registries, as this machine has them set up.
+Packages come through the clients of their registries, as configured on this machine.
 """
 import argparse
 import csv
@@ -28,7 +28,7 @@ def table(name):
 
 
 def safe(path):
-    """Whether a path stays in its folder, and every system takes it."""
+    """Whether a path stays in its folder, and is valid on every system."""
     parts = path.split("/")
     return all(parts) and ".." not in parts and path.isprintable() and '"' not in path
 
@@ -40,11 +40,11 @@ def chosen(files):
         format = format_of(path, files[path])
         if format is None or counts.get(format, 0) >= MOST:
             continue
-        beside = siblings(path, files)
+        related = siblings(path, files)
         if format == "dbf" and path[:-4].lower() in {p[:-4].lower() for p in files if p.lower().endswith(".shp")}:
             continue  # a part of a shapefile
         counts[format] = counts.get(format, 0) + 1
-        yield path, format, beside
+        yield path, format, related
 
 
 def digest(content):
@@ -66,17 +66,17 @@ def remove_others(lines):
 
 
 def unpack(package, seen):
-    """Writes the files of a package that no package before has, and gives their lines of the manifest."""
+    """Writes the files of a package that no earlier package has, and returns their lines of the manifest."""
     written, name = {}, f"{package['source']}:{package['name']}"
     folder = FILES / folder_of(name)
     for archive in archives(CACHE, package):
         files = {p: c for p, c in members(package["source"], archive) if safe(p)}
-        for path, format, beside in chosen(files):
-            key = tuple(digest(files[p]) for p in (path, *beside))
+        for path, format, related in chosen(files):
+            key = tuple(digest(files[p]) for p in (path, *related))
             if key in seen:
                 continue
             seen.add(key)
-            for p in (path, *beside):
+            for p in (path, *related):
                 target = folder / p
                 if not target.exists() or target.read_bytes() != files[p]:
                     target.parent.mkdir(parents=True, exist_ok=True)

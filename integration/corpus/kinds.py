@@ -1,11 +1,11 @@
-"""Which files of a package belong to the corpus, and of which format each is."""
+"""Chooses the files of a package that belong to the corpus, and their formats."""
 import io
 import json
 import re
 import zipfile
 
 LARGEST = 4 << 20  # bytes of one file
-SIBLINGS = {  # files that say something of another one, by its extension
+SIBLINGS = {  # sibling files, by the extension of the main file
     "shp": ("shx", "dbf", "prj", "cpg"), "csv": ("csvt", "prj"), "tsv": ("csvt", "prj"),
     "dbf": ("cpg",), "gml": ("xsd",), "xml": ("xsd",),
 }
@@ -27,14 +27,14 @@ def extension(path):
 
 
 def siblings(path, names):
-    """The files of names that go with a file, which differ from it by the extension and in nothing but case."""
+    """The siblings of a file among names: they differ from it only in the extension and in case."""
     stem = path.rpartition(".")[0].lower()
     wanted = {f"{stem}.{e}" for e in SIBLINGS.get(extension(path), ())}
     return sorted(n for n in names if n != path and n.lower() in wanted)
 
 
 def format_of(path, content):
-    """The format by name and content; None where the file is of no interest."""
+    """The format by name and content, or None for other files."""
     name, text = path.rpartition("/")[2], bytes(content[:4096])
     format = FORMATS.get(extension(path.removesuffix(".gz")))
     if format is None or not content or len(content) > LARGEST or name.startswith("."):
@@ -50,7 +50,7 @@ def format_of(path, content):
 
 
 def is_geojson(content):
-    """Whether a file whose name says only JSON holds GeoJSON."""
+    """Whether a .json file is GeoJSON."""
     try:
         value = json.loads(content)
     except ValueError:
@@ -64,7 +64,7 @@ def is_gml(content):
 
 
 def holds_tables(content):
-    """Whether an archive has a file that we read."""
+    """Whether an archive has a file of a known format."""
     try:
         names = zipfile.ZipFile(io.BytesIO(content)).namelist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError):

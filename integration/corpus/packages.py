@@ -44,7 +44,7 @@ def pip(*kind):
 
 
 def fetch_crate(name, version, folder):
-    """Cargo fetches what a package needs: here one that needs this crate alone, and its dependencies."""
+    """Cargo fetches the dependencies of a package: here of one that depends only on this crate."""
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as project:
         (pathlib.Path(project) / "src").mkdir()
         (pathlib.Path(project) / "src" / "lib.rs").touch()
@@ -107,7 +107,7 @@ def version_of(source, archive):
 
 
 def members(source, archive):
-    """Paths and contents of the files in an archive whose names may be of interest."""
+    """Paths and contents of the files in an archive whose names may be of a known format."""
     if archive.suffix in (".whl", ".zip"):
         with zipfile.ZipFile(archive) as z:
             for info in z.infolist():

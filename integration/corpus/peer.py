@@ -1,4 +1,4 @@
-"""What GDAL makes of each file, kept below .corpus/gdal: GDAL does not change, the parser beside it does."""
+"""GDAL's table of each file, kept in .corpus/gdal, since GDAL changes less often than the parser."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ import pyogrio.raw  # before a process is forked, so that no child imports anyth
 SECONDS = 60  # for one file
 MEMORY = 4 << 30  # of one process
 DRIVERS = {"GeoJSON", "GeoJSONSeq", "CSV", "ESRI Shapefile", "KML", "LIBKML", "GML", "FlatGeobuf"}
-CSV = {  # GDAL has to be told what we find by ourselves
+CSV = {  # what vibeflight finds by itself and GDAL needs as an option
     "AUTODETECT_TYPE": "YES", "AUTODETECT_SIZE_LIMIT": "0", "KEEP_GEOM_COLUMNS": "NO",
     "X_POSSIBLE_NAMES": "x,lon,long,lng,longitude,easting", "Y_POSSIBLE_NAMES": "y,lat,latitude,northing",
     "GEOM_POSSIBLE_NAMES": "wkt,wkb,geom,geometry,the_geom,shape",
@@ -22,7 +22,7 @@ CSV = {  # GDAL has to be told what we find by ourselves
 
 
 def answer(path, folder):
-    """GDAL's answer about a file: a dictionary with its layers or its error; their tables lie in folder, as N.arrow."""
+    """GDAL's answer about a file: a dictionary with its layers or its error; their tables are in folder, as N.arrow."""
     kept = folder / "answer.json"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def answer(path, folder):
 
 
 def apart(work):
-    """What work gives in a process of its own, which may crash, hang or need too much memory."""
+    """The result of work in a separate process, which may crash, hang or need too much memory."""
     here, there = os.pipe()
     child = os.fork()
     if child == 0:

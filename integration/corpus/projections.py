@@ -1,4 +1,4 @@
-"""Reads every .prj of the corpus with vibeflight and with pyogrio, beside a shapefile of one point, and compares by pyproj's equality.
+"""Reads every .prj of the corpus with vibeflight and with pyogrio, next to a shapefile of one point, and compares by pyproj's equality.
 
     python integration/corpus/projections.py [--binary bin/vibeflight]
 
@@ -32,7 +32,7 @@ def texts():
 
 
 def system(text):
-    """A reference system; None where there is none, the error where PROJ reads none."""
+    """A reference system, None, or PROJ's error."""
     if not text:
         return None
     try:

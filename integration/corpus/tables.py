@@ -1,4 +1,4 @@
-"""How our layers differ from GDAL's: kinds of difference, from the worst on."""
+"""How our layers differ from GDAL's: kinds of difference, the worst first."""
 import json
 import math
 
@@ -55,7 +55,7 @@ def of_layer(ours, theirs, facts):
 
 
 def without_defaults(table):
-    """LIBKML writes -1 for what a placemark does not say, and 0 for extrude."""
+    """LIBKML writes -1 for a missing element of a placemark, and 0 for extrude."""
     for i, name in enumerate(table.column_names):
         if name in ("visibility", "tessellate", "extrude", "drawOrder"):
             said = pa.array([None if v == -1 or v == 0 and name == "extrude" else v for v in table[name].to_pylist()], table[name].type)
@@ -77,7 +77,7 @@ def of_geometry(ours, theirs):
 
 
 def of_shape(ours, theirs):
-    """How two geometries differ, as WKB; None where they do not: WKB can spell one geometry in two ways."""
+    """How two geometries in WKB differ, or None: WKB can encode one geometry in two ways."""
     try:
         a, b = (shapely.from_wkb(s, on_invalid="ignore") if s else None for s in (ours, theirs))
     except NotImplementedError:

@@ -1,10 +1,10 @@
-"""Collects the texts of .prj files and what GDAL makes of them, for tests that need neither.
+"""Collects the texts of .prj files and GDAL's reading of them, for tests without either.
 
     .venv/bin/python integration/crs/collect.py FOLDER… > readers/crs/testdata/prj.json
 
 Folders hold unpacked packages: source distributions of PyPI, packages of npm, source packages of
 Debian. Each text is kept once, with pyogrio's reference system of a shapefile that has it: a code,
-the WKT that GDAL writes, or null where it reads none.
+the WKT that GDAL writes, or null if it reads none.
 """
 import json
 import shutil

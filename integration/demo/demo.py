@@ -1,4 +1,4 @@
-"""The tour: two files, a server over them, what a client sees, and what it took beside GDAL. Leaves nothing running."""
+"""The tour: two files, a server over them, a client's view, and timings next to GDAL's. Nothing is left running."""
 import json
 import pathlib
 import statistics
@@ -127,7 +127,7 @@ def first(server):
         parses = server.action("stats")["parses"] + 1
         seconds = clock(lambda: client.do_get(flight.Ticket(NAME)).read_all())
         assert server.action("stats")["parses"] == parses, "this was no first read"
-        server.wait_until_saved(parses)  # else the next reader would share the cores with that
+        server.wait_until_saved(parses)  # otherwise the next reader would share the cores with it
         return seconds
 
     return reader

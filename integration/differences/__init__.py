@@ -1,4 +1,4 @@
-"""What GDAL and we read differently, on purpose: each file, our answer and GDAL's. DIFFERENCES.md says why."""
+"""Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
 from . import csv, dbf, flatgeobuf, geojson, gml, kml, shapefile
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md

@@ -1,4 +1,4 @@
-"""One file that GDAL and we read differently, and both answers."""
+"""One file that GDAL and vibeflight read differently, and both answers."""
 import datetime
 import typing
 
@@ -14,7 +14,7 @@ class Difference(typing.NamedTuple):
     gdal: dict | str
     extension: str
     siblings: dict = {}  # contents of the sibling files, by extension
-    columns: bool = False  # whether there are other columns, of which nothing is said here
+    columns: bool = False  # whether there are other columns, which are not compared
     settings: dict = {}  # GDAL's open options
 
     @property

@@ -1,4 +1,4 @@
-"""CSV. GDAL is told to find types, and where geometry is."""
+"""CSV. GDAL gets options to find types and the geometry."""
 import datetime
 
 from .case import ERROR, NEW_YEAR, UTC, Difference

@@ -30,6 +30,6 @@ DIFFERENCES = [
     file("column twice", "bad-twice", ERROR, {"n": ("int32", [2])}),
     file("boolean of two", "bad-bool", ERROR, {"b": ("bool", [True])}),
     file("kind of another name", "bad-kind", ERROR, {"geometry": [POINT]}),
-    file("position behind the last ring", "bad-end", ERROR, {"geometry": ["POLYGON ((0 0, 1 0, 1 1, 0 0))"]}),
+    file("position after the last ring", "bad-end", ERROR, {"geometry": ["POLYGON ((0 0, 1 0, 1 1, 0 0))"]}),
     file("cut feature", "bad-cut", ERROR, "error: .*reading feature"),
 ]

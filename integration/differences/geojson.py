@@ -54,7 +54,7 @@ DIFFERENCES = [
     # identifiers and columns
     difference("integer ids", collection(feature('{"v":1}', members='"id":7,')),
                {"id": ("int64", [7]), "v": ("int32", [1])}, {"v": ("int32", [1])}),
-    difference("id beside a property id", collection(feature('{"id":1}', members='"id":"a7",')),
+    difference("id next to a property id", collection(feature('{"id":1}', members='"id":"a7",')),
                {"feature_id": ("string", ["a7"]), "id": ("int32", [1])}, {"id": ("int32", [1])}),
     difference("order of columns", collection(feature('{"a":1}'), feature('{"b":2,"a":3}')),
                {"a": ("int32", [1, 3]), "b": ("int32", [None, 2])}, {"b": ("int32", [None, 2]), "a": ("int32", [1, 3])}),

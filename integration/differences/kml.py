@@ -10,7 +10,7 @@ def document(inside):
 
 
 def placemarks(name, inside, ours, gdal):
-    """A document with a placemark for each text, of which only some columns are looked at."""
+    """A document with a placemark for each text, of which only some columns are compared."""
     texts = [inside] if isinstance(inside, str) else inside
     return Difference(name, document("".join(f"<Placemark>{t}</Placemark>" for t in texts)), ours, gdal, "kml", columns=True)
 

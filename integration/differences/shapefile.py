@@ -26,7 +26,7 @@ DIFFERENCES = [
     shapes("all orientations wrong", 5, [polygon(SHELL[::-1], HOLE[::-1])],
            {"geometry": ["POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (1 1, 1 2, 2 2, 2 1, 1 1))"]},
            {"geometry": ["POLYGON ((1 1, 1 2, 2 2, 2 1, 1 1), (0 0, 4 0, 4 4, 0 4, 0 0))"]}),
-    shapes("measure behind records without", 11, [point_zm(1, 2, 3, -1e39), point_zm(1, 2, 3, 7)],
+    shapes("measure after records without", 11, [point_zm(1, 2, 3, -1e39), point_zm(1, 2, 3, 7)],
            {"geometry": ["POINT Z (1 2 3)", "POINT ZM (1 2 3 7)"]}, {"geometry": ["POINT Z (1 2 3)", "POINT Z (1 2 3)"]}),
     shapes("no index", 1, [point(1, 2)], {"geometry": ["POINT (1 2)"]}, "error: .*SHAPE_RESTORE_SHX", index=False),
     shapes("fewer records than shapes", 1, [point(1, 2), point(3, 4)], ERROR, {"geometry": ["POINT (1 2)"]}, attributes=1),

@@ -15,8 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// Formats is every format, in the order in which they are asked whether a file is theirs: those
-// whose first bytes say most stand first.
+// Formats returns every format, in the order in which they are asked whether a file is theirs:
+// those whose first bytes say most stand first.
 func Formats() readers.Registry {
 	return readers.Registry{
 		arrowipc.Format(),

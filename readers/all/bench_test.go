@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// BenchmarkColumns reads files of 1,000 to 16,000 columns, half of which change their type behind
+// BenchmarkColumns reads files of 1,000 to 16,000 columns, half of which change their type after
 // the first batch: ns/column should stay what it is.
 func BenchmarkColumns(b *testing.B) {
 	for _, w := range wides {
@@ -29,7 +29,7 @@ func BenchmarkColumns(b *testing.B) {
 	}
 }
 
-// changing is a file whose first record has all columns, the second the even ones as text, the
+// changing returns a file whose first record has all columns, the second the even ones as text, the
 // third none.
 func (w wide) changing(columns int) (readers.Format, readertest.Input) {
 	in := readertest.Input{Name: w.name, Options: w.options, Limits: readers.Limits{BatchRows: 1, Workers: 1}}

@@ -43,8 +43,8 @@ var growings = []columnGrowth{
 	},
 }
 
-// text gives the file with a malformed row at a number, or none if that is negative, and the offset
-// at which row number at begins.
+// text returns the file with a malformed row at a number, or none if that is negative, and the
+// offset at which row number at begins.
 func (g columnGrowth) text(rows, bad, at int) (string, int64) {
 	var b strings.Builder
 	b.WriteString(g.head)

@@ -74,7 +74,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// folder is where a format lies.
+// folder returns where a format is.
 func folder(f readers.Format) string {
 	if f.Name == "arrow" {
 		return "arrowipc"

@@ -22,7 +22,7 @@ type wide struct {
 	head, first, field string // field is formatted with the number of a column, twice
 	behind             string // the first record
 	short, tail        string
-	opening, text      string // of a record behind the first one, and a value that is no number
+	opening, text      string // of a record after the first one, and a value that is no number
 }
 
 var wides = []wide{
@@ -120,7 +120,7 @@ func TestWideParts(t *testing.T) {
 	}
 }
 
-// everything is all slices of the attributes.
+// everything returns all slices of the attributes.
 func everything(t *readers.Table) []byte {
 	var b bytes.Buffer
 	for _, batch := range t.Batches {

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// workers is the engine with several workers.
+// workers returns the engine with several workers.
 func workers() readertest.Variant {
 	return readertest.Variant{Name: "workers", Parser: func(l readers.Layout, size int) readers.Parser {
 		return readertest.Limited(arrowipc.Format().CPU(l), 1+size%4, 0)

@@ -17,13 +17,13 @@ import (
 type file struct {
 	plan   *records.Plan
 	schema message
-	to     int64 // where the stream ends at the latest
+	to     int64 // latest end of the stream
 }
 
-// leastRows may be in a batch whatever its size: those of a column of nulls take no byte.
-const leastRows = 4 << 20
+// minRows may be in a batch of any size, since rows of a column of nulls take no bytes.
+const minRows = 4 << 20
 
-// open reads the schema. at is where an error is.
+// open reads the schema. at is the offset of an error.
 func (f *file) open(src *source.File) (at int64, err error) {
 	from, to, at, err := bounds(src)
 	if err != nil {
@@ -58,13 +58,13 @@ func (f *file) open(src *source.File) (at int64, err error) {
 	})
 }
 
-// reader is Arrow's, behind the schema.
+// reader is Arrow's, after the schema.
 func (f *file) reader(src *source.File, room *records.Allocator, messages ...message) (*ipc.Reader, error) {
 	return ipc.NewReaderFromMessageReader(&queue{src: src, rest: append([]message{f.schema}, messages...)},
 		ipc.WithAllocator(room))
 }
 
-// loads gives the record batches.
+// loads returns the record batches.
 func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits, _ records.Rows,
 	put func(records.Load) error,
 ) error {
@@ -94,7 +94,7 @@ func (f *file) loads(_ context.Context, src *source.File, limits readers.Limits,
 			if series == nil {
 				load.Do = func() (records.Batch, error) { return f.alone(src, limits, m) }
 			} else {
-				// One behind the other: a dictionary is that of the batches behind it.
+				// One after the other: a dictionary is that of the batches after it.
 				batch, err := series.next(m)
 				if err != nil {
 					return parser.Fault(src, limits, m.at, err)
@@ -122,7 +122,7 @@ func (f *file) alone(src *source.File, limits readers.Limits, m message) (record
 	return batchOf(r, m, room)
 }
 
-// batchOf gives the next batch of a reader.
+// batchOf returns the next batch of a reader.
 func batchOf(r *ipc.Reader, m message, room *records.Allocator) (records.Batch, error) {
 	if !r.Next() {
 		if err := r.Err(); err != nil {
@@ -132,7 +132,7 @@ func batchOf(r *ipc.Reader, m message, room *records.Allocator) (records.Batch, 
 	}
 	rec := r.Record()
 	n := rec.NumRows()
-	if n < 0 || n > max(leastRows, 8*(room.Used()+m.body)) {
+	if n < 0 || n > max(minRows, 8*(room.Used()+m.body)) {
 		return records.Batch{}, fmt.Errorf("%d rows in a batch of %d bytes", n, m.body)
 	}
 	b := records.Batch{Rows: int(n), From: m.at, To: m.end(), Arrays: make([]arrow.ArrayData, rec.NumCols())}
@@ -143,7 +143,7 @@ func batchOf(r *ipc.Reader, m message, room *records.Allocator) (records.Batch, 
 	return b, nil
 }
 
-// series reads batches one behind the other, with the dictionaries between them.
+// series reads batches one after the other, with the dictionaries between them.
 type series struct {
 	queue  *queue
 	room   *records.Allocator

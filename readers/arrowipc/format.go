@@ -6,10 +6,10 @@
 //	stream   schema | dictionary or record batch … | [00000000]
 //	message  ffffffff | length, 4 bytes | Message, a flatbuffer, padded | body
 //
-// The first 4 bytes of a message may be missing, as writers before Arrow 0.15 left them out. Bodies
-// may be compressed with LZ4 or Zstandard. Which columns a table gets is for
-// readers/internal/records to say. Feather 1, tensors and files of other schemas behind the first
-// one are refused. docs/formats/arrow.md has the whole list.
+// The first 4 bytes of a message may be missing, as in files from before Arrow 0.15. Bodies
+// may be compressed with LZ4 or Zstandard. readers/internal/records determines the columns of a
+// table. Feather 1, tensors and files of other schemas after the first one are refused.
+// docs/formats/arrow.md has the whole list.
 package arrowipc
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const formatName = "arrow"
 
-// Format is Arrow IPC.
+// Format returns Arrow IPC.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,

@@ -26,18 +26,18 @@ const (
 	continuation = 0xffffffff
 )
 
-// message is where a message lies.
+// message is where a message is.
 type message struct {
 	at       int64 // of its first byte
 	metadata int64 // of its flatbuffer
 	length   int64 // of that
-	body     int64 // bytes behind it
+	body     int64 // bytes after it
 	kind     ipc.MessageType
 }
 
 func (m message) end() int64 { return m.metadata + m.length + m.body }
 
-// bounds gives where the stream of a file begins and where it ends at the latest. The offset is
+// bounds returns where the stream of a file begins and where it ends at the latest. The offset is
 // that of an error.
 func bounds(src *source.File) (from, to, at int64, err error) {
 	head, err := src.Head(headBytes)
@@ -68,7 +68,7 @@ func bounds(src *source.File) (from, to, at int64, err error) {
 	return headBytes, src.Size - trailerBytes - length, 0, nil
 }
 
-// read fills p with bytes that are there, as somebody has checked.
+// read fills p with bytes that are known to exist.
 func read(src *source.File, p []byte, at int64) error {
 	n, err := src.ReadAt(p, at)
 	if n == len(p) {
@@ -83,7 +83,7 @@ func read(src *source.File, p []byte, at int64) error {
 // next reads the head of the message at an offset of a stream that ends at to. ok is false at the
 // end of the stream.
 //
-// A stream that ends between two messages is whole: writers of pipes leave the mark of the end out.
+// A stream that ends between two messages is complete: writers to pipes omit the end mark.
 func next(src *source.File, at, to int64) (m message, ok bool, err error) {
 	if at == to {
 		return m, false, nil
@@ -128,7 +128,7 @@ func wordAt(src *source.File, at, to int64) (v uint32, behind int64, err error) 
 	return binary.LittleEndian.Uint32(b[:]), at + 4, err
 }
 
-// load gives a message with its body.
+// load returns a message with its body.
 func (m message) load(src *source.File) (*ipc.Message, error) {
 	b := make([]byte, m.length+m.body)
 	if err := read(src, b, m.metadata); err != nil {
@@ -144,7 +144,7 @@ type queue struct {
 	last *ipc.Message
 }
 
-// Message gives the next one, or io.EOF.
+// Message returns the next one, or io.EOF.
 func (q *queue) Message() (*ipc.Message, error) {
 	if len(q.rest) == 0 {
 		return nil, io.EOF

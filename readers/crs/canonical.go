@@ -32,7 +32,7 @@ func (s *System) isCalled(name string) bool {
 	return false
 }
 
-// byName is the numbers of the systems that have a name or an alias.
+// byName returns the numbers of the systems that have a name or an alias.
 func byName(name string) []int {
 	var found []int
 	name = canonical(name)
@@ -44,8 +44,8 @@ func byName(name string) []int {
 	return found
 }
 
-// canonical is a name in lower case without blanks and punctuation, which are what the spellings of
-// one name differ by: "WGS 84 / UTM zone 33N", "WGS_84_UTM_zone_33N".
+// canonical returns a name in lower case without blanks and punctuation, which are what the
+// spellings of one name differ by: "WGS 84 / UTM zone 33N", "WGS_84_UTM_zone_33N".
 func canonical(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

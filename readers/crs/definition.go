@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// definition is what a definition says, in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in PROJJSON, as
-// far as it decides where positions are.
+// definition is the part of a definition, in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in PROJJSON,
+// that determines the places of positions.
 type definition struct {
 	kind       Kind
 	name       string
 	dimensions int
-	id         ID   // that the outermost node states, if the registry has it
+	id         ID   // of the outermost node, if it is in the registry
 	axes       bool // it says which axes there are
 	northFirst bool // they are north, then east
 
@@ -36,7 +36,7 @@ var wktKinds = map[string]Kind{
 	"COMPD_CS": Compound, "COMPOUNDCRS": Compound,
 }
 
-// define reads a text of WKT. ok is false where it lacks what a definition needs.
+// define reads a text of WKT. ok is false if a required part is missing.
 func define(text string) (d *definition, ok bool) {
 	nodes, err := parseWKT(text)
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *definition) ofEarth(n *node) bool {
 	return d.major > 0 && d.minor > 0
 }
 
-// setEllipsoid takes the semi-major axis and the inverse flattening, 0 for a sphere.
+// setEllipsoid sets the semi-major axis and the inverse flattening, which is 0 for a sphere.
 func (d *definition) setEllipsoid(major, inverse float64) {
 	d.major, d.minor = major, major
 	if inverse != 0 {
@@ -202,7 +202,7 @@ func isAngle(key string) bool {
 	return false
 }
 
-// unitOf is the factor of a node's unit, its own or that of its first axis.
+// unitOf returns the factor of a node's unit, its own or that of its first axis.
 func unitOf(n *node, without float64) float64 {
 	keywords := []string{"UNIT", "ANGLEUNIT", "LENGTHUNIT", "SCALEUNIT"}
 	if u := n.child(keywords...); u != nil {
@@ -222,7 +222,7 @@ func firstIsNorth(n *node) bool {
 	return axis != nil && strings.EqualFold(axis.text(1), "north")
 }
 
-// canonicalMethod is the name of a projection without what its spellings differ by.
+// canonicalMethod returns the name of a projection in a form that is the same for all spellings.
 func canonicalMethod(name string) string {
 	key := canonical(name)
 	for _, end := range []string{"1sp", "2sp"} {
@@ -237,7 +237,7 @@ func canonicalMethod(name string) string {
 	return key
 }
 
-// canonicalParameter is the name of a parameter. WKT 1 names one by several words.
+// canonicalParameter returns the name of a parameter. WKT 1 names one by several words.
 func canonicalParameter(name string) string {
 	switch key := canonical(name); key {
 	case "longitudeofcenter", "longitudeoforigin":

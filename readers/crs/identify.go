@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Identify finds the system of the registry that a WKT or PROJJSON defines, as PROJ does: by the
-// code that the text states, if name or parameters agree with it, else by its name and parameters.
-// A name alone does not do, since two systems may have it.
+// Identify finds the system of the registry that a WKT or PROJJSON defines, like PROJ: by the code
+// in the text, if name or parameters agree with it, else by its name and parameters. A name alone
+// is not enough, since two systems may share it.
 func Identify(text string) (ID, bool) {
 	if d, ok := defined(text); ok {
 		return d.identify()
@@ -21,7 +21,7 @@ func Identify(text string) (ID, bool) {
 	return ID{}, false
 }
 
-// defined reads a definition; ok is false for a text that is none.
+// defined reads a definition; ok is false for a text that is not one.
 func defined(text string) (d *definition, ok bool) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {
@@ -64,15 +64,15 @@ func (d *definition) identifyParts() (ID, bool) {
 	return n.ID, ok
 }
 
-// agrees reports whether a system that a text names by code can be the one that it defines.
+// agrees reports whether the system of a text's code can be the one that the text defines.
 func (d *definition) agrees(s *System) bool {
 	return s.isCalled(canonical(d.name)) || d.equals(s)
 }
 
-// best is the system among some that a definition defines: EPSG's before others, one in use before
-// a deprecated one, one of exactly this name before one of another spelling, one of the axes that
-// the text states. Of equal ones PROJ takes that of the shortest name, which is that of the usual
-// axes: "ETRS89 / UTM zone 32N" and "ETRS89 / UTM zone 32N (N-E)".
+// best returns the best match for a definition: EPSG's before others, one in use before a
+// deprecated one, one of exactly this name before another spelling, one with the axes in the text.
+// Of equal ones PROJ prefers the shortest name, which has the usual axes: "ETRS89 / UTM zone 32N"
+// and "ETRS89 / UTM zone 32N (N-E)".
 func best(d *definition, candidates []int) (ID, bool) {
 	type ranked struct {
 		System
@@ -105,7 +105,7 @@ func best(d *definition, candidates []int) (ID, bool) {
 	return ID{}, false
 }
 
-// withEllipsoid is the systems of EPSG that a definition without a name can be.
+// withEllipsoid returns the systems of EPSG that a definition without a name can be.
 func withEllipsoid(d *definition) []int {
 	var found []int
 	for i := range registry().count() {
@@ -117,7 +117,7 @@ func withEllipsoid(d *definition) []int {
 	return found
 }
 
-// equals reports whether a definition is that of a system, in any of the forms that it has.
+// equals reports whether a definition is that of a system, in any of its forms.
 func (d *definition) equals(s *System) bool {
 	if s.Kind != d.kind || s.Dimensions != d.dimensions {
 		return false
@@ -131,7 +131,7 @@ func (d *definition) equals(s *System) bool {
 	return false
 }
 
-// tolerance is PROJ's, of numbers that should be the same.
+// tolerance is PROJ's relative tolerance for equal numbers.
 const tolerance = 1e-10
 
 func near(a, b float64) bool {
@@ -195,7 +195,7 @@ var namesOfDatums = sync.OnceValue(func() *keys {
 	return &k
 })
 
-// datumsOf is the numbers of the datums that have a name in canonical form.
+// datumsOf returns the numbers of the datums that have a name in canonical form.
 func datumsOf(key string) []int {
 	var found []int
 	for i := range namesOfDatums().numbers(key) {

@@ -31,7 +31,8 @@ func newKeys(fill func(add func(key string, number int))) keys {
 	return k
 }
 
-// numbers gives those of a key, ascending. Another key may have the same hash: the caller compares.
+// numbers returns those of a key, ascending. Another key may have the same hash: the caller
+// compares.
 func (k *keys) numbers(key string) iter.Seq[int] {
 	hash := maphash.String(k.seed, key)
 	at, _ := slices.BinarySearchFunc(k.entries, hash, func(e keyEntry, h uint64) int {

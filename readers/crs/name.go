@@ -37,7 +37,7 @@ type Name struct {
 // for a code that the registry does not have.
 func ParseName(text string) (n Name, ok bool) {
 	lower := strings.ToLower(strings.TrimSpace(text))
-	if len(lower) > mostNameBytes {
+	if len(lower) > maxNameBytes {
 		return Name{}, false
 	}
 	if part, ok := strings.CutPrefix(lower, "urn:adv:crs:"); ok {
@@ -59,8 +59,8 @@ func ParseName(text string) (n Name, ok bool) {
 	return shortName(lower)
 }
 
-// mostNameBytes is how long a name may be: two URLs of a compound one, and some more.
-const mostNameBytes = 1024
+// maxNameBytes is how long a name may be: two URLs of a compound one, and some more.
+const maxNameBytes = 1024
 
 // LooksOfficial reports a text that has the form of an OGC URN or URL, whether ParseName reads it
 // or not: a file with one that is not read may have its axes in either order.
@@ -73,7 +73,7 @@ func LooksOfficial(text string) bool {
 	return ok && !strings.HasPrefix(page, "gml/")
 }
 
-// urn is a lower-case urn of OGC after "urn:ogc:def:".
+// urn returns a lower-case urn of OGC after "urn:ogc:def:".
 func urn(lower string) (rest string, ok bool) {
 	for _, prefix := range []string{"urn:ogc:def:", "urn:x-ogc:def:", "urn:opengis:def:"} {
 		if rest, ok = strings.CutPrefix(lower, prefix); ok {
@@ -87,7 +87,7 @@ func urn(lower string) (rest string, ok bool) {
 	return "", false
 }
 
-// opengisPage is a lower-case URL of opengis.net after the host.
+// opengisPage returns a lower-case URL of opengis.net after the host.
 func opengisPage(lower string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(lower, "http://")
 	if !ok {
@@ -104,7 +104,7 @@ func urnName(part string) (Name, bool) {
 		var members []ID
 		for member := range strings.SplitSeq(list, ",") {
 			id, ok := join(strings.Split(strings.TrimPrefix(member, "crs:"), ":"))
-			if !ok || len(members) == mostMembers || !strings.HasPrefix(member, "crs:") {
+			if !ok || len(members) == maxMembers || !strings.HasPrefix(member, "crs:") {
 				return Name{}, false
 			}
 			members = append(members, id)
@@ -118,8 +118,8 @@ func urnName(part string) (Name, bool) {
 	return official(join(strings.Split(part, ":")))
 }
 
-// mostMembers is how many parts a compound name may have.
-const mostMembers = 2
+// maxMembers is how many parts a compound name may have.
+const maxMembers = 2
 
 // pageName reads "def/crs/EPSG/0/4326", "def/crs-compound?1=…&2=…" or "gml/srs/epsg.xml#4326".
 func pageName(page string) (Name, bool) {
@@ -221,10 +221,10 @@ func official(id ID, ok bool) (Name, bool) {
 	return n, ok
 }
 
-// compound is a horizontal system with a vertical one: the registered system of both, if there is
-// one.
+// compound returns a horizontal system with a vertical one: the registered system of both, if there
+// is one.
 func compound(members []ID, isOfficial bool) (Name, bool) {
-	if len(members) != mostMembers {
+	if len(members) != maxMembers {
 		return Name{}, false
 	}
 	horizontal, _ := Lookup(members[0].Authority, members[0].Code)

@@ -103,7 +103,7 @@ func (m measure) times(without float64) float64 {
 
 func defineJSON(text []byte) (*definition, bool) {
 	var c jsonCRS
-	if len(text) > mostWKTBytes || json.Unmarshal(text, &c) != nil {
+	if len(text) > maxWKTBytes || json.Unmarshal(text, &c) != nil {
 		return nil, false
 	}
 	return c.define()

@@ -54,7 +54,7 @@ type System struct {
 // ID is the authority and the code of a system, as the registry spells them.
 type ID struct{ Authority, Code string }
 
-// String is "EPSG:4326".
+// String returns "EPSG:4326".
 func (id ID) String() string { return id.Authority + ":" + id.Code }
 
 // Lookup finds a system by its authority and code; letters may be of either case.
@@ -68,28 +68,29 @@ func Lookup(authority, code string) (System, bool) {
 	return System{}, false
 }
 
-// ID is the name of the system.
+// ID returns the name of the system.
 func (s *System) ID() ID { return ID{s.Authority, s.Code} }
 
-// PROJJSON is the definition of a system of the registry.
+// PROJJSON returns the definition of a system of the registry.
 func (s *System) PROJJSON() json.RawMessage {
 	return json.RawMessage(registry().definitions.line(s.number))
 }
 
-// WKT1 is the definition of a system in the WKT 1 of GDAL, "" for one that WKT 1 cannot define.
+// WKT1 returns the definition of a system in the WKT 1 of GDAL, "" for one that WKT 1 cannot
+// define.
 func (s *System) WKT1() string {
 	_, gdal := s.texts()
 	return gdal
 }
 
-// texts are the definitions in the WKT 1 of ESRI and of GDAL.
+// texts returns the definitions in the WKT 1 of ESRI and of GDAL.
 func (s *System) texts() (esri, gdal string) {
 	esri, gdal, _ = strings.Cut(registry().texts.line(s.number), "\t")
 	return esri, gdal
 }
 
-// PROJJSON is the definition of a registered system, or of a compound one by the codes of its parts
-// (25832+7837).
+// PROJJSON returns the definition of a registered system, or of a compound one by the codes of its
+// parts (25832+7837).
 func PROJJSON(authority, code string) (json.RawMessage, bool) {
 	if s, ok := Lookup(authority, code); ok {
 		return s.PROJJSON(), true
@@ -101,7 +102,7 @@ func PROJJSON(authority, code string) (json.RawMessage, bool) {
 	return compoundJSON(&horizontal, &vertical), true
 }
 
-// parts are the systems that a compound one is made of, by their codes.
+// parts returns the systems that a compound one is made of, by their codes.
 func parts(authority, code string) (horizontal, vertical System, ok bool) {
 	first, second, _ := strings.Cut(code, "+")
 	horizontal, ok1 := Lookup(authority, first)
@@ -110,7 +111,7 @@ func parts(authority, code string) (horizontal, vertical System, ok bool) {
 		(horizontal.Kind == Projected || horizontal.Kind == Geographic)
 }
 
-// compoundJSON is the PROJJSON of a compound system without a code, as PROJ writes it.
+// compoundJSON returns the PROJJSON of a compound system without a code, as PROJ writes it.
 func compoundJSON(horizontal, vertical *System) json.RawMessage {
 	type members struct {
 		Schema     json.RawMessage   `json:"$schema"`
@@ -142,8 +143,8 @@ func NorthFirst(authority, code string) bool {
 	return ok && horizontal.NorthFirst
 }
 
-// Dimensions is the number of axes of a registered system, with those of each part of a compound
-// one; 0 for an unknown system.
+// Dimensions returns the number of axes of a registered system, with those of each part of a
+// compound one; 0 for an unknown system.
 func Dimensions(authority, code string) int {
 	if s, ok := Lookup(authority, code); ok {
 		return s.Dimensions
@@ -184,8 +185,8 @@ var registry = sync.OnceValue(func() *index {
 	return r
 })
 
-// lineStarts is where each line of text from an offset on begins, and where the last one ends. Each
-// ends with a line feed.
+// lineStarts returns where each line of text from an offset on begins, and where the last one ends.
+// Each ends with a line feed.
 func lineStarts(text string, at int) []uint32 {
 	starts := []uint32{uint32(at)}
 	for at < len(text) {
@@ -199,10 +200,10 @@ func lineStarts(text string, at int) []uint32 {
 	return starts
 }
 
-// count is the number of systems.
+// count returns the number of systems.
 func (r *index) count() int { return len(r.systems) - 1 }
 
-// system is the one of a number.
+// system returns the one of a number.
 func (r *index) system(n int) System {
 	line := r.text[r.systems[n] : r.systems[n+1]-1]
 	next := func() (field string) {
@@ -217,7 +218,7 @@ func (r *index) system(n int) System {
 	return s
 }
 
-// aliases are the other names of the system.
+// aliases returns the other names of the system.
 func (s *System) aliases() iter.Seq[string] {
 	if s.others == "" {
 		return func(func(string) bool) {}
@@ -225,7 +226,7 @@ func (s *System) aliases() iter.Seq[string] {
 	return strings.SplitSeq(s.others, "\t")
 }
 
-// datum is the names of the datum or ellipsoid of a number.
+// datum returns the names of the datum or ellipsoid of a number.
 func (r *index) datum(n int) iter.Seq[string] {
 	return strings.SplitSeq(strings.TrimSuffix(r.text[r.datums[n]:r.datums[n+1]], "\n"), "\t")
 }
@@ -261,7 +262,7 @@ func newBlocks(packed []byte, directory string) blocks {
 	return b
 }
 
-// line is the line of a number.
+// line returns the line of a number.
 func (b *blocks) line(n int) string {
 	i := sort.SearchInts(b.first, n+1) - 1
 	l, n := b.blocks[i](), n-b.first[i]

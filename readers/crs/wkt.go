@@ -14,11 +14,11 @@ type node struct {
 	round   bool // it has round brackets, which PROJ does not read
 }
 
-// Bounds of a text that somebody else wrote.
+// Limits of untrusted text.
 const (
-	mostWKTBytes = 1 << 20
-	mostWKTDepth = 32
-	mostWKTNodes = 20000
+	maxWKTBytes = 1 << 20
+	maxWKTDepth = 32
+	maxWKTNodes = 20000
 )
 
 var errWKT = errors.New("no well-known text")
@@ -33,7 +33,7 @@ type wktReader struct {
 // parseWKT reads a text of one node; the nodes that ESRI has after it, joined by commas, are
 // others.
 func parseWKT(text string) ([]node, error) {
-	if len(text) > mostWKTBytes {
+	if len(text) > maxWKTBytes {
 		return nil, errWKT
 	}
 	r := &wktReader{text: text}
@@ -68,7 +68,7 @@ func (r *wktReader) take(c byte) bool {
 	return false
 }
 
-// word is a run of letters, digits and what numbers have.
+// word returns a run of letters, digits and what numbers have.
 func (r *wktReader) word() string {
 	r.space()
 	start := r.p
@@ -78,7 +78,7 @@ func (r *wktReader) word() string {
 	return r.text[start:r.p]
 }
 
-// quoted is the rest of a text after its quote; a doubled quote is one.
+// quoted returns the rest of a text after its quote; a doubled quote is one.
 func (r *wktReader) quoted() (string, error) {
 	var b strings.Builder
 	for {
@@ -98,7 +98,7 @@ func (r *wktReader) quoted() (string, error) {
 
 func (r *wktReader) node(depth int) (node, error) {
 	n := node{keyword: strings.ToUpper(r.word())}
-	if r.nodes++; n.keyword == "" || depth > mostWKTDepth || r.nodes > mostWKTNodes {
+	if r.nodes++; n.keyword == "" || depth > maxWKTDepth || r.nodes > maxWKTNodes {
 		return node{}, errWKT
 	}
 	if n.round = r.take('('); !n.round && !r.take('[') {
@@ -139,7 +139,7 @@ func (r *wktReader) value(n *node, depth int) error {
 	return nil
 }
 
-// child is the first node inside that has one of these names.
+// child returns the first node inside that has one of these names.
 func (n *node) child(keywords ...string) *node {
 	for i := range n.nodes {
 		for _, k := range keywords {
@@ -151,7 +151,7 @@ func (n *node) child(keywords ...string) *node {
 	return nil
 }
 
-// text is a value, "" where there is none.
+// text returns a value, "" where there is none.
 func (n *node) text(i int) string {
 	if n == nil || i >= len(n.values) {
 		return ""
@@ -165,7 +165,7 @@ func (n *node) isNumber(i int) bool {
 	return err == nil
 }
 
-// number is a value as a number, or what is assumed without one.
+// number returns a value as a number, or what is assumed without one.
 func (n *node) number(i int, without float64) float64 {
 	v, err := strconv.ParseFloat(n.text(i), 64)
 	if err != nil {
@@ -174,7 +174,7 @@ func (n *node) number(i int, without float64) float64 {
 	return v
 }
 
-// id is the authority and the code that the node states.
+// id returns the authority and the code that the node states.
 func (n *node) id() (ID, bool) {
 	c := n.child("AUTHORITY", "ID")
 	if c == nil || len(c.values) < 2 {

@@ -12,17 +12,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// A block is some records whose fields package fields has found. It is read a column at a time:
-// where a field ends is known, and nothing depends on the column next to it. What can go wrong with
-// a record is looked at first, so that no row of a block is ever taken back: the number of its
-// fields and its quotes when the block is found, then its encoding, then its geometry. A record
-// that is not in a block is read by itself, and says what is wrong with it.
+// A block is a group of records whose fields package fields has found. It is read a column at a
+// time, since the ends of fields are known and columns do not depend on each other. Records are
+// checked first, so that no row of a block has to be removed: the number of fields and the quotes
+// when the block is found, then the encoding, then the geometry. A record outside of blocks is read
+// by itself, and returns the error if it is malformed.
 
-// mostMisses bounds how many records are read by themselves before a block is tried again.
-const mostMisses = 64
+// maxMisses bounds the number of records that are read by themselves before a block is tried again.
+const maxMisses = 64
 
-// block reads the records at p that make a block, and gives the index behind them: p where there
-// are none.
+// block reads the records at p that form a block, and returns the index after them: p if there are
+// none.
 func (s *scanner) block(p int) int {
 	if s.single > 0 {
 		s.single--
@@ -36,7 +36,7 @@ func (s *scanner) block(p int) int {
 		n = s.geometries(p, n)
 	}
 	if n == 0 {
-		s.misses = min(2*s.misses+1, mostMisses)
+		s.misses = min(2*s.misses+1, maxMisses)
 		s.single = s.misses
 		return p
 	}
@@ -59,8 +59,7 @@ func (s *scanner) block(p int) int {
 	return p + int(x.Starts[int(x.Records[n-1])+len(s.fields)])
 }
 
-// find finds the records of the block at p that may be read into the chunk at hand, and gives how
-// many they are.
+// find finds the records of the block at p that fit the current chunk, and returns their number.
 func (s *scanner) find(p int) int {
 	at := s.Base + int64(p)
 	room := min(int64(s.N-p), s.stop-at, s.Most, fields.Most)
@@ -83,15 +82,15 @@ func (s *scanner) find(p int) int {
 	return n
 }
 
-// span is where field i of record r begins and ends, quotes included, in the block at p.
+// span returns where field i of record r begins and ends, quotes included, in the block at p.
 func (s *scanner) span(p, r, i int) (from, end int) {
 	x := s.index
 	k := int(x.Records[r]) + i
 	return p + int(x.Starts[k]), p + int(x.Starts[k+1]) - 1
 }
 
-// geometries reads those of the first n records of the block at p, and gives how many are right, up
-// to the first that is not.
+// geometries reads the geometries of the first n records of the block at p, and returns how many
+// are valid, up to the first that is not.
 func (s *scanner) geometries(p, n int) int {
 	switch s.geometry {
 	case noGeometry:
@@ -122,10 +121,10 @@ func (s *scanner) quotes(from, end int) bool {
 	return s.index.Doubled[k] < uint32(end)
 }
 
-// group is how many values of a column are read before they are counted: a bit each of a word.
+// group is how many values of a column are read before they are counted: one bit each of a word.
 const group = 64
 
-// points is geometries of two columns.
+// points returns geometries of two columns.
 func (s *scanner) points(p, n int) int {
 	var column [2]int
 	for i, u := range s.fields {
@@ -163,8 +162,8 @@ func (s *scanner) points(p, n int) int {
 	return n
 }
 
-// ordinates reads field i of n records from r on, up to the first that is none, and gives how
-// many they are, with a bit for each that is not null.
+// ordinates reads field i of n records from r, up to the first that is not an ordinate. It returns
+// their number, and a bit for each that is not null.
 func (s *scanner) ordinates(v *[group]float64, i, p, r, want int) (n int, valid uint64) {
 	for n < want {
 		if !s.comma && !s.commaPoints {
@@ -188,7 +187,7 @@ func (s *scanner) ordinates(v *[group]float64, i, p, r, want int) (n int, valid 
 	return n, valid
 }
 
-// decimals reads field i of records from r on, as far as they are plain numbers or empty.
+// decimals reads field i of records from r, as long as they are plain numbers or empty.
 func (s *scanner) decimals(v []float64, i, p, r int) (n int, valid uint64) {
 	return number.Decimals(v, unsafe.Add(s.Q, p), s.index.Starts[i:], s.index.Records[r:])
 }
@@ -219,8 +218,8 @@ func (s *scanner) column(c *rows.Column, i, p, n int) {
 	}
 }
 
-// integers reads values of a column of integers up to one that is something else, or an integer of
-// another kind than those before, and gives how many they are.
+// integers reads values of a column of integers, up to one that is not an integer or of another
+// kind than those before, and returns their number.
 func (s *scanner) integers(c *rows.Column, i, p, r, most int) int {
 	before := len(c.Ints)
 	c.Ints = slices.Grow(c.Ints, most)[:before+most]
@@ -232,8 +231,8 @@ func (s *scanner) integers(c *rows.Column, i, p, r, most int) int {
 	return n
 }
 
-// kindsRange is a range of integers all of which are of kinds that a column has already. Where it
-// has wide ones only, that of the positive ones.
+// kindsRange returns a range of integers whose kinds the column already has. If it has only wide
+// ones, it is the range of the positive ones.
 func kindsRange(k geoarrow.FactKinds) (low, high int64) {
 	switch k & (geoarrow.FactInt32 | geoarrow.FactInt64) {
 	case geoarrow.FactInt32:

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// charset is an encoding in which the bytes of ASCII stand for themselves, wherever a field, a
-// quote or a line may end. So files are cut into fields as they are, offsets are those of the file,
-// and only texts that are not ASCII are decoded.
+// charset is an encoding in which bytes that end a field, a quote or a line are ASCII and stand for
+// themselves. So files are split into fields without decoding, offsets are those of the file, and
+// only texts that are not ASCII are decoded.
 type charset struct {
 	name     string
 	encoding encoding.Encoding
-	trails   bool // a character may end in a byte of ASCII, from @ on: "|" is not one of it
+	trails   bool // a character may end in an ASCII byte from @ on, so "|" may be part of one
 }
 
 // charsetOf finds an encoding by a name of the WHATWG Encoding Standard; nil is UTF-8.
@@ -57,9 +57,8 @@ func newDecoder(c *charset) decoder {
 	return decoder{charset: c, decode: c.encoding.NewDecoder()}
 }
 
-// utf8 gives a text, which has bytes that are no ASCII, as UTF-8: itself if that is the encoding,
-// else what is valid until the next call. If it is malformed, bad is the index of the first byte
-// that is, else -1.
+// utf8 returns a text that is not ASCII as UTF-8: itself if that is the encoding, else a text that
+// is valid until the next call. bad is the index of the first malformed byte, or -1.
 func (d *decoder) utf8(text []byte) (out []byte, bad int) {
 	if d.charset == nil {
 		if utf8.Valid(text) {
@@ -79,11 +78,11 @@ func (d *decoder) utf8(text []byte) (out []byte, bad int) {
 	return nil, d.firstMalformed(text)
 }
 
-// replacement is what decoders give for bytes that mean nothing.
+// replacement is what decoders return for malformed bytes.
 var replacement = []byte("\uFFFD")
 
-// firstMalformed looks for the shortest beginning of a malformed text that cannot be completed.
-// Errors are rare: it may take its time.
+// firstMalformed looks for the shortest prefix of a malformed text that cannot be completed. It may
+// be slow, since errors are rare.
 func (d *decoder) firstMalformed(text []byte) int {
 	for at := 0; at < len(text); {
 		size := d.character(text[at:])
@@ -95,7 +94,7 @@ func (d *decoder) firstMalformed(text []byte) int {
 	return len(text) - 1
 }
 
-// character is how many bytes the first character takes, 0 if it is none.
+// character returns the number of bytes of the first character, 0 if it is malformed.
 func (d *decoder) character(text []byte) int {
 	const longest = 4
 	var room [longest * utf8.UTFMax]byte
@@ -109,7 +108,7 @@ func (d *decoder) character(text []byte) int {
 	return 0
 }
 
-// firstInvalid is the index of the first byte that is not UTF-8.
+// firstInvalid returns the index of the first byte that is not UTF-8.
 func firstInvalid(text []byte) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// begin opens the file behind its byte order mark, at the first record.
+// begin opens the file after its byte order mark, at the first record.
 func (t *text) begin(ctx context.Context, src *source.File) (p int, err error) {
 	if !t.Open(ctx, src, 0, src.Size, src.Size, readers.DefaultMaxFeatureBytes, window.Bytes) {
 		return -1, t.Err
@@ -34,15 +34,15 @@ func (t *text) begin(ctx context.Context, src *source.File) (p int, err error) {
 	return p, nil
 }
 
-// mostColumns bounds what a file may ask for: a column takes far more memory than its comma.
-const mostColumns = 1 << 16
+// maxColumns bounds the columns of a header, since a column takes far more memory than its comma.
+const maxColumns = 1 << 16
 
-// record reads the record at p, of any number of fields, and hands each to field with its number.
-// Those from extra on are passed without a look at them, unless extra is 0. It gives the index of
-// the next record and the number of fields that it looked at, or -1 with Err set or a fault.
+// record reads the record at p, of any number of fields, and calls field with each and its number.
+// Fields from extra on are skipped, unless extra is 0. It returns the index of the next record and
+// the number of fields that it read, or -1 with Err set or a fault.
 func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 	for at := p; ; {
-		if n == mostColumns {
+		if n == maxColumns {
 			t.fault = fault{pos: at, want: "more than 65,536 fields", bare: true, file: true}
 			return -1, n
 		}
@@ -76,7 +76,7 @@ func (t *text) record(p int, field func(i int, c cell)) (next, n int) {
 	}
 }
 
-// failure is the error of a record that could not be read.
+// failure returns the error of a record that could not be read.
 func (t *text) failure(row int64) error {
 	if t.Err != nil {
 		return t.Err
@@ -84,7 +84,7 @@ func (t *text) failure(row int64) error {
 	return t.error(row, readers.Limits{})
 }
 
-// candidates are the delimiters that are looked for. Of two that fit as well the first is taken.
+// candidates are the possible delimiters. Of two that fit equally well, the first is chosen.
 const candidates = ",\t;|"
 
 // findColumns reads the header and finds the delimiter.
@@ -104,7 +104,7 @@ func (d *dialect) findColumns(ctx context.Context, src *source.File, opts reader
 	var bad fault
 	numeric := false
 	next, _ := t.record(p, func(i int, c cell) {
-		if i == 0 { // a record that the window cut begins anew
+		if i == 0 { // a record that the window cut is read again
 			header, bad, numeric = nil, fault{}, false
 		}
 		b, ok := t.bytes(c)
@@ -137,7 +137,7 @@ func (d *dialect) findColumns(ctx context.Context, src *source.File, opts reader
 	return nil
 }
 
-// unique names columns that have no name, and tells apart those that have the same.
+// unique names columns that have no name, and makes equal names different.
 //
 //	a,,a,a_1    a col_1 a_2 a_1
 func unique(header [][]byte) [][]byte {
@@ -147,7 +147,7 @@ func unique(header [][]byte) [][]byte {
 		taken[string(name)] = true
 	}
 	given := map[string]bool{}
-	next := map[string]int{} // number to try for a name: a file may have 65,536 columns of one name
+	next := map[string]int{} // next number to try for a name: a file may have 65,536 columns of one name
 	for i, name := range header {
 		if len(name) == 0 {
 			name = []byte("col_" + strconv.Itoa(i))
@@ -169,9 +169,9 @@ func unique(header [][]byte) [][]byte {
 	return names
 }
 
-// findDelimiter takes the candidate that cuts the first two records into most fields, of those that
-// cut both into as many; if there is none, the one that cuts the first record into most. No record
-// behind these counts, so that a file that grows stays what it is.
+// findDelimiter chooses the candidate that splits both of the first two records into the same
+// number of fields, the largest one. If there is none, it is the candidate that gives the first
+// record the most fields. Later records don't count, so that a growing file keeps its delimiter.
 func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 	best, bestScore := byte(','), -1
 	for _, c := range []byte(candidates) {
@@ -194,26 +194,26 @@ func (d *dialect) findDelimiter(ctx context.Context, src *source.File) error {
 	return nil
 }
 
-// mostScored bounds the text that the choice of a delimiter looks at.
-const mostScored = 1 << 20
+// maxScored bounds the text that is examined to choose a delimiter.
+const maxScored = 1 << 20
 
-// score is how well the delimiter fits the first two records. Those that are malformed or very long
-// count as far as they were read.
+// score returns how well the delimiter fits the first two records. Malformed or very long ones
+// count up to where they were read.
 func (t *text) score(ctx context.Context, src *source.File) (int, error) {
 	p, err := t.begin(ctx, src)
 	if err != nil {
 		return 0, err
 	}
-	t.Most = mostScored
+	t.Most = maxScored
 	first := 0
 	for i := range 2 {
 		if p == t.N {
-			t.final = false // the second record may come
+			t.final = false // the second record may be appended
 			break
 		}
 		next, n := t.record(p, func(int, cell) {})
 		if next < 0 && t.Err == nil && t.fault.file {
-			t.final = false // the quote that is open may be closed
+			t.final = false // the open quote may be closed
 		}
 		if tooLong := (*readers.LimitError)(nil); next < 0 && t.Err != nil && !errors.As(t.Err, &tooLong) {
 			return 0, t.Err

@@ -13,12 +13,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// longRecord is how many bytes records have on average of which some will have a geometry of more
-// than 256.
+// longRecord is the average size of records from which on some have a geometry of more than 256
+// bytes.
 const longRecord = 128
 
-// cells makes the column of geometries of one of WKT: a text of lines, one for each field, which
-// the WKT engine reads.
+// cells makes the column of geometries from a column of WKT: the fields become a text of lines,
+// which the WKT engine reads.
 func (d *deviceRows) cells(part *readers.Part, r *device.Scratch) *geoarrow.Geometry {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
@@ -54,10 +54,10 @@ func (d *deviceRows) cells(part *readers.Part, r *device.Scratch) *geoarrow.Geom
 	return found.Geometry
 }
 
-// oddCells is why devices leave fields that they can't tell from several geometries, or from none.
+// oddCells is the reason for refusing fields that may be several geometries, or none.
 const oddCells = "a geometry with quotes, or with a semicolon or a line end around it"
 
-// checkCells has each line hold one row, and no semicolon but that of its SRID.
+// checkCells checks that each line is one row, without a semicolon except that of its SRID.
 func (d *deviceRows) checkCells(found *wkt.DeviceCells, lines gpu.Buffer[byte], moved gpu.Buffer[int64],
 	r *device.Scratch,
 ) {

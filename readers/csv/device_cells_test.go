@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// cellFile is records with a geometry, a number and a text.
+// cellFile returns records with a geometry, a number and a text.
 func cellFile(r *rand.Rand, records int, srid string, geometries ...string) []byte {
 	var b strings.Builder
 	b.WriteString("id,wkt,name\n")
@@ -60,7 +60,7 @@ func TestDeviceReadsGeometries(t *testing.T) {
 	}
 }
 
-// TestDeviceOddGeometries has a cell of a text of lines that is not what the line says: each of
+// TestDeviceUnusualGeometries has a cell of a text of lines that is not what the line says: each of
 // these would be taken for something else if it were not looked at.
 func TestDeviceOddGeometries(t *testing.T) {
 	r, d := rand.New(rand.NewPCG(7, 4)), readertest.NewDevice(t, csv.Format(), 1<<10)

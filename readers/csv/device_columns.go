@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceColumn is an attribute on its way.
+// deviceColumn is an attribute in progress.
 type deviceColumn struct {
 	*geoarrow.Column
 	field  int // its number among the fields of a record
@@ -20,7 +20,8 @@ type deviceColumn struct {
 	guess  bool // it holds a guessed geometry
 }
 
-// attributes makes the columns that are no geometry, or both, in the order of the header.
+// attributes makes the columns that are attributes, in the order of the header, including those
+// that are also geometries.
 func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 	var list []deviceColumn
 	for i, use := range d.dialect.fields {
@@ -67,14 +68,14 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns) {
 	d.inGroups(numbers, d.Text.Len()/4, d.parse)
 }
 
-// markGuess adds what rows.Column says of a guessed column that is text.
+// markGuess adds the facts that rows.Column has of a guessed column that is text.
 func (c deviceColumn) markGuess() {
 	if c.guess {
 		c.Facts.Kinds |= geoarrow.FactGuess | geoarrow.FactString | geoarrow.FactField
 	}
 }
 
-// inGroups has columns made of which some have n fields together, or one by itself.
+// inGroups makes columns in groups of at most n fields, or of one column.
 func (d *deviceRows) inGroups(list []deviceColumn, fields int, do func([]deviceColumn, *device.Scratch)) {
 	for group := range slices.Chunk(list, max(1, fields/d.table.Rows)) {
 		if d.Stopped() {
@@ -123,7 +124,7 @@ func (d *deviceRows) resolve(c deviceColumn) {
 		"an integer that no float64 is, among numbers with a point")
 }
 
-// empty is a column without a value.
+// empty returns a column without values.
 func empty(c *geoarrow.Column, rows int) {
 	c.Nulls, c.Valid, c.Offsets = rows, make([]byte, (rows+7)/8), make([]int32, rows+1)
 }
@@ -195,7 +196,7 @@ func (d *deviceRows) dates(list []deviceColumn, r *device.Scratch) {
 
 const secondsPerDay = 24 * 60 * 60
 
-// fieldsOf are the numbers of columns among the fields of a record.
+// fieldsOf returns the numbers of columns among the fields of a record.
 func fieldsOf(list []deviceColumn) []int {
 	fields := make([]int, len(list))
 	for i, c := range list {

@@ -21,8 +21,8 @@ type deviceChunks struct {
 	probe device.Probe
 }
 
-// deviceChunks makes what one goroutine needs. A device reads to the end of the file, so that the
-// last place where a record may begin comes after all of them.
+// deviceChunks returns the state of one goroutine. A device reads to the end of the file, so the
+// last place where a record may begin comes after all records.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w, dialect: w.parser.dialect}
 	end := func(text []byte) int { return len(text) }
@@ -30,8 +30,8 @@ func (w *workers) deviceChunks() *deviceChunks {
 	return c
 }
 
-// Bounds finds the records that begin between two offsets. Whether a line begins outside of quotes
-// is a guess: if it is wrong, the text of the chunk ends inside of them, or the chunk does not
+// Bounds finds the records that begin between two offsets. It is a guess that a line begins outside
+// of quotes. If it is wrong, the text of the chunk ends inside of quotes, or the chunk does not
 // begin where the previous one ended.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	first := from == c.from // where a record begins, whatever precedes it
@@ -56,11 +56,12 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	part.End, part.Text = w.At+int64(w.Text.Len()) == c.probe.End, append(slices.Clone(forced), r.mixed...)
 }
 
-// mostLikely is how many records a line is held against: one inside of a text may look like one,
-// hardly like several.
-const mostLikely = 8
+// maxCandidateRecords is how many records must follow a line's beginning: text inside of quotes may
+// look like one record, hardly like several.
+const maxCandidateRecords = 8
 
-// begins is where the first line behind a line end of text begins that looks like a record, or -1.
+// begins returns the start of the first line, after a line end of text, that looks like a record,
+// or -1.
 func (c *deviceChunks) begins(text []byte) int {
 	p := 0
 	for range maxTries {
@@ -77,8 +78,8 @@ func (c *deviceChunks) begins(text []byte) int {
 	return -1
 }
 
-// passLineEnds gives the index of the first byte from p on that is no line end, or the end of the
-// text.
+// passLineEnds returns the index of the first byte at or after p that is not a line end, or the end
+// of the text.
 func (c *deviceChunks) passLineEnds(text []byte, p int) int {
 	for p < len(text) && c.class[text[p]] == classLineEnd {
 		p++
@@ -86,10 +87,10 @@ func (c *deviceChunks) passLineEnds(text []byte, p int) int {
 	return p
 }
 
-// likely reports whether records seem to begin at p: the first one is there whole, and it and those
-// behind have as many fields as the header.
+// likely reports whether records seem to begin at p: the first one is complete, and it and the next
+// ones have as many fields as the header.
 func (c *deviceChunks) likely(text []byte, p int) bool {
-	for i := range mostLikely {
+	for i := range maxCandidateRecords {
 		fields, end := c.count(text, p)
 		if end < 0 {
 			return false
@@ -107,8 +108,8 @@ func (c *deviceChunks) likely(text []byte, p int) bool {
 	return true
 }
 
-// count gives the number of fields of the record at p, and the index of its line end or of the end
-// of the text. A quote where none may be gives -1.
+// count returns the number of fields of the record at p, and the index of its line end or of the
+// end of the text. A misplaced quote gives -1.
 func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	for {
 		fields++
@@ -130,7 +131,7 @@ func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	}
 }
 
-// behindQuotes gives the index behind the quote that closes the one at p, or the end of the text.
+// behindQuotes returns the index after the quote that closes the one at p, or the end of the text.
 func (c *deviceChunks) behindQuotes(text []byte, p int) int {
 	for p++; p < len(text); p++ {
 		switch {

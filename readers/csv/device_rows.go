@@ -19,14 +19,14 @@ import (
 type deviceRows struct {
 	*device.Work
 	dialect *dialect
-	longest int64               // that the text of a record may be
-	asked   readers.Projection  // columns whose values are to be had
-	forced  []geoarrow.ColumnID // columns that are to be text
+	longest int64               // maximum length of a record's text
+	asked   readers.Projection  // columns whose values are requested
+	forced  []geoarrow.ColumnID // columns that must be text
 	mixed   []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
 	table *ktable.Table
 	kinds []uint32           // of each column
-	odd   gpu.Buffer[uint32] // one element: what numbers are not
+	odd   gpu.Buffer[uint32] // one element: defects of numbers
 }
 
 // read reads the rows into a part.
@@ -48,7 +48,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	d.Accept(still[0] == 0, oddRecords)
 	columns := &geoarrow.Columns{Rows: d.table.Rows}
 	d.attributes(columns)
-	switch { // behind what the host waits for, since the columns are long
+	switch { // queued after what the host waits for, since the columns are long
 	case d.Stopped():
 	case d.dialect.geometry == points:
 		columns.Geometry = d.points()
@@ -63,7 +63,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	part.Columns, part.Rows = columns, int64(d.table.Rows)
 }
 
-// Why devices refuse records.
+// Reasons for refusing records.
 const (
 	oddRecords   = "a record of fewer or more fields than the header"
 	unsureNumber = "a number that is very long, or very near to the middle of two"
@@ -94,8 +94,8 @@ func (d *deviceRows) fields() {
 	d.Accept(x.Rows*columns <= d.Text.Len()/2, "fields of hardly any text")
 }
 
-// checkLengths looks for records of which the CPU engine would say that they are too long: each
-// ends before the next one begins.
+// checkLengths refuses records that the CPU engine would find too long. A record ends before the
+// next one begins.
 func (d *deviceRows) checkLengths() {
 	longest := device.Alloc[int64](d.Work, 1)
 	if d.Stopped() {

@@ -48,7 +48,7 @@ func TestDeviceSweep(t *testing.T) {
 	readertest.Sweep{Format: csv.Format(), Documents: 2000, Document: sweepOnDevice}.Device(t, devices(t), 1, 0.4)
 }
 
-// sweepOnDevice is the file of a seed.
+// sweepOnDevice returns the file of a seed.
 func sweepOnDevice(seed uint64) readertest.Input {
 	if seed%2 == 0 {
 		return newSweepDocument(seed)

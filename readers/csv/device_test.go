@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// deviceFile is records of everything that columns are made of.
+// deviceFile returns records of everything that columns are made of.
 func deviceFile(r *rand.Rand, records int, delimiter, end string) []byte {
 	var b strings.Builder
 	names := []string{"id", "wide", "f", "ok", "s", "none", "day", "at", "lon", "lat", "code", "mixed"}

@@ -12,14 +12,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// deviceTexts is columns of text on their way, one behind the other.
+// deviceTexts is columns of text in progress, one after the other.
 type deviceTexts struct {
 	starts, ends, offsets gpu.Buffer[int64]
 	valid                 gpu.Buffer[uint64]
 	strings               *ktext.Strings
 }
 
-// gather makes columns of texts, and of times if all of their texts are such, or such and dates.
+// gather makes columns of texts, or of times if all of their texts are times, or times and dates.
 func (d *deviceRows) gather(list []deviceColumn, r *device.Scratch) {
 	n := d.table.Rows
 	d.Accept(n <= d.Text.Len()/8, shortRecords)
@@ -50,18 +50,17 @@ func (d *deviceRows) gather(list []deviceColumn, r *device.Scratch) {
 	})
 }
 
-// check has the texts of columns that nobody asked for looked at: nothing of them leaves the
-// device.
+// check checks the texts of columns that are not requested, which stay on the device.
 func (d *deviceRows) check(list []deviceColumn, r *device.Scratch) {
 	d.Accept(d.table.Rows <= d.Text.Len()/8, shortRecords)
 	d.measure(list, r)
 }
 
-// shortRecords is why devices leave texts that take too much of their memory.
+// shortRecords is the reason for refusing texts that take too much memory.
 const shortRecords = "records of hardly any text"
 
-// measure finds the texts and how long they are, and waits for it. The quotes around them are left
-// out, those in them counted once.
+// measure finds the texts and their lengths, and waits for the device. Enclosing quotes don't
+// count, and a doubled quote counts once.
 func (d *deviceRows) measure(list []deviceColumn, r *device.Scratch) (t deviceTexts, bytes int64) {
 	n, all := d.table.Rows, d.table.Rows*len(list)
 	t.starts, t.ends, t.offsets = device.RoomFor[int64](r, all), device.RoomFor[int64](r, all),
@@ -79,8 +78,8 @@ func (d *deviceRows) measure(list []deviceColumn, r *device.Scratch) (t deviceTe
 	return t, bytes
 }
 
-// measureText finds how long the texts of spans are, and waits for it, once more where some are
-// long and that was not expected.
+// measureText finds the lengths of the texts of spans, and waits for the device, again if some are
+// unexpectedly long.
 func (d *deviceRows) measureText(t *deviceTexts, mode ktext.StringMode, long bool, r *device.Scratch) (bytes int64) {
 	var err error
 	if t.strings, err = ktext.MeasureShortStrings(d.K, d.S, d.Text, t.starts, t.ends, mode, t.offsets); err != nil {
@@ -103,7 +102,7 @@ func (d *deviceRows) measureText(t *deviceTexts, mode ktext.StringMode, long boo
 	return bytes
 }
 
-// measured waits for what is known of the texts.
+// measured waits for the results of the texts.
 func (d *deviceRows) measured(t *deviceTexts) (found ktext.StringSummary, bytes int64) {
 	last := t.offsets.Len() - 1
 	summary, total := device.Result(d.Work, t.strings.Summary), device.Result(d.Work, t.offsets.Slice(last, last+1))

@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// dialect is how a file is written and what its columns are: what every parser must know before the
-// first record. It does not change once it is found.
+// dialect is the syntax of a file and its columns: what every parser must know before the first
+// record. It is immutable once found.
 type dialect struct {
 	delimiter  byte // 0: to be found
 	quote      byte // 0: none
@@ -24,22 +24,22 @@ type dialect struct {
 	nullErrors bool
 	repair     bool
 
-	eitherPoint bool     // nobody says whether ordinates have a decimal comma
-	commaPoints bool     // they have one
-	guessed     bool     // no option names the columns of the geometry
+	eitherPoint bool     // it is unknown whether ordinates have a decimal comma
+	commaPoints bool     // ordinates have one
+	guessed     bool     // the columns of the geometry were guessed, not named by an option
 	charset     *charset // nil: UTF-8
 
 	names    [][]byte // of all columns, all different, UTF-8
-	fields   []use    // what each column is for
+	fields   []use    // use of each column
 	shape    []int    // the columns of the geometry, ascending
 	geometry geometryForm
 	crs      geoarrow.CRS // by option
 	prj      geoarrow.CRS // of the .prj
-	first    int64        // offset of the first record behind the header
-	final    bool         // nothing that may follow the end of the file changes what was found
+	first    int64        // offset of the first record after the header
+	final    bool         // rows appended to the file would not change the dialect
 }
 
-// class is what a byte may be outside of quotes.
+// class is the meaning of a byte outside of quotes.
 type class uint8
 
 const (
@@ -49,10 +49,10 @@ const (
 	classQuote // the highest one
 )
 
-// endsField is the classes of what may stand behind a field.
+// endsField has the classes of bytes that may follow a field.
 const endsField = classDelimiter | classLineEnd
 
-// use is what a column is for, as a set.
+// use is the set of uses of a column.
 type use uint8
 
 const (
@@ -60,10 +60,10 @@ const (
 	useX
 	useY
 	useCell  // a whole geometry
-	useGuess // of a guessed geometry: an attribute too if a value turns out to be something else
+	useGuess // of a guessed geometry: also an attribute if a value is something else
 )
 
-// geometryForm is how a file writes geometries.
+// geometryForm is the notation of geometries in a file.
 type geometryForm uint8
 
 const (
@@ -74,7 +74,7 @@ const (
 	latLonCells // "(40.7, -73.9)"
 )
 
-// newDialect is what the options and the file's name say.
+// newDialect returns the dialect as determined by the options and the file's name.
 func newDialect(name string, opts readers.Options) (*dialect, error) {
 	d := &dialect{
 		comma: opts.Get(optDecimal) == ",", pad: opts.Get(optRagged) == "pad", text: opts.Get(optTypes) == "string",
@@ -115,7 +115,7 @@ func separates(c byte) bool {
 		c-'0' > 9 && (c|0x20)-'a' > 25
 }
 
-// readDelimiter sets the delimiter if the option or the extension says it.
+// readDelimiter sets the delimiter if the option or the extension determines it.
 func (d *dialect) readDelimiter(name, option string) error {
 	switch {
 	case option == auto:

@@ -5,8 +5,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// Windowed is the CPU engine with windows of readBytes, or of the usual size where that is 0, and
-// one worker.
+// Windowed returns the CPU engine with windows of readBytes, or of the usual size where that is 0,
+// and one worker.
 func Windowed(l readers.Layout, readBytes int) readers.Parser {
 	return readertest.Limited(parser{dialect: l.Dialect.(*dialect), columns: l.Columns, readBytes: readBytes}, 1, 0)
 }
@@ -19,7 +19,7 @@ func Single(l readers.Layout, readBytes int) readers.Parser {
 	}, 1, 0)
 }
 
-// Parallel is the CPU engine with several workers, each of which reads partBytes in one go.
+// Parallel returns the CPU engine with several workers, each of which reads partBytes in one go.
 func Parallel(l readers.Layout, partBytes int) readers.Parser {
 	return readertest.Limited(parser{dialect: l.Dialect.(*dialect), columns: l.Columns}, 2+partBytes%3,
 		max(partBytes, 1))

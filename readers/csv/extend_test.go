@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// readOn reads a text, or goes on behind old. ok is false if that can't be.
+// readOn reads a text, or extends old. ok is false if that is impossible.
 func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits) (table *readers.Table,
 	ok bool, err error,
 ) {

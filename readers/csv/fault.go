@@ -7,33 +7,34 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// fault is why the parser stopped. It costs nothing until it becomes an error.
+// fault is the reason why the parser stopped. It is cheap until it becomes an error.
 type fault struct {
 	pos   int    // index in the window
-	seen  int    // how far was read, if that is farther
-	want  string // what was expected there, or what is wrong where bare is set
+	seen  int    // end of what was read, if that is later
+	want  string // what was expected there, or the whole message if bare is set
 	bare  bool
-	cut   bool // the window ends too early: nothing is wrong so far
-	depth bool // not malformed but nested beyond MaxDepth
-	value bool // only a geometry is wrong: on_error: null passes it
-	text  bool // only a text is not in the encoding: on_error: null passes it
-	shape bool // a record that on_error: repair reads: ragged, or with text behind a quote
-	file  bool // of the file: on_error: skip does not pass it
+	cut   bool // the window ends too early: no defect so far
+	depth bool // well-formed but nested beyond MaxDepth
+	value bool // only a geometry is malformed: on_error: null accepts it
+	text  bool // only a text is not in the encoding: on_error: null accepts it
+	shape bool // a record that on_error: repair reads: ragged, or with text after a quote
+	file  bool // a fault of the file: on_error: skip does not skip it
 	field int  // number of the column + 1; 0: none
 }
 
-// fail says that something else was expected at p.
+// fail sets the fault: something else was expected at p.
 func (t *text) fail(p int, want string) {
 	t.fault = fault{pos: p, want: want}
 }
 
-// cut says that the window ends too early.
+// cut sets the fault: the window ends too early.
 func (t *text) cut() int {
 	t.fault = fault{pos: t.N, cut: true}
 	return -1
 }
 
-// error makes the fault an error with its place in the file. row is the record's number, or -1.
+// error returns the fault as an error with its position in the file. row is the record's number, or
+// -1.
 func (t *text) error(row int64, limits readers.Limits) error {
 	f := t.fault
 	e := &readers.ParseError{Name: t.Src.Name, Format: "csv", Offset: t.Base + int64(f.pos), Row: row, Unit: unit}

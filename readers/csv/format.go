@@ -1,5 +1,5 @@
-// Package csv reads files of delimited text: RFC 4180, and what spreadsheets, databases and GDAL
-// write.
+// Package csv reads delimited text: RFC 4180, and the variants that spreadsheets, databases and
+// GDAL write.
 //
 //	file      = [BOM] [ header ] *record
 //	header    = record
@@ -9,14 +9,14 @@
 //	delimiter = the first of "," tab ";" "|" that gives the first two records most fields, or by option
 //	line end  = LF | CRLF | CR
 //
-// Where the standard is silent: lines of no bytes are no records; a quote inside of a field that
-// does not begin with one is a byte like any other, and blanks belong to the field, in front of a
-// quote too; behind a closing quote a delimiter or a line end must follow; line ends inside of
-// quotes stay what they are; a record of more or fewer fields than the first one is an error (or
-// padded, by option); an empty field is null, a quoted one the empty text.
+// Where the standard is silent: empty lines are not records. A quote inside of a field that does
+// not begin with one is an ordinary byte. Blanks belong to the field, also before a quote. A
+// delimiter or a line end must follow a closing quote. Line ends inside of quotes are kept. A
+// record with more or fewer fields than the first one is an error (or padded, by option). An empty
+// field is null, a quoted one is the empty text.
 //
-// What a column holds is found over the whole file. A geometry column is found by the names of
-// columns and by their first values. docs/formats/csv.md has the whole list, and what GDAL does.
+// A column's type depends on the whole file. The geometry is found by the names of columns and
+// their first values. docs/formats/csv.md has the whole list, and what GDAL does.
 package csv
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Format is comma-separated values with their relatives.
+// Format returns comma-separated values and its variants.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       "csv",
@@ -98,10 +98,10 @@ func Format() readers.Format {
 	}
 }
 
-// unit is what errors call a row.
+// unit is the word for a row in errors.
 const unit = "record"
 
-// Names of options, and the value of those that need not be given.
+// Names of options, and their default value.
 const (
 	optDelimiter      = "delimiter"
 	optQuote          = "quote"
@@ -120,7 +120,7 @@ const (
 	auto = "auto"
 )
 
-// readPRJ reads the .prj, where there is a geometry whose system no option says.
+// readPRJ reads the .prj if there is a geometry and no option gives its reference system.
 func (d *dialect) readPRJ(src *source.File) (err error) {
 	if d.geometry == noGeometry || d.crs != (geoarrow.CRS{}) {
 		return nil
@@ -130,14 +130,13 @@ func (d *dialect) readPRJ(src *source.File) (err error) {
 		return &readers.ParseError{Name: src.Name, Format: "csv", Row: -1, Err: large}
 	}
 	if d.prj != (geoarrow.CRS{}) {
-		d.final = false // it belongs to the rows that are there
+		d.final = false // it holds for the present rows
 	}
 	return err
 }
 
-// open finds the dialect, the columns and the geometry. It reads the first two records, and as many
-// as it takes until each column that may be the geometry has shown a value, which may be all of
-// them.
+// open finds the dialect, the columns and the geometry. It reads the first two records, and then
+// until every column that may be the geometry has had a value, which may take the whole file.
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
 	d, err := newDialect(src.Name, opts)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// ordinate is what one field says of a point.
+// ordinate is one field's ordinate of a point.
 type ordinate struct {
 	v    float64
 	null bool
@@ -47,7 +47,7 @@ func (s *scanner) ordinate(o *ordinate, p int) int {
 	return end
 }
 
-// anyOrdinate is ordinate of field i, which is null if it is none and that is no error.
+// anyOrdinate is ordinate for field i. An invalid value is null where that is allowed.
 func (s *scanner) anyOrdinate(o *ordinate, i, p int) int {
 	end := s.ordinate(o, p)
 	if end >= 0 || !s.fault.value {
@@ -63,7 +63,7 @@ func (s *scanner) anyOrdinate(o *ordinate, i, p int) int {
 	return after
 }
 
-// geometryCell reads field i at p into the geometry at hand, which stays open.
+// geometryCell reads field i at p into the current geometry, which stays open.
 func (s *scanner) geometryCell(i, p int) int {
 	field, end := s.text.cell(p)
 	if end < 0 {
@@ -81,7 +81,7 @@ func (s *scanner) geometryCell(i, p int) int {
 	return end
 }
 
-// readGeometry reads a field into the geometry at hand, which stays open. It reports false with a
+// readGeometry reads a field into the current geometry, which stays open. It returns false with a
 // fault.
 func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0
@@ -108,7 +108,7 @@ func (s *scanner) readGeometry(field cell) bool {
 	}
 	if err != nil {
 		e := (*wkt.CellError)(nil)
-		errors.As(err, &e) // there is no other
+		errors.As(err, &e) // no other form is possible
 		s.fault = fault{
 			pos: s.inFile(field, e.Offset), want: e.Err.Error(), bare: true, depth: e.Depth,
 			value: !e.Depth,
@@ -158,7 +158,7 @@ func (s *scanner) readWKB(b []byte) (srid int32, err error) {
 	kind, id, err := s.wkb.Read(&s.sink.Geom, s.hex)
 	if err != nil {
 		e := (*geoarrow.WKBError)(nil)
-		errors.As(err, &e) // there is no other
+		errors.As(err, &e) // no other form is possible
 		return 0, fail(2*e.Offset, e.What)
 	}
 	if id > math.MaxInt32 {
@@ -172,7 +172,8 @@ func (s *scanner) readWKB(b []byte) (srid int32, err error) {
 	return int32(id), nil
 }
 
-// inFile is the index of the byte that has index at in the text of a cell, which has single quotes.
+// inFile returns the index in the window of the byte at index at of a cell's text, whose quotes
+// were undoubled.
 func (s *scanner) inFile(c cell, at int) int {
 	if !c.doubled || s.charset != nil {
 		return min(c.from+at, c.to)
@@ -187,9 +188,8 @@ func (s *scanner) inFile(c cell, at int) int {
 	return p
 }
 
-// endShape ends the geometry of the record, of which everything else is right. It reports false
-// with a fault if its SRID is another one than that of the records before, which is one of the
-// file: what on_error: skip leaves out has no say.
+// endShape ends the geometry of a record that is otherwise valid. It returns false with a fault if
+// its SRID differs from that of earlier records. Skipped records don't count.
 func (s *scanner) endShape() bool {
 	g := &s.sink.Geom
 	if s.own != 0 {

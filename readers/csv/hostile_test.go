@@ -128,7 +128,7 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// TestGrownDialect: a quote that is open under another delimiter may be closed behind the end of
+// TestGrownDialect: a quote that is open under another delimiter may be closed after the end of
 // the file, and show that one to be right.
 func TestGrownDialect(t *testing.T) {
 	before := "a;b;c,d\n1;2;\"x,2\n"

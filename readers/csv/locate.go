@@ -11,20 +11,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// candidate is a column, or a pair of them, that is the geometry if its first values fit its name.
+// candidate is a column or pair of columns that is the geometry if its first values fit its name.
 type candidate struct {
 	cell int // -1: x and y
 	x, y int
-	form geometryForm // of the cell; noGeometry: what the first value is
+	form geometryForm // of the cell; noGeometry: as the first value
 
-	fresh   bool // of moreCandidates: ordinates of degrees must be of their range
-	degrees bool // ordinates are degrees, as their names say
-	widths  bool // the first values must have a fraction too
+	fresh   bool // of moreCandidates: ordinates in degrees must be in range
+	degrees bool // ordinates are degrees, by their names
+	widths  bool // the first values must also have a fraction
 	latLon  bool // the cell may hold a latitude and a longitude
 }
 
-// findGeometry decides which columns are the geometry: those of the options, else those of the
-// first candidate whose first values are geometries or ordinates.
+// findGeometry chooses the columns of the geometry: those of the options, else those of the first
+// candidate whose first values are geometries or ordinates.
 func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts readers.Options) error {
 	d.fields = make([]use, len(d.names))
 	for i := range d.fields {
@@ -67,7 +67,7 @@ func (d *dialect) findGeometry(ctx context.Context, src *source.File, opts reade
 	return nil
 }
 
-// take makes a candidate the geometry.
+// take chooses a candidate as the geometry.
 func (d *dialect) take(c candidate, form geometryForm) {
 	if d.geometry = form; c.cell < 0 {
 		d.geometry = points
@@ -91,7 +91,7 @@ func (d *dialect) use(i int, u use) {
 	slices.Sort(d.shape)
 }
 
-// given is the candidate that the options name.
+// given returns the candidate that the options name.
 func (d *dialect) given(opts readers.Options) (list []candidate, ok bool, err error) {
 	lat, lon, cell := opts.Get(optLatitude), opts.Get(optLongitude), opts.Get(optGeometry)
 	named := cell != auto && cell != "none"
@@ -122,7 +122,7 @@ func (d *dialect) given(opts readers.Options) (list []candidate, ok bool, err er
 	return nil, false, nil
 }
 
-// formOf is what the options say of cells.
+// formOf returns the form of cells by the options.
 func formOf(opts readers.Options) geometryForm {
 	switch opts.Get(optGeometryFormat) {
 	case "wkt":
@@ -133,7 +133,7 @@ func formOf(opts readers.Options) geometryForm {
 	return noGeometry
 }
 
-// column is the number of the column that an option names.
+// column returns the number of the column that an option names.
 func (d *dialect) column(option, name string) (int, error) {
 	for i, n := range d.names {
 		if string(n) == name {
@@ -144,9 +144,9 @@ func (d *dialect) column(option, name string) (int, error) {
 		name, bytes.Join(d.names, []byte(", ")))}
 }
 
-// candidates are the columns whose names say that they may be the geometry: cells in the order of
-// cellNames; then pairs without a prefix in the order of the names; then x and y; then pairs with a
-// prefix in the order of the columns.
+// candidates returns the columns that may be the geometry by their names. First are cells in the
+// order of cellNames, then pairs without a prefix in the order of the names, then x and y, then
+// pairs with a prefix in the order of the columns.
 func (d *dialect) candidates(form geometryForm) (list []candidate) {
 	lower := make([]string, len(d.names))
 	first := map[string]int{}

@@ -15,35 +15,35 @@ type locator struct {
 	text
 	list  []candidate
 	seen  []valueForm  // by column
-	fresh []formChange // of the record at hand
-	bad   bool         // the record at hand is not in the encoding
+	fresh []formChange // of the current record
+	bad   bool         // the current record is not in the encoding
 }
 
-// formChange is a column whose finding is of the record at hand, and what it was before.
+// formChange is a column whose form was found in the current record, and its former form.
 type formChange struct {
 	column int
 	before valueForm
 }
 
-// mostLooked is how far from the first record the values of a candidate may be that is not one of
-// the plain names, and the separator that tells how fractions are written.
-const mostLooked = 1 << 20
+// maxExamined is the maximum distance from the first record of the first values of a candidate
+// without a plain name, and of the number that determines the decimal separator.
+const maxExamined = 1 << 20
 
-// valueForm is what the first value of a column that is not null is.
+// valueForm is the form of a column's first non-null value.
 type valueForm struct {
 	kind     valueKind
 	comma    bool // a number with a decimal comma
-	grouped  bool // whose comma may stand between thousands
+	grouped  bool // whose comma may be between thousands
 	whole    bool // a number without point and comma, as are all values so far
 	fraction bool
 	v        float64 // of a number
 }
 
-// valueKind is what a value may be.
+// valueKind is a kind of value.
 type valueKind uint8
 
 const (
-	nothing valueKind = iota // no value so far
+	nothing valueKind = iota // no value yet
 	isText
 	isNumber
 	isWKT
@@ -51,8 +51,8 @@ const (
 	isLatLon
 )
 
-// look gives the candidate that is the geometry, or nil. A malformed record ends the search, as it
-// ends the parse; where records are skipped it has no say.
+// look returns the candidate that is the geometry, or nil. A malformed record ends the search, as
+// it ends the parse, unless malformed records are skipped.
 func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geometryForm, error) {
 	if _, err := l.begin(ctx, src); err != nil {
 		return nil, noGeometry, err
@@ -65,7 +65,7 @@ func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geome
 		if p = l.next(p); p < 0 && l.Err != nil {
 			return nil, noGeometry, l.Err
 		}
-		far := p >= 0 && l.Base+int64(p)-l.first > mostLooked
+		far := p >= 0 && l.Base+int64(p)-l.first > maxExamined
 		if c, form, done := l.decide(p < 0, far); done {
 			return c, form, nil
 		}
@@ -74,7 +74,7 @@ func (l *locator) look(ctx context.Context, src *source.File) (*candidate, geome
 	return c, form, nil
 }
 
-// next looks at the record at p and gives the index of the next one, or -1.
+// next examines the record at p and returns the index of the next one, or -1.
 func (l *locator) next(p int) int {
 	at := l.Base + int64(p)
 	next, n := l.record(p, l.field)
@@ -96,15 +96,14 @@ func (l *locator) next(p int) int {
 	return -1
 }
 
-// forget takes back what the record at hand showed.
+// forget undoes the changes of the current record.
 func (l *locator) forget() {
 	for _, s := range l.fresh {
 		l.seen[s.column] = s.before
 	}
 }
 
-// field looks at a field, if it is the first value of its column, or all before it were whole
-// numbers.
+// field examines a field if it is the first value of its column, or all earlier ones were integers.
 func (l *locator) field(i int, c cell) {
 	if i == 0 { // a record that the window cut begins anew
 		l.fresh, l.bad = l.fresh[:0], false
@@ -121,7 +120,7 @@ func (l *locator) field(i int, c cell) {
 		return
 	}
 	found, before := l.find(b), l.seen[i]
-	if before.whole { // anything but a number says nothing of the separator
+	if before.whole { // only numbers determine the separator
 		if found.kind != isNumber && !found.comma || found.whole {
 			return
 		}
@@ -130,14 +129,14 @@ func (l *locator) field(i int, c cell) {
 	l.seen[i], l.fresh = found, append(l.fresh, formChange{i, before})
 }
 
-// find says what a value is that is not null.
+// find returns the form of a non-null value.
 func (l *locator) find(b []byte) valueForm {
 	f := valueForm{kind: isText}
 	if _, word := special(b); word {
 		return f
 	}
 	if n, ok := l.number(b, true); ok {
-		f.kind, f.v = isNumber, n.Float // unless it is WKB that happens to have no letters
+		f.kind, f.v = isNumber, n.Float // unless it is WKB without letters
 		f.fraction = n.Float != math.Trunc(n.Float)
 		f.whole = l.eitherPoint && l.delimiter != ',' && !bytes.ContainsAny(b, ".,")
 	} else if l.eitherPoint && bytes.IndexByte(b, ',') >= 0 {
@@ -167,8 +166,8 @@ func (l *locator) isLatLon(b []byte) bool {
 		lon != math.Trunc(lon))
 }
 
-// decide goes through the candidates up to one that has shown too little, unless nothing more comes
-// or the records are far behind the first one. Those before it are none, and not looked at again.
+// decide examines the candidates, up to one whose values are not known yet, unless the file ends or
+// the records are far from the first one. Rejected candidates are not examined again.
 func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, done bool) {
 	for i := range l.list {
 		c := &l.list[i]
@@ -178,7 +177,7 @@ func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, d
 				l.list = l.list[i:]
 				return nil, noGeometry, false
 			}
-			l.final = false // a value may follow behind the end of the file
+			l.final = false // a value may be appended to the file
 		}
 		if form != noGeometry {
 			l.commaPoints = form == points && (l.seen[c.x].comma || l.seen[c.y].comma)
@@ -188,12 +187,12 @@ func (l *locator) decide(last, far bool) (found *candidate, form geometryForm, d
 	return nil, noGeometry, true
 }
 
-// isNear reports whether only values near the first record count: all but for whether there is a
-// geometry in columns of plain names.
+// isNear reports whether only values near the first record count, as they do except for candidates
+// with plain names.
 func (c *candidate) isNear(form geometryForm) bool { return c.fresh || form == points }
 
-// fits says whether what the columns of a candidate have shown is a geometry, and of which form;
-// undecided, if more values may say otherwise.
+// fits returns whether the values of a candidate's columns are geometries, and their form;
+// undecided if later values may change that.
 func (l *locator) fits(c *candidate) (form geometryForm, undecided bool) {
 	if c.cell >= 0 {
 		switch f := l.seen[c.cell]; {
@@ -217,7 +216,7 @@ func (l *locator) fits(c *candidate) (form geometryForm, undecided bool) {
 	return points, x.whole && y.whole
 }
 
-// isOrdinate reports whether what a column has shown is an ordinate of a candidate. most is that of
+// isOrdinate reports whether a column's values are ordinates of a candidate. most is the maximum in
 // degrees.
 func (l *locator) isOrdinate(c *candidate, f valueForm, most float64) bool {
 	inRange := math.Abs(f.v) <= most

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Defects of records that on_error: null and repair read, and what is counted of each.
+// Defects of records that on_error: null and repair accept, and their counts.
 
 // Rules of docs/formats/csv.md.
 const (
@@ -19,8 +19,8 @@ const (
 	ruleMSVC   = "msvc-nan"
 )
 
-// deviates notes that field i, of which the fault at hand says why it is no geometry, gives none.
-// It reports false where that is an error.
+// deviates notes that field i is null because of the current fault of its geometry. It returns
+// false if that is an error.
 func (s *scanner) deviates(i int) bool {
 	switch {
 	case s.guessed && s.keep:
@@ -36,7 +36,7 @@ func (s *scanner) deviates(i int) bool {
 	return true
 }
 
-// deviate notes a deviation of the record at hand; i is the number of a field, or -1.
+// deviate notes a deviation of the current record; i is the number of a field, or -1.
 func (s *scanner) deviate(pos, i int, rule, done string) {
 	d := readers.Deviation{Offset: s.Base + int64(pos), Row: s.row, Rule: rule, Done: done}
 	if i >= 0 {
@@ -45,7 +45,7 @@ func (s *scanner) deviate(pos, i int, rule, done string) {
 	s.sink.Deviate(d)
 }
 
-// nullText reads the field at p, whose text is not in the encoding, as null. It gives -1 where that
+// nullText reads the field at p, whose text is not in the encoding, as null. It returns -1 if that
 // is an error.
 func (s *scanner) nullText(i, p int) int {
 	if !s.fault.text || !s.nullErrors {
@@ -70,7 +70,7 @@ func (s *scanner) noteMended(i int) {
 	s.deviate(s.mended, i, ruleQuote, "a quote that is not doubled is read as text, or left out where it ends the text")
 }
 
-// isMSVC reports whether a text is how Microsoft's C library wrote what is no number, until 2015:
+// isMSVC reports whether a text is NaN or infinity as Microsoft's C library wrote them until 2015:
 // 1.#QNAN, -1.#IND00.
 func isMSVC(b []byte) bool {
 	b = bytes.TrimRight(bytes.TrimLeft(b, "+-"), "0")
@@ -78,15 +78,15 @@ func isMSVC(b []byte) bool {
 	return found && (equalFold(rest, "qnan") || equalFold(rest, "snan") || equalFold(rest, "ind"))
 }
 
-// mendedCell reads on a quoted field c in which the quote at q is followed by neither a delimiter
-// nor a line end nor a quote:
+// mendedCell continues to read a quoted field c in which the quote at q is not followed by a
+// delimiter, a line end or a quote:
 //
 //	"a "b" c",1    a "b" c    another quote ends the field before one begins
 //	"a"b,1         ab         no quote follows in the field
 //	"a" ,1         a          blanks
 //
-// All is in the line of the quote. Where neither is so the fault at hand stays, as it does where
-// the record then has too many fields or too few.
+// All of it is on the line of the quote. Otherwise the current fault stays, as it does if the
+// record then has too many or too few fields.
 func (t *text) mendedCell(c cell, q int) (cell, int) {
 	quotes, plain := 0, -1
 	for p := q + 1; ; p++ {
@@ -125,7 +125,7 @@ func (t *text) mendedCell(c cell, q int) (cell, int) {
 	return c, plain
 }
 
-// joined is the text of a field in quotes with what follows them, blanks at its end left out.
+// joined returns the text of a quoted field and of what follows it, without blanks at the end.
 func (t *text) joined(b []byte) []byte {
 	q := bytes.IndexByte(b, t.quote)
 	for q+1 < len(b) && b[q+1] == t.quote { // doubled
@@ -143,7 +143,7 @@ func (t *text) joined(b []byte) []byte {
 	return t.padded(append(t.scratch, rest...))
 }
 
-// single is the text with doubled quotes made single, and others as they are.
+// single returns the text with doubled quotes made single, and other quotes unchanged.
 func (t *text) single(b []byte) []byte {
 	t.scratch = t.scratch[:0]
 	for i := 0; i < len(b); i++ {
@@ -155,7 +155,7 @@ func (t *text) single(b []byte) []byte {
 	return t.padded(t.scratch)
 }
 
-// padded keeps a text in scratch, with number.Padding bytes behind it.
+// padded copies a text to scratch, with number.Padding bytes after it.
 func (t *text) padded(b []byte) []byte {
 	n := len(b)
 	t.scratch = append(b, make([]byte, number.Padding)...)

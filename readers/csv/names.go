@@ -6,15 +6,15 @@ import (
 	"unicode"
 )
 
-// Names of columns that may be the geometry, in any case. Those in front are preferred.
+// Names of columns that may be the geometry, in any case. Earlier ones are preferred.
 var (
 	cellNames = [...]string{"wkt", "geom", "geometry", "the_geom", "wkb", "wkb_geometry"}
 	xNames    = [...]string{"lon", "lng", "long", "longitude"}
 	yNames    = [...]string{"lat", "latitude"}
 )
 
-// axisWords say which ordinate a column holds, as a word of its name. A name with an x word goes
-// with the name that has the y word of the same number in its place.
+// axisWords are words of a name that tell which ordinate the column holds. A name with an x word is
+// paired with the name that has the y word of the same index in its place.
 var axisWords = [...]struct {
 	x, y   string
 	metres bool // may be metres: any number will do
@@ -44,21 +44,20 @@ var axisWords = [...]struct {
 	{x: "ostwert", y: "nordwert", metres: true},
 }
 
-// xyNames are names of columns with x; those of y have a y in place of each x.
+// xyNames are names of columns of x; names of y have a y for each x.
 var xyNames = [...]string{
 	"x coord", "coord x", "x coordinate", "coordinate x", "xcoord", "xcoordinate", "coordx", "point x",
 	"x wgs 84", "wgs 84 x",
 	"coordonnee x", "coordonnée x", "coordenada x", "koordinate x", "x koordinate", "geo x", "gps x",
 }
 
-// neutralWords say of an ordinate what does not matter: its unit, its datum, that it is one.
+// neutralWords are words of an ordinate's name that are ignored, such as its unit or datum.
 var neutralWords = []string{
 	"deg", "degree", "degrees", "grad", "d", "dd", "dec", "decimal", "wgs", "84", "wgs84", "epsg", "4326",
 	"4258", "etrs", "89", "gps", "coord", "coordinate", "x", "y",
 }
 
-// otherWords make something else of a name that has the word of an axis: a corner, a part, an
-// error.
+// otherWords change the meaning of a name with the word of an axis: a corner, a part, an error.
 var otherWords = []string{
 	"min", "max", "minute", "minutes", "minuten", "sec", "second", "seconds", "sekunden", "error", "err",
 	"accuracy", "acc", "std", "sd", "rmse", "uncertainty",
@@ -66,18 +65,18 @@ var otherWords = []string{
 	"rad", "radian", "radians", "dms", "verbatim",
 }
 
-// cellWords make a column a candidate for a geometry in one cell, as words of its name; what its
-// values are decides. Those in front are preferred.
+// cellWords are words of a name that make a column a candidate for a geometry in one cell; its
+// values decide. Earlier ones are preferred.
 var cellWords = [...]string{
 	"geometry", "geom", "wkt", "location", "georeference", "geocoded", "geography", "geog", "shape",
 	"coordinates", "point", "points", "polygon", "multipolygon", "linestring",
 	"geometrie", "geometria", "wkb", "geopoint", "latlon", "latlng", "latlong",
 }
 
-// latLonWords are those of cellWords whose cells may hold a latitude and a longitude.
+// latLonWords are the cellWords whose cells may hold a latitude and a longitude.
 var latLonWords = []string{"location", "georeference", "geocoded", "geopoint", "latlon", "latlng", "latlong"}
 
-// words are the words of a column's name in lower case, without what stands in brackets:
+// words returns the words of a column's name in lower case, without what is in brackets:
 //
 //	"Latitude (deg)"     latitude
 //	"decimalLatitude"    decimal latitude
@@ -118,12 +117,12 @@ func words(name []byte) []string {
 type axisName struct {
 	column int
 	word   string
-	rest   string // the other words but neutral ones, with a * where that word stands
+	rest   string // the other words without neutral ones, with a * for that word
 	exact  bool   // the name says decimal degrees
-	whole  bool   // the name says degrees, which may go with minutes
+	whole  bool   // the name says degrees, which may be combined with minutes
 }
 
-// axisNameOf finds the word of an axis in a name. A name with several is none.
+// axisNameOf finds the word of an axis in a name. A name with several has none.
 func axisNameOf(column int, list []string, isAxis func(string) bool) (axisName, bool) {
 	a := axisName{column: column}
 	var rest []string
@@ -147,13 +146,13 @@ func axisNameOf(column int, list []string, isAxis func(string) bool) (axisName, 
 	return a, a.word != ""
 }
 
-// moreCandidates are the candidates that candidates does not know: cells by the words of their
-// names; then pairs, those of decimal degrees first, those with nothing but the word of an axis
-// next, each in the order of axisWords and of the columns.
+// moreCandidates returns further candidates: cells by the words of their names, then pairs. Pairs
+// of decimal degrees come first, then names of only the word of an axis, each in the order of
+// axisWords and of the columns.
 func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 	all := make([][]string, len(d.names))
 	for i, name := range d.names {
-		if len(name) <= mostNameBytes {
+		if len(name) <= maxNameBytes {
 			all[i] = words(name)
 		}
 	}
@@ -201,8 +200,8 @@ func (d *dialect) moreCandidates(form geometryForm) (list []candidate) {
 	return append(slices.Concat(list, ranks[0], ranks[1], ranks[2]), xyCandidates(all)...)
 }
 
-// mostNameBytes is how long a name may be that says what is in its column.
-const mostNameBytes = 64
+// maxNameBytes is the maximum length of a name that is examined.
+const maxNameBytes = 64
 
 func isXWord(w string) bool {
 	for _, p := range axisWords {
@@ -229,7 +228,7 @@ func hasWord(names [][]string, want ...string) bool {
 	})
 }
 
-// cellCandidates are columns that have one of cellWords in their names.
+// cellCandidates returns columns that have one of cellWords in their names.
 func cellCandidates(names [][]string, form geometryForm) (list []candidate) {
 	for _, want := range cellWords {
 		for i, words := range names {
@@ -249,7 +248,7 @@ func cellCandidates(names [][]string, form geometryForm) (list []candidate) {
 	return list
 }
 
-// xyCandidates are pairs of xyNames.
+// xyCandidates returns pairs of xyNames.
 func xyCandidates(names [][]string) (list []candidate) {
 	at := map[string]int{}
 	for i := len(names) - 1; i >= 0; i-- {

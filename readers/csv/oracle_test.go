@@ -71,7 +71,7 @@ var (
 	dateText = regexp.MustCompile(`^[0-9]{4}([-/])[0-9]{2}[-/][0-9]{2}$`)
 )
 
-// kindOf is the kind of one value: "int", "float", "bool", "date" or "text".
+// kindOf returns the kind of one value: "int", "float", "bool", "date" or "text".
 func kindOf(s string) string {
 	trimmed := strings.Trim(s, " \t")
 	switch {
@@ -98,7 +98,7 @@ func kindOf(s string) string {
 	return "text"
 }
 
-// typeOf is the type of a column.
+// typeOf returns the type of a column.
 func typeOf(values []field) arrow.DataType {
 	kinds := map[string]bool{}
 	wide := false
@@ -128,7 +128,7 @@ func typeOf(values []field) arrow.DataType {
 	return arrow.PrimitiveTypes.Int32
 }
 
-// value is a field as a value of a type, in words.
+// value returns a field as a value of a type, in words.
 func value(f field, t arrow.DataType) string {
 	switch trimmed := strings.Trim(f.text, " \t"); {
 	case f.text == "" && (!f.quoted || t.ID() != arrow.STRING):
@@ -152,7 +152,7 @@ func value(f field, t arrow.DataType) string {
 	}
 }
 
-// got is row i of a column in the same words.
+// got returns row i of a column in the same words.
 func got(c *geoarrow.Column, i int) string {
 	if c.Nulls > 0 && c.Valid[i>>3]>>(i&7)&1 == 0 {
 		return "null"

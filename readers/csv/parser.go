@@ -14,18 +14,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+// parser is the CPU engine: one pass over the bytes, which defines the result of every engine.
 type parser struct {
 	dialect   *dialect
 	columns   readers.Projection
-	readBytes int            // read at a time; 0: window.Bytes
+	readBytes int            // bytes read at a time; 0: window.Bytes
 	single    bool           // records are read one by one, none in blocks
 	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the whole file, or the records after those that are known, or again a span of records
-// that an earlier Parse emitted. It does not need the Span's State: a file that has an SRID is not
-// Appendable.
+// Parse reads the whole file, the records after known ones, or a span of records that an earlier
+// Parse emitted. It does not need the Span's State: a file that has an SRID is not Appendable.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -69,11 +68,10 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return s.sum, nil
 }
 
-// decodedBytes is how many bytes of UTF-8 a byte of another encoding takes at most, with one to
-// spare.
+// decodedBytes is how many bytes of UTF-8 a byte of another encoding takes at most, plus one.
 const decodedBytes = 4
 
-// scanner makes one that has read nothing, and has no sink.
+// scanner returns a new scanner without a sink.
 func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.text.dialect, s.text.decoder = c.dialect, newDecoder(c.dialect.charset)

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// parse reads the record at p into the row at hand, and gives the index of its line end.
+// parse reads the record at p into the current row, and returns the index of its line end.
 func (s *scanner) parse(p int) int {
 	s.reveal = false
 	mended := false
@@ -36,7 +36,7 @@ func (s *scanner) parse(p int) int {
 			mended = true
 		}
 		last := i+1 == len(s.fields)
-		more := s.At(end) == s.delimiter // which is no byte behind the end of the file
+		more := s.At(end) == s.delimiter // which has no byte at the end of the file
 		if more && !last {
 			p = end + 1
 			continue
@@ -71,8 +71,8 @@ func (s *scanner) parse(p int) int {
 	}
 }
 
-// failField says that the fault is in field i, which begins at p. All of a field was read before it
-// was found wrong.
+// failField puts the fault in field i, which begins at p. All of the field was read before the
+// fault was found.
 func (s *scanner) failField(i, p int) int {
 	f := s.fault
 	s.reached = i + 1
@@ -85,13 +85,13 @@ func (s *scanner) failField(i, p int) int {
 	return -1
 }
 
-// tooMany says that one more field begins at p, once it is known to be there.
+// tooMany sets the fault for one more field at p, once that is known to exist.
 func (s *scanner) tooMany(p int) {
 	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true, shape: true}
 }
 
-// absent is what padding gives for the fields from one on. It looks at those of the geometry only:
-// a record may lack very many.
+// absent returns the state of a geometry whose fields, from one on, are padded. It examines only
+// the fields of the geometry, since a record may lack very many.
 func (s *scanner) absent(from int) {
 	for _, i := range s.shape {
 		switch u := s.fields[i]; {
@@ -106,7 +106,7 @@ func (s *scanner) absent(from int) {
 	}
 }
 
-// geometryField reads field i at p, which is a geometry, or an attribute as well.
+// geometryField reads field i at p, which is a geometry, and may be an attribute too.
 func (s *scanner) geometryField(u use, i, p int) int {
 	if u&useAttribute != 0 {
 		if end := s.attribute(s.sink.columns[i], s.sink.Rows, p); end < 0 {
@@ -122,8 +122,8 @@ func (s *scanner) geometryField(u use, i, p int) int {
 	return s.geometryCell(i, p)
 }
 
-// attribute reads the field at p as the value of a column in a row. What the values of the column
-// so far were is tried first, straight from the window.
+// attribute reads the field at p as the value of a column in a row. It first tries the kind of the
+// column's earlier values, directly in the window.
 func (s *scanner) attribute(c *rows.Column, row, p int) int {
 	if s.class[s.At(p)]&endsField != 0 {
 		return p
@@ -146,7 +146,7 @@ func (s *scanner) attribute(c *rows.Column, row, p int) int {
 			return end
 		}
 	case rows.StoreFloat:
-		// An integer that a float64 may not hold is for those who look closer.
+		// an integer that a float64 may not hold takes the slow path
 		v, end := number.Float(s.Q, p)
 		if end >= 0 && math.Abs(v) < 1<<53 && s.class[s.At(end)]&endsField != 0 && !s.comma {
 			c.Floats = append(c.Floats, v)
@@ -175,7 +175,7 @@ func (s *scanner) attribute(c *rows.Column, row, p int) int {
 	return s.anyAttribute(c, p)
 }
 
-// passField checks the field at p, which nobody asked for: whatever is in it is a text.
+// passField checks the field at p, which is not requested, as a text.
 func (s *scanner) passField(p int) int {
 	field, end := s.text.cell(p)
 	if end >= 0 && field.high {
@@ -186,7 +186,7 @@ func (s *scanner) passField(p int) int {
 	return end
 }
 
-// appendShort appends text, behind which 32 bytes can be read.
+// appendShort appends text, after which 32 bytes can be read.
 func appendShort(dst, text []byte) []byte {
 	n, k := len(dst), len(text)
 	if k > 32 || cap(dst)-n < 32 {
@@ -196,7 +196,7 @@ func appendShort(dst, text []byte) []byte {
 	return dst[:n+k]
 }
 
-// anyAttribute is attribute for every field.
+// anyAttribute is attribute for fields of any kind.
 func (s *scanner) anyAttribute(c *rows.Column, p int) int {
 	field, end := s.text.cell(p)
 	switch {

@@ -15,7 +15,7 @@ import (
 
 type options = map[string]any
 
-// header gives the columns of a table, "name: type" each.
+// header returns the columns of a table, "name: type" each.
 func header(t *readers.Table) string {
 	columns, _, _ := strings.Cut(readertest.Rows(t), "\ncrs: ")
 	return strings.ReplaceAll(columns, "\n", ", ")
@@ -153,7 +153,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestPassedFields is a record with fields behind the last column, which nobody reads: they have no
+// TestPassedFields is a record with fields after the last column, which are not read: they have no
 // say in what is the geometry, whatever they hold and in every mode.
 func TestPassedFields(t *testing.T) {
 	for _, extra := range []string{`""6`, "\xff", `"a` + "\n" + `b"`, `"" ,""x`} {

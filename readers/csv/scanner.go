@@ -17,31 +17,31 @@ type scanner struct {
 	text
 	limits readers.Limits
 	emit   func(readers.Chunk) error
-	err    error // of the window, of emit or of a chunk: no fault of the text
+	err    error // of the window, of emit or of a chunk: not a fault of the text
 
 	sink  *sink
-	probe *sink // where records are tried under on_error: skip
+	probe *sink // tries records first under on_error: skip
 	chunk readers.Span
 	sum   readers.Summary
 
-	stop     int64 // no record that begins here or behind is read
-	stopped  bool  // because of that the last reading ended
-	next     int64 // offset behind the last chunk: of the next record, or the end of the file
-	closed   bool  // more than the end of the file ends the last record
-	row      int64 // number of the record at hand
-	first    int64 // offset of the first one of the chunk, be it left out or not
+	stop     int64 // records that begin here or later are not read
+	stopped  bool  // the last reading ended because of stop
+	next     int64 // offset after the last chunk: of the next record, or the end of the file
+	closed   bool  // the last record ends with a line end
+	row      int64 // number of the current record
+	first    int64 // offset of the chunk's first record, even if it was skipped
 	firstRow int64 // and its number
 
-	index  *fields.Index // of the block at hand
+	index  *fields.Index // of the current block
 	single int           // how many records are read one by one before the next block
 	misses int           // blocks in a row that had no record
 
-	reached int  // how many fields of the record at hand were begun
-	reveal  bool // a value of the record at hand is no geometry, as was guessed
+	reached int  // number of fields begun in the current record
+	reveal  bool // a value of the current record is not the guessed geometry
 
-	x, y  ordinate      // of the record at hand
+	x, y  ordinate      // of the current record
 	kind  geoarrow.Kind // of its geometry in a cell
-	own   int32         // SRID of the record at hand, 0 if it has none
+	own   int32         // SRID of the current record, 0 if it has none
 	ownAt int           // and the index of its cell
 	wkt   wkt.Cell
 	wkb   geoarrow.WKBDecoder
@@ -49,7 +49,7 @@ type scanner struct {
 	srid  int32  // of the records so far, 0 if they have none
 }
 
-// open has the scanner read from an offset on, where record number row begins.
+// open moves the scanner to an offset, where record number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
 	s.row, s.chunk, s.fault, s.err, s.stopped, s.closed = row, readers.Span{Row: row}, fault{}, nil, false, true
 	if !s.Open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
@@ -58,7 +58,7 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// failure is why the scanner stopped.
+// failure returns the reason why the scanner stopped.
 func (s *scanner) failure() error {
 	if s.err != nil {
 		return s.err
@@ -66,7 +66,7 @@ func (s *scanner) failure() error {
 	return s.error(s.row, s.limits)
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
+// refill reads more of the file after index p, which becomes index 0. It returns -1 with err set if
 // it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
@@ -76,8 +76,8 @@ func (s *scanner) refill(p int) int {
 	return 0
 }
 
-// records reads the records from index p on, up to the first that begins at stop or behind, or all.
-// It reports false with err or fault set.
+// records reads the records from index p, up to the first that begins at or after stop, or all. It
+// returns false with err or fault set.
 func (s *scanner) records(p int) bool {
 	for {
 		if p = s.lineEnds(p); p < 0 {
@@ -163,8 +163,8 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// try reads the record at p, or leaves no trace of it. Under on_error: skip it reads it twice: a
-// malformed one must leave none in the types of columns either.
+// try reads the record at p completely or not at all. Under on_error: skip it reads the record
+// twice, since a malformed one must not affect the types of columns.
 func (s *scanner) try(p int) int {
 	if s.skipErrors {
 		srid, real := s.srid, s.sink
@@ -183,7 +183,7 @@ func (s *scanner) try(p int) int {
 	return end
 }
 
-// skip passes the malformed record at p.
+// skip skips the malformed record at p.
 func (s *scanner) skip(p int) int {
 	at := s.Base + int64(p)
 	for {

@@ -8,12 +8,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the records of the chunk at hand. All columns are in every chunk.
+// sink holds the records of the current chunk. All columns are in every chunk.
 type sink struct {
 	rows.Sink
 	dialect *dialect
-	columns []*rows.Column // of each field; nil: it is no attribute
-	uses    []use          // of each field: those of the dialect, but that some are attributes too in this chunk
+	columns []*rows.Column // of each field; nil: not an attribute
+	uses    []use          // of each field: those of the dialect, except that in this chunk some are also attributes
 }
 
 func newSink(d *dialect, columns readers.Projection) *sink {
@@ -22,7 +22,7 @@ func newSink(d *dialect, columns readers.Projection) *sink {
 	k.Fields, k.Bare = true, d.geometry == noGeometry
 	k.Init(func() *rows.Column { return &rows.Column{} })
 	k.Reset()
-	if d.text { // behind the Reset that makes the columns: to ask for each of them whether it is in Text takes its time
+	if d.text { // after the Reset that makes the columns, since looking up each of them in Text is slow
 		for i, name := range d.names {
 			if d.fields[i]&useGuess != 0 {
 				continue
@@ -34,7 +34,7 @@ func newSink(d *dialect, columns readers.Projection) *sink {
 	return k
 }
 
-// Reset forgets the records of the chunk, not what is known of it.
+// Reset drops the records of the chunk, not what is known about it.
 func (k *sink) Reset() {
 	k.Sink.Reset()
 	for i, name := range k.dialect.names {
@@ -52,8 +52,8 @@ func (k *sink) Reset() {
 	}
 }
 
-// reveal has the columns of a guessed geometry read as text too, since one of their values turned
-// out to be no geometry.
+// reveal makes the columns of a guessed geometry text as well, since one of their values is not a
+// geometry.
 func (k *sink) reveal() {
 	for _, i := range k.dialect.shape {
 		if k.uses[i]&useAttribute == 0 {

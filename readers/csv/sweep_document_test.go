@@ -84,7 +84,7 @@ func (w *sweeper) pick(from ...string) string { return from[w.IntN(len(from))] }
 
 func (w *sweeper) isOdd() bool { return w.IntN(w.odd) == 0 }
 
-// file is a header with columns that may be the geometry, and records.
+// file returns a header with columns that may be the geometry, and records.
 func (w *sweeper) file() string {
 	columns := []func() string{}
 	var names []string

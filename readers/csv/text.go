@@ -8,31 +8,31 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
-// text is a file cut into fields. Its methods read one thing at an index of the window and give the
-// index behind it, or -1: then fault says why.
+// text splits a file into fields. Its methods read one element at an index of the window and return
+// the index after it, or -1 with the fault set.
 type text struct {
 	window.Window
 	*dialect
 	decoder decoder
 	fault   fault
 	scratch []byte // a field whose quotes were undone
-	mend    bool   // stray quotes are read where that is obvious
-	mended  int    // the index behind the first one of the field at hand; 0: it has none
-	digits  []byte // a number as JSON has it
-	extra   int    // the number of fields of a record behind which others are no error; 0: none are
+	mend    bool   // stray quotes with an obvious reading are accepted
+	mended  int    // the index after the first one of the current field; 0: it has none
+	digits  []byte // a number in JSON's syntax
+	extra   int    // the number of fields after which further ones are not an error; 0: they are
 }
 
-// cell is a field as it stands in the window.
+// cell is a field in the window.
 type cell struct {
 	from, to int  // of its text, without quotes
 	quoted   bool // it is in quotes
 	doubled  bool // in its text there are quotes, doubled
 	high     bool // its text is not all ASCII
 	stray    bool // in its text there are quotes that are not doubled
-	behind   int  // where text stands that follows the closing quote; 0: none does
+	behind   int  // place of text that follows the closing quote; 0: none
 }
 
-// cell reads the field at p. The byte behind it is a delimiter, a line end or the end of the file.
+// cell reads the field at p. The byte after it is a delimiter, a line end or the end of the file.
 func (t *text) cell(p int) (c cell, end int) {
 	if t.class[t.At(p)] == classQuote && p < t.N {
 		return t.quotedCell(p)
@@ -57,11 +57,11 @@ func zeros(w uint64) uint64 { return (w - ones) & ^w & highs }
 // line ends are among them.
 func controls(w uint64) uint64 { return (w - 0x0E*ones) & ^w & highs }
 
-// fieldEnd finds the first delimiter or line end from p on, or N, and says whether a byte before it
-// is no ASCII.
+// fieldEnd finds the first delimiter or line end at or after p, or N, and reports whether a byte
+// before it is not ASCII.
 //
 //	text    n , m a i n LF
-//	mask    . 1 . . . . 1     the lowest bit is right; those above may be wrong, and are looked at anew
+//	mask    . 1 . . . . 1     the lowest bit is right; those above may be wrong, and are checked again
 func (t *text) fieldEnd(p int) (end int, high bool) {
 	delimiters := uint64(t.delimiter) * ones
 	var seen uint64
@@ -82,12 +82,12 @@ func (t *text) fieldEnd(p int) (end int, high bool) {
 		if t.class[t.At(p)]&endsField != 0 {
 			return p, seen&highs != 0
 		}
-		p++ // a tab, a NUL: no end of a field
+		p++ // a tab or NUL does not end a field
 	}
 }
 
-// shortQuoted finds the first quote from p on, if all before it is ASCII; else it gives 0. It looks
-// a little farther than N, where no byte ends a field.
+// shortQuoted finds the first quote at or after p if all bytes before it are ASCII; else it returns
+// 0. It reads slightly beyond N, where no byte ends a field.
 func (t *text) shortQuoted(p int) int {
 	quotes := uint64(t.quote) * ones
 	for {
@@ -151,11 +151,11 @@ func (t *text) quotedCell(p int) (c cell, end int) {
 	return c, -1
 }
 
-// pass reads fields from p on without a look at their values, and gives the index of the line end.
+// pass skips fields from p on, and returns the index of the line end.
 func (t *text) pass(p int) int {
 	for {
 		field, end := t.cell(p)
-		if end < 0 && field.quoted && !t.fault.cut && !t.fault.file { // text behind a closing quote
+		if end < 0 && field.quoted && !t.fault.cut && !t.fault.file { // text after a closing quote
 			if end, _ = t.fieldEnd(t.fault.pos); end == t.N && !t.EOF {
 				return t.cut()
 			}
@@ -170,11 +170,11 @@ func (t *text) pass(p int) int {
 	}
 }
 
-// raw is the text of a cell as it stands in the file. Behind it number.Padding bytes can be read.
+// raw returns the text of a cell as it is in the file. number.Padding bytes after it can be read.
 func (t *text) raw(c cell) []byte { return t.Text(c.from, c.to+number.Padding)[:c.to-c.from] }
 
-// bytes is the text of a cell in UTF-8, its quotes undone: valid until the next call or until the
-// window moves. If it is malformed, it gives false with a fault.
+// bytes returns the text of a cell in UTF-8, its quotes undone: valid until the next call or until
+// the window moves. If it is malformed, it returns false with a fault.
 func (t *text) bytes(c cell) (b []byte, ok bool) {
 	b = t.raw(c)
 	if c.high {
@@ -199,7 +199,7 @@ func (t *text) bytes(c cell) (b []byte, ok bool) {
 	return b, true
 }
 
-// undouble gives the text with single quotes.
+// undouble returns the text with single quotes.
 func (t *text) undouble(b []byte) []byte {
 	t.scratch = t.scratch[:0]
 	for {
@@ -214,8 +214,8 @@ func (t *text) undouble(b []byte) []byte {
 	return t.padded(t.scratch)
 }
 
-// lineEnds passes line ends over any number of windows, which makes lines of no bytes no records.
-// It gives N at the end of the span, or -1 with Err set.
+// lineEnds skips line ends, and so empty lines, over any number of windows. It returns N at the end
+// of the span, or -1 with Err set.
 func (t *text) lineEnds(p int) int {
 	for {
 		for t.class[t.At(p)] == classLineEnd {

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// trim takes blanks off both ends.
+// trim removes blanks at both ends.
 func trim(b []byte) []byte {
 	for len(b) > 0 && isBlank(b[0]) {
 		b = b[1:]
@@ -20,7 +20,7 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// isBlank reports whether c may stand around a number.
+// isBlank reports whether c may surround a number.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // number reads a text that is a number from its first byte to its last:
@@ -29,10 +29,9 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 //	        "nan" | [ "-" ] "inf"
 //	point   = "." | "," by option; letters in any case
 //
-// -0 is no integer, since no integer has its sign: programs that write it print a float. An
-// attribute is none if it has zeros in front, which identifiers have, or is beyond int64 or
-// float64. An ordinate is no identifier: it may have zeros in front, and an integer of any size is
-// its float64.
+// -0 is a float, since integers have no negative zero and programs print it only for floats. An
+// attribute is not a number if it has leading zeros, as identifiers do, or is beyond int64 or
+// float64. An ordinate may have leading zeros, and an integer of any size becomes float64.
 func (t *text) number(b []byte, ordinate bool) (n number.Num, ok bool) {
 	if t.comma || ordinate && t.commaPoints {
 		return t.numberWith(b, ordinate, ',')
@@ -40,7 +39,7 @@ func (t *text) number(b []byte, ordinate bool) (n number.Num, ok bool) {
 	return t.numberWith(b, ordinate, '.')
 }
 
-// numberWith is number with a point or a comma before fractions.
+// numberWith is number with a given decimal separator.
 func (t *text) numberWith(b []byte, ordinate bool, point byte) (n number.Num, ok bool) {
 	if v, ok := special(b); ok {
 		return number.Num{Kind: number.Real, Float: v}, true
@@ -58,7 +57,7 @@ func (t *text) numberWith(b []byte, ordinate bool, point byte) (n number.Num, ok
 	return n, true
 }
 
-// special is the value of what is a number without digits.
+// special returns the value of a number without digits.
 func special(b []byte) (v float64, ok bool) {
 	switch {
 	case equalFold(b, "nan"):
@@ -71,7 +70,7 @@ func special(b []byte) (v float64, ok bool) {
 	return 0, false
 }
 
-// asJSON writes a number to digits as package number reads it, with padding behind.
+// asJSON writes a number to digits in the syntax of package number, followed by padding.
 func (t *text) asJSON(b []byte, zeros bool, point byte) bool {
 	d := t.digits[:0]
 	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
@@ -136,12 +135,12 @@ func boolean(b []byte) (v, ok bool) {
 	return false, false
 }
 
-// nullWords say that there is no geometry or no ordinate, in any case: those of spreadsheets (NA,
-// N/A,
+// nullWords mean that there is no geometry or no ordinate, in any case: those of spreadsheets
+// (NA, N/A,
 // #N/A, -), of Python (None, nan) and of databases (null, \N).
 var nullWords = [...]string{"null", "nan", "na", "n/a", "none", `\n`, "#n/a", "-"}
 
-// nullLike reports whether the text of a geometry or an ordinate says that there is none. As
+// nullLike reports whether the text of a geometry or an ordinate is one of nullWords. As
 // attributes such words are text.
 func nullLike(b []byte) bool {
 	if len(b) == 0 {
@@ -158,7 +157,7 @@ func nullLike(b []byte) bool {
 	return false
 }
 
-// equalFold reports whether b is word, which is in lower case, in any case.
+// equalFold reports whether b equals word, which is in lower case, ignoring case.
 func equalFold(b []byte, word string) bool {
 	return len(b) == len(word) && bytes.EqualFold(b, []byte(word))
 }

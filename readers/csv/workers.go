@@ -16,7 +16,7 @@ type workers struct {
 	ctx    context.Context
 	parser parser
 	req    readers.Request
-	head   *scanner // that found the first record, and gets what the parts showed
+	head   *scanner // that found the first record, and receives the state of the parts
 	from   int64    // offset of the first record
 }
 
@@ -41,8 +41,7 @@ func (w *workers) read() error {
 	return w.Finish()
 }
 
-// commit notes what a part showed of the file, and refuses one whose SRID is not that of the parts
-// before it.
+// commit keeps the state of a part, and refuses one whose SRID differs from that of earlier parts.
 func (w *workers) commit(p *readers.Part) error {
 	s := w.head
 	srid, closed := unpack(p.State)
@@ -60,8 +59,8 @@ func (w *workers) commit(p *readers.Part) error {
 	return nil
 }
 
-// pack returns what a part showed, as its State carries it to commit: the SRID of its records, and
-// whether more than the end of the file ends the last one.
+// pack returns a part's State for commit: the SRID of its records, and whether the last one ends
+// with a line end.
 func pack(srid int32, closed bool) uint64 {
 	state := uint64(uint32(srid)) << 1
 	if closed {
@@ -85,20 +84,20 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*si
 	return &worker{workers: w, s: s}
 }
 
-// A guess looks at maxTries lines for one that is a record: inside of a text of many lines none is.
-// It reads at most patience times the bytes of a part: what seems to be a record may have no end.
+// A guess tries maxTries lines to find a record: inside of a text of many lines there is none. It
+// reads at most patience times the bytes of a part, since an apparent record may have no end.
 const (
 	maxTries = 64
 	patience = 4
 )
 
-// guessBytes is the maximum length of a record of a guess. A longer one is parsed once it is known
-// to be a record.
+// guessBytes returns the maximum length of a record of a guess. A longer one is parsed once its
+// start is verified.
 func (r *worker) guessBytes() int64 {
 	return min(r.s.limits.MaxFeatureBytes, patience*r.s.limits.PartBytes+window.Bytes)
 }
 
-// Find goes to the first line that is a record. Whether that line is inside of quotes is unknown.
+// Find moves to the first line that is a record. It may be inside of quotes.
 func (r *worker) Find(sink *sink, from, stop int64) bool {
 	first := from == r.from
 	if !first {
@@ -114,8 +113,8 @@ func (r *worker) Find(sink *sink, from, stop int64) bool {
 	return r.p >= 0
 }
 
-// Open goes to the record at an offset. The SRID is that of all records before it, since it is
-// called where parts are committed.
+// Open moves to the record at an offset. The SRID is that of all earlier records, since Open is
+// called when parts are committed.
 func (r *worker) Open(sink *sink, from, stop, row int64) bool {
 	return r.open(sink, from, stop, row, r.head.srid)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parcels is a table like the attributes of a land register: texts of a half, numbers and dates of
-// the other.
+// parcels returns a table like the attributes of a land register: texts of a half, numbers and
+// dates of the other.
 func parcels(records int) []byte {
 	var b bytes.Buffer
 	for i := range records {
@@ -131,7 +131,7 @@ type table struct {
 	promised int    // in place of the count, if not 0
 	behind   []byte // between the fields and the records; nil: 0x0D
 	length   int    // of a record, in place of the sum
-	rest     []byte // behind the records
+	rest     []byte // after the records
 }
 
 func (t table) bytes() []byte {

@@ -7,27 +7,27 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// block is some records in memory, few enough to stay in a core's own cache while one field after
-// the other is read from them.
+// block is a group of records in memory, few enough to stay in a core's cache while field after
+// field is read from them.
 //
 //	buf   frontBytes of anything | record | record | … | number.Padding of anything
 //	live            ^                 ^ offsets in buf of those that are rows
 //
-// Words of eight bytes are loaded without a check where they end in a field or begin in one: what
-// lies before and behind keeps them inside.
+// Words of eight bytes that begin or end in a field are loaded without a check: the margins keep
+// them inside of buf.
 type block struct {
 	buf  []byte
 	most int // records
 	live []int32
 }
 
-// blockBytes is how large a block is, unless a single record is larger.
+// blockBytes is the size of a block, unless a single record is larger.
 const blockBytes = 256 << 10
 
-// frontBytes is more than the three words that the longest number takes which is read word by word.
+// frontBytes is more than the three words of the longest number that is read word by word.
 const frontBytes = 64
 
-// load reads n records from number first on.
+// load reads n records, starting with number first.
 func (b *block) load(src *source.File, h *Header, first int64, n int) error {
 	size := n * h.RecordLength
 	if need := frontBytes + size + number.Padding; need > len(b.buf) {
@@ -40,19 +40,19 @@ func (b *block) load(src *source.File, h *Header, first int64, n int) error {
 	return nil
 }
 
-// at is the address of a byte.
+// at returns the address of a byte.
 func (b *block) at(p int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.buf)), p)
 }
 
-// bytes are those of a field of the record at a place.
+// bytes returns a field of the record at a place.
 func (b *block) bytes(f *Field, place int) []byte {
 	return b.buf[place+f.Offset : place+f.Offset+f.Length]
 }
 
 func load(p unsafe.Pointer) uint64 { return *(*uint64)(p) }
 
-// trim cuts blanks and NULs off both ends.
+// trim removes blanks and NULs at both ends.
 func trim(text []byte) []byte {
 	for len(text) > 0 && (text[0] == ' ' || text[0] == 0) {
 		text = text[1:]
@@ -63,8 +63,8 @@ func trim(text []byte) []byte {
 	return text
 }
 
-// unset reports whether a trimmed number or date is none: blank, or full of the stars that stand
-// for a value that was too wide.
+// unset reports whether a trimmed number or date has no value: it is blank, or all stars, which
+// mean a value that was too wide.
 func unset(text []byte) bool {
 	for _, c := range text {
 		if c != '*' {

@@ -18,13 +18,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// codePage says which characters the bytes of texts are. Bytes below 0x80 are ASCII in all of them,
-// unless they follow a byte above.
+// codePage maps the bytes of texts to characters. Bytes below 0x80 are ASCII in all pages, unless
+// they follow a higher byte.
 type codePage struct {
 	name    string
 	utf8    bool
-	unknown bool              // only texts in ASCII can be read; upper holds no character
-	upper   *[128]character   // of a page of one byte a character: those from 0x80 on
+	unknown bool              // only texts in ASCII can be read; upper is empty
+	upper   *[128]character   // of a single-byte page: characters from 0x80 on
 	wide    encoding.Encoding // of any other
 }
 
@@ -34,10 +34,10 @@ type character struct {
 	text [utf8.UTFMax]byte
 }
 
-// defaultPage is that of a table that says nothing.
+// defaultPage is the page of a table that does not name one.
 const defaultPage = "ISO-8859-1"
 
-// errNoPage is the cause where a file names a code page that nobody knows.
+// errNoPage is the cause if a file names an unknown code page.
 var errNoPage = errors.New("the code page is none that is known here; name the right one with the option encoding")
 
 // pageOf finds the code page: the option's, else that of the .cpg file next to the table, else that
@@ -128,7 +128,7 @@ func pageByName(name string) (*codePage, bool) {
 	return nil, false
 }
 
-// unknownPage is a page that nobody knows: of ASCII alone.
+// unknownPage returns an unknown page, which has only ASCII.
 func unknownPage() *codePage {
 	p := singleBytes("US-ASCII", slices.Repeat([]rune{utf8.RuneError}, 128))
 	p.unknown = true
@@ -144,8 +144,7 @@ func singleBytes(name string, upper []rune) *codePage {
 	return p
 }
 
-// charmaps are pages of one byte a character, by their numbers, or what stands for them where they
-// have none.
+// charmaps are the single-byte pages, by their numbers, or by a substitute if they have none.
 var charmaps = map[string]*charmap.Charmap{
 	"437": charmap.CodePage437, "850": charmap.CodePage850, "852": charmap.CodePage852, "855": charmap.CodePage855,
 	"858": charmap.CodePage858,
@@ -164,13 +163,13 @@ var charmaps = map[string]*charmap.Charmap{
 	"KOI8R":  charmap.KOI8R, "KOI8U": charmap.KOI8U, "10000": charmap.Macintosh, "10007": charmap.MacintoshCyrillic,
 }
 
-// wideEncodings are pages of several bytes a character.
+// wideEncodings are the multi-byte pages.
 var wideEncodings = map[string]encoding.Encoding{
 	"932": japanese.ShiftJIS, "936": simplifiedchinese.GBK, "949": korean.EUCKR, "950": traditionalchinese.Big5,
 	"GB18030": simplifiedchinese.GB18030, "EUCJP": japanese.EUCJP,
 }
 
-// otherNames are names that are no number.
+// otherNames are names that are not numbers.
 var otherNames = map[string]string{
 	"65001": "UTF8", "LATIN1": "88591", "28591": "88591", "ASCII": "88591", "USASCII": "88591",
 	"LATIN2": "88592", "28592": "88592", "LATIN9": "885915",
@@ -181,8 +180,8 @@ var otherNames = map[string]string{
 
 // languageDrivers are the code pages that byte 29 of a header names, from the lists of Visual
 // FoxPro's help ("Code Pages Supported by Visual FoxPro") and of ESRI and Borland, as shapelib and
-// GDAL have them. 895 and 620 (Kamenicky, Mazovia) stand here so that they are an error and not
-// taken for another page.
+// GDAL have them. 895 and 620 (Kamenicky, Mazovia) are included so that they are an error, and not
+// mistaken for another page.
 var languageDrivers = map[byte]string{
 	0x01: "437", 0x02: "850", 0x03: "1252", 0x04: "10000", 0x08: "865", 0x09: "437", 0x0A: "850", 0x0B: "437",
 	0x0D: "437", 0x0E: "850", 0x0F: "437",

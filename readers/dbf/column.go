@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// store is how a column keeps the values of the run at hand.
+// store is the type of slice in which a column keeps the values of the current run.
 type store uint8
 
 const (
@@ -21,22 +21,22 @@ const (
 	storeText
 )
 
-// column collects the values of one field over a run. Of its slices only the one of its store holds
-// anything, a value a row, whatever it is below a null.
+// column collects the values of one field over a run. Only the slice of its store is used. It has a
+// value for each row, undefined under a null.
 type column struct {
 	field *Field
 	h     *Header
 	memo  *memoFile // of memo fields, unless they are ignored
 
-	unread bool // nobody asked for it
+	unread bool // it was not requested
 
 	store   store
 	facts   geoarrow.Facts
-	rounded int64 // integers that floats could not hold
-	rows    int   // of the run at most
+	rounded int64 // integers that were rounded to float64
+	rows    int   // maximum of the run
 	nulls   []int32
-	bad     []int32 // places in the block at hand of records whose value is malformed
-	mended  []int32 // likewise, of values that on_error: repair reads
+	bad     []int32 // places in the current block of records whose value is malformed
+	mended  []int32 // the same for values that on_error: repair reads
 
 	bits     []byte
 	int32s   []int32
@@ -49,13 +49,13 @@ type column struct {
 	scratch  []byte  // of a number with a decimal comma
 }
 
-// beyond is a record that is beyond a limit: skipping malformed records does not help against it.
+// beyond is a record that exceeds a limit, which is an error even under on_error: skip.
 type beyond struct {
-	place int32 // in the block at hand
+	place int32 // in the current block
 	err   error // nil: there is none
 }
 
-// sized is a slice of n elements that hold anything.
+// sized returns a slice of n elements with undefined values.
 func sized[T any](v []T, n int) []T {
 	if n > cap(v) {
 		return make([]T, n)
@@ -63,7 +63,7 @@ func sized[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// reset forgets the run. The next one has n rows at most.
+// reset drops the run. The next one has at most n rows.
 func (c *column) reset(rows int) {
 	c.facts, c.rounded, c.rows = c.field.facts(), 0, rows
 	c.nulls, c.bad = c.nulls[:0], c.bad[:0]
@@ -88,7 +88,7 @@ func (c *column) reset(rows int) {
 	}
 }
 
-// become makes room in another store.
+// become switches to another store.
 func (c *column) become(s store) {
 	c.store = s
 	switch s {
@@ -108,9 +108,8 @@ func (c *column) become(s store) {
 	}
 }
 
-// parse reads the field of all rows of a block, the first of which is number row of the run, unless
-// it is one of memos, which were read before. Malformed ones are in bad. The error is one of a
-// limit or of reading.
+// parse reads the field in all rows of a block, the first of which is number row of the run. Memos
+// were read before. Malformed values are in bad. The error is one of a limit or of reading.
 func (c *column) parse(b *block, row int) error {
 	if c.field.kind.isMemo() {
 		return nil
@@ -144,14 +143,14 @@ func (c *column) parse(b *block, row int) error {
 	return nil
 }
 
-// isNull asks the hidden field of Visual FoxPro.
+// isNull reports whether the hidden field of Visual FoxPro marks a value as null.
 func (c *column) isNull(b *block, place int32) bool { return c.flag(b, place, c.field.nullBit) }
 
 func (c *column) flag(b *block, place int32, bit int) bool {
 	return bit != noBit && b.buf[int(place)+c.h.nullFrom+bit>>3]>>(bit&7)&1 == 1
 }
 
-// eraseNulls makes the bytes of nulls those that are null by themselves, where a type has such.
+// eraseNulls overwrites the bytes of nulls with bytes that mean null, if the type has such bytes.
 func (c *column) eraseNulls(b *block) {
 	with := byte(' ')
 	switch c.field.kind {
@@ -170,7 +169,7 @@ func (c *column) eraseNulls(b *block) {
 	}
 }
 
-// finish gives the column of n rows. Its slices are the column's own.
+// finish returns the column of n rows. Its slices are the column's own.
 func (c *column) finish(rows int) geoarrow.Column {
 	if c.unread {
 		return geoarrow.Unread(c.field.id())
@@ -199,7 +198,7 @@ func (c *column) finish(rows int) geoarrow.Column {
 	return out
 }
 
-// validity sets a bit for each row that is not null, and zeros under the others.
+// validity sets a bit for each non-null row, and zeros the values of the others.
 func (c *column) validity(rows int) []byte {
 	c.valid = sized(c.valid, (rows+7)/8)
 	for i := range c.valid {
@@ -224,10 +223,10 @@ func (c *column) validity(rows int) []byte {
 	return c.valid
 }
 
-// null says that a row has no value. Texts end their row themselves.
+// null marks a row as null. Texts end their row themselves.
 func (c *column) null(row int) { c.nulls = append(c.nulls, int32(row)) }
 
-// refuse says that the value of a row is malformed. Under on_error: null it is null.
+// refuse marks the value of a row as malformed. Under on_error: null it is null.
 func (c *column) refuse(place int32, row int) {
 	c.bad = append(c.bad, place)
 	if c.h.options.nulls {
@@ -235,13 +234,13 @@ func (c *column) refuse(place int32, row int) {
 	}
 }
 
-// widen turns the integers of the rows before one into those of a wider store.
+// widen converts the integers of the rows before one to a wider store.
 func (c *column) widen(to store, row int) {
 	from := c.store
 	c.become(to)
 	nulls := c.nulls
 	for i := range row {
-		if len(nulls) > 0 && int(nulls[0]) == i { // anything stands there
+		if len(nulls) > 0 && int(nulls[0]) == i { // the values are undefined
 			nulls = nulls[1:]
 			continue
 		}
@@ -275,23 +274,23 @@ type textColumn struct {
 	replaced int64
 }
 
-// mostKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run
-// of long memos needs far more than most.
-const mostKept = 16 << 20
+// maxKept is how many bytes of memory, of one column or of memos, are kept for the next run: a run
+// of long memos needs far more than usual.
+const maxKept = 16 << 20
 
 func (t *textColumn) reset(rows int) {
 	t.ends = sized(t.ends, rows+1)
 	t.ends[0] = 0
-	if cap(t.values) > mostKept {
+	if cap(t.values) > maxKept {
 		t.values = nil
 	}
 	t.values, t.replaced = t.values[:0], 0
 }
 
-// room makes room for n bytes and the seven behind that a copy by words may write, if offsets can
-// count what they become.
+// room grows the buffer for n bytes and seven more that a copy by words may write, if the decoded
+// text fits the offsets.
 func (t *textColumn) room(n int) error {
-	const most = 3 // bytes of UTF-8 that a byte of any page becomes
+	const most = 3 // maximum bytes of UTF-8 for a byte of any page
 	if len(t.values)+most*n > math.MaxInt32 {
 		return geoarrow.ErrBatchTooLarge
 	}

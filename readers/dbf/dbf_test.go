@@ -10,14 +10,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// workers is the engine with several workers that read parts of a few bytes.
+// workers returns the engine with several workers that read parts of a few bytes.
 func workers() readertest.Variant {
 	return readertest.Variant{Name: "workers", Parser: func(l readers.Layout, size int) readers.Parser {
 		return dbf.Sized(l, size, 1+size%4, int64(max(1, size)))
 	}}
 }
 
-// blocks is the engine with blocks of a few bytes.
+// blocks returns the engine with blocks of a few bytes.
 func blocks() readertest.Variant {
 	return readertest.Variant{Name: "blocks", Parser: func(l readers.Layout, size int) readers.Parser {
 		return dbf.Sized(l, size, 1, 0)

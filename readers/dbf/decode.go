@@ -9,10 +9,10 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// textDecoder turns texts of a code page into UTF-8, for one goroutine.
+// textDecoder decodes texts of a code page to UTF-8, for one goroutine.
 type textDecoder struct {
 	page *codePage
-	wide *encoding.Decoder // of a page of several bytes a character
+	wide *encoding.Decoder // of a multi-byte page
 }
 
 func (p *codePage) decoder() textDecoder {
@@ -25,8 +25,7 @@ func (p *codePage) decoder() textDecoder {
 
 const replacement = "\uFFFD"
 
-// append appends the UTF-8 of a text. What is no character of the page becomes U+FFFD; replaced
-// says how many did.
+// append appends the UTF-8 of a text. Invalid bytes become U+FFFD; replaced is their number.
 func (d *textDecoder) append(dst, text []byte) (out []byte, replaced int64) {
 	switch {
 	case ascii(text), d.page.utf8 && utf8.Valid(text):
@@ -39,7 +38,7 @@ func (d *textDecoder) append(dst, text []byte) (out []byte, replaced int64) {
 	return d.appendWide(dst, text)
 }
 
-// appendValid appends UTF-8, with U+FFFD for each byte that belongs to no character.
+// appendValid appends UTF-8, with U+FFFD for each invalid byte.
 func appendValid(dst, text []byte) (out []byte, replaced int64) {
 	for len(text) > 0 {
 		_, n := utf8.DecodeRune(text)
@@ -78,7 +77,7 @@ func (d *textDecoder) appendWide(dst, text []byte) (out []byte, replaced int64) 
 		wrote, read, err := d.wide.Transform(dst[n:], text, true)
 		dst, text = dst[:n+wrote], text[read:]
 		if !errors.Is(err, transform.ErrShortDst) {
-			break // decoders replace what they do not know, and give no other error
+			break // decoders replace invalid bytes, and return no other error
 		}
 	}
 	return dst, int64(bytes.Count(dst[from:], []byte(replacement)))

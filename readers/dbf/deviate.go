@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Rules of deviations; docs/formats/dbf.md says what each is.
+// Rules of deviations; docs/formats/dbf.md describes them.
 const (
 	ruleNumber   = "bad-number"
 	ruleDate     = "bad-date"
@@ -26,7 +26,7 @@ const (
 	modeRepair = "repair"
 )
 
-// rule is the rule that a malformed value of the field breaks.
+// rule returns the rule that a malformed value of the field breaks.
 func (f *Field) rule() string {
 	switch f.kind {
 	case kindInteger, kindNumber:
@@ -43,7 +43,7 @@ func (f *Field) rule() string {
 	return ruleText
 }
 
-// defect is a value that is not what its field says, or the deletion flag of a record.
+// defect is a value that is invalid for its field, or an invalid deletion flag.
 type defect struct {
 	place  int32
 	column int // -1: the flag
@@ -88,7 +88,7 @@ func (r *Reader) deviate(first, from int64) {
 	}
 }
 
-// mended says how a value was read that has one obvious reading.
+// mended returns how a value with one obvious reading was read.
 func mended(b *block, f *Field, place int) string {
 	text := quoted(trim(b.bytes(f, place)))
 	if f.kind == kindLogical {

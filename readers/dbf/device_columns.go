@@ -10,12 +10,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceColumn is a column on its way.
+// deviceColumn is a column in progress.
 type deviceColumn struct {
 	*geoarrow.Column
 	field   kfixed.FixedColumn
 	mask    []uint64 // which records have a value
-	values  []uint64 // of types but texts
+	values  []uint64 // of types other than text
 	offsets []int32  // of texts
 }
 
@@ -27,13 +27,13 @@ func newDeviceColumn(f *Field, c *geoarrow.Column) *deviceColumn {
 		return bit
 	}
 	return &deviceColumn{Column: c, field: kfixed.FixedColumn{
-		Type: f.onCard(), Offset: f.Offset,
+		Type: f.deviceType(), Offset: f.Offset,
 		Width: f.Length, Null: flag(f.nullBit), Size: flag(f.sizeBit),
 	}}
 }
 
-// onCard is how a device reads the field.
-func (f *Field) onCard() kfixed.FixedType {
+// deviceType returns the field's type for the kernels.
+func (f *Field) deviceType() kfixed.FixedType {
 	switch f.kind {
 	case kindInteger:
 		if f.Length < narrowDigits {
@@ -61,10 +61,10 @@ func (f *Field) onCard() kfixed.FixedType {
 	return kfixed.FixedText
 }
 
-// columnsAtOnce is how many columns kernels make at once.
+// columnsAtOnce is how many columns one launch makes.
 const columnsAtOnce = 8
 
-// parse makes columns of all types but texts.
+// parse makes columns of all types other than text.
 func (d *deviceRecords) parse(list []*deviceColumn) {
 	n := d.records.Records
 	d.inGroups(list, func(group []*deviceColumn, some, masks gpu.Buffer[uint64]) {
@@ -80,13 +80,12 @@ func (d *deviceRecords) parse(list []*deviceColumn) {
 	})
 }
 
-// check looks for odd values in columns that stay on the device.
+// check looks for invalid values in columns that stay on the device.
 func (d *deviceRecords) check(list []*deviceColumn) {
 	d.inGroups(list, func([]*deviceColumn, gpu.Buffer[uint64], gpu.Buffer[uint64]) {})
 }
 
-// inGroups makes columns, some at a time, in memory that those behind them take again, and calls do
-// for each group.
+// inGroups makes columns in groups that reuse memory, and calls do for each group.
 func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceColumn, values,
 	valid gpu.Buffer[uint64]),
 ) {
@@ -114,7 +113,7 @@ func (d *deviceRecords) inGroups(list []*deviceColumn, do func(group []*deviceCo
 	}
 }
 
-// wordsOf is how many words the values of columns take.
+// wordsOf returns the number of words of the values of columns.
 func wordsOf(list []*deviceColumn, rows int) int {
 	sum := 0
 	for _, c := range list {
@@ -123,7 +122,7 @@ func wordsOf(list []*deviceColumn, rows int) int {
 	return sum
 }
 
-// finish makes the column of as many rows as there are.
+// finish makes the column for the actual number of rows.
 func (c *deviceColumn) finish(rows int) {
 	c.nulls(rows)
 	values := geoarrow.AsBytes(c.values)
@@ -139,7 +138,7 @@ func (c *deviceColumn) finish(rows int) {
 	}
 }
 
-// nulls says which rows have no value.
+// nulls returns which rows have no value.
 func (c *deviceColumn) nulls(rows int) {
 	c.Nulls, c.Valid = device.Validity(c.mask, rows)
 }

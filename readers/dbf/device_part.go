@@ -7,14 +7,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// What devices read: shorter records need more memory than they have bytes, and wider fields would
-// keep one thread busy while the others wait.
+// Limits of what devices read. Shorter records need more memory than they have bytes, and wider
+// fields would keep one thread busy while the others wait.
 const (
 	minRecord = 8   // bytes
-	maxField  = 256 // bytes: what package kernels calls a short string
+	maxField  = 256 // bytes: a short string of package kernels
 )
 
-// OnDevice reports whether devices know the types of all fields, and how their numbers are written.
+// OnDevice reports whether devices support the types of all fields and the syntax of their numbers.
 func (h *Header) OnDevice() bool {
 	return h.RecordLength >= minRecord && !h.options.comma && !h.page.unknown &&
 		!slices.ContainsFunc(h.Fields, func(f Field) bool {
@@ -25,13 +25,13 @@ func (h *Header) OnDevice() bool {
 		})
 }
 
-// span is where the records are.
+// span returns the bounds of the records.
 func (h *Header) span() readers.Span {
 	return readers.Span{From: h.Start, To: h.offset(h.Records)}
 }
 
-// deviceChunks finds and parses chunks of records. Records begin where arithmetic says, so no chunk
-// is a guess.
+// deviceChunks finds and parses chunks of records. Records are at computed places, so no chunk is a
+// guess.
 type deviceChunks struct{ header *Header }
 
 // Bounds finds the records that begin between two offsets.

@@ -8,9 +8,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceRecords reads a chunk of records on a device. There is room for as many rows as records
-// until the host knows how many are deleted, for which it waits once: then it has everything but
-// the bytes of texts.
+// deviceRecords reads a chunk of records on a device. Memory for rows is that for all records until
+// the host knows how many are deleted. It waits for that once, and then has everything except the
+// bytes of texts.
 //
 //	text -> rows -> numbers, dates, logicals, binary values
 //	             -> spans of texts -> offsets -> texts
@@ -19,14 +19,14 @@ type deviceRecords struct {
 	h       *Header
 	text    gpu.Buffer[byte] // the records
 	records kfixed.FixedRecords
-	odd     gpu.Buffer[uint32] // one element: what is left to the CPU engine
+	odd     gpu.Buffer[uint32] // one element: reasons for refusing
 	groups  []textGroup
 
-	// What queue has copied.
+	// Results that queue copied.
 	values  []*deviceColumn
 	columns *geoarrow.Columns
-	live    []int64  // how many records are rows
-	oddity  []uint32 // what odd says
+	live    []int64  // number of records that are rows
+	oddity  []uint32 // copy of odd
 }
 
 // read reads the records into a part.
@@ -47,7 +47,7 @@ func (d *deviceRecords) read(part *readers.Part) {
 	}
 }
 
-// queue queues all but the bytes of texts.
+// queue queues everything except the bytes of texts.
 func (d *deviceRecords) queue() {
 	n := d.text.Len() / d.h.RecordLength
 	d.records = kfixed.FixedRecords{
@@ -69,8 +69,8 @@ func (d *deviceRecords) queue() {
 	d.values, d.oddity = values, device.Result(d.Work, d.odd)
 }
 
-// finish makes the columns of what is there behind an Await, but for the bytes of texts: these are
-// there behind the next one.
+// finish makes the columns after an Await, except the bytes of texts, which are valid after the
+// next one.
 func (d *deviceRecords) finish() {
 	if d.accept(d.oddity[0]); d.Stopped() {
 		return
@@ -90,7 +90,7 @@ func (d *deviceRecords) finish() {
 	}
 }
 
-// reasons are why devices leave records to the CPU engine.
+// reasons are the reasons for leaving records to the CPU engine.
 var reasons = []struct {
 	odd uint32
 	why string
@@ -100,18 +100,18 @@ var reasons = []struct {
 	{kfixed.FixedFraction, "a number with a point or an exponent in a field of whole numbers"},
 	{kfixed.FixedOverflow, "a whole number beyond int64"},
 	{kfixed.FixedUndecided, "a number of many digits, very near to the middle of two"},
-	{kfixed.FixedHigh, "text with a byte that is no character, or of a code page that cards do not know"},
+	{kfixed.FixedHigh, "text with a byte that is no character, or of a code page that GPUs do not know"},
 }
 
-// accept refuses what is odd.
+// accept refuses the chunk if a bit of odd is set.
 func (d *deviceRecords) accept(odd uint32) {
 	for _, r := range reasons {
 		d.Accept(odd&r.odd == 0, r.why)
 	}
 }
 
-// fields gives each field that a device reads its column, and each that it only checks one that
-// nobody sees.
+// fields assigns a column to each field that a device reads, and a hidden one to each that it only
+// checks.
 func (d *deviceRecords) fields() (values, texts, unread []*deviceColumn) {
 	for i := range d.h.Fields {
 		f, c := &d.h.Fields[i], &d.columns.Attributes[i]
@@ -134,7 +134,7 @@ func (d *deviceRecords) fields() (values, texts, unread []*deviceColumn) {
 	return values, texts, unread
 }
 
-// ignored is a column of memos that nobody wants.
+// ignored is a column of memos that is not requested.
 func ignored(c *geoarrow.Column, rows int) {
 	if c.Offsets = make([]int32, rows+1); rows > 0 {
 		c.Nulls, c.Valid = rows, make([]byte, (rows+7)/8)

@@ -28,7 +28,7 @@ func TestDeviceGolden(t *testing.T) {
 	list.Accepted(t, 150, 0.5)
 }
 
-// repeated is a table with its records n times, if its header is one.
+// repeated returns a table with its records n times, if its header is one.
 func repeated(text []byte, times int) []byte {
 	if len(text) < 32 {
 		return text

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// everyType is a table of Visual FoxPro with columns of all types that devices read, texts of some
-// words, and nulls of every kind.
+// everyType returns a table of Visual FoxPro with columns of all types that devices read, texts of
+// some words, and nulls of every kind.
 func everyType(r *rand.Rand, records int, words ...string) table {
 	tab := table{version: 0x30, fields: []field{
 		{"ID", 'N', 9, 0},
@@ -70,7 +70,7 @@ func everyType(r *rand.Rand, records int, words ...string) table {
 	return tab
 }
 
-// longer is a table of n records, which are those of another one again and again.
+// longer returns a table of n records, which are those of another one again and again.
 func longer(tab table, records int) []byte {
 	all := make([]string, records)
 	for i := range all {
@@ -175,7 +175,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"Latin-1", record("", "", "", "", "", "M\xfcnchen"), "88591", ""},
 		{"UTF-8 that says it is Latin-1", record("", "", "", "", "", "é"), "88591", ""},
 		{"a byte that is no character", record("", "", "", "", "", "\x81"), "1252", "is no character"},
-		{"GBK", record("", "", "", "", "", "\xd6\xd0"), "GBK", "that cards do not know"},
+		{"GBK", record("", "", "", "", "", "\xd6\xd0"), "GBK", "that GPUs do not know"},
 		{"UTF-8 that is none", record("", "", "", "", "", "M\xfcnchen"), "UTF-8", "not UTF-8"},
 		{"half a character at the end of a text", record("", "", "", "", "", "123456789\xc3"), "UTF-8", "not UTF-8"},
 		{"the other half behind it", record() + "\xa9" + record()[1:], "UTF-8", "a deletion flag"},

@@ -11,30 +11,29 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// textShare is of how many bytes of records a device makes one text at a time: a text takes some 45
-// bytes of its memory on its way.
+// textShare is how many bytes of records a device needs for each text that it makes at a time: a
+// text in progress takes some 45 bytes of memory.
 const textShare = 16
 
-// textGroup is columns of text that are made at once, one behind the other.
+// textGroup is columns of text that are made together, stored one after the other.
 type textGroup struct {
 	columns []*deviceColumn
-	// of all of them, and room behind it: texts have blanks around them, so that even those that
-	// become longer fit into little more than their fields
+	// of all of them, with capacity: texts are padded with blanks, so even texts that become longer
+	// need little more than their fields
 	text    gpu.Buffer[byte]
 	total   []int64               // one element: bytes of it
 	summary []ktext.StringSummary // of texts that are not recoded
 }
 
-// textRoom is memory for a group, which those behind it take again.
+// textRoom is memory for a group, which later groups reuse.
 type textRoom struct {
 	starts, ends, offsets gpu.Buffer[int64]
 	valid                 gpu.Buffer[uint64]
 	narrow                gpu.Buffer[int32]
-	page                  gpu.Buffer[uint32] // of one byte a character
+	page                  gpu.Buffer[uint32] // single-byte
 }
 
-// texts makes columns of texts. Their bytes stay on the device until the host knows how many they
-// are.
+// texts makes columns of texts. Their bytes stay on the device until the host knows their number.
 func (d *deviceRecords) texts(list []*deviceColumn) {
 	if len(list) == 0 {
 		return
@@ -47,7 +46,7 @@ func (d *deviceRecords) texts(list []*deviceColumn) {
 		valid:   device.Alloc[uint64](d.Work, most*words), narrow: device.Alloc[int32](d.Work, most*(n+1)),
 	}
 	if d.h.page.upper != nil {
-		page := d.h.page.onCard()
+		page := d.h.page.onDevice()
 		if room.page = device.Alloc[uint32](d.Work, len(page)); !d.Stopped() {
 			d.Try(gpu.Upload(d.S, room.page, page[:]))
 		}
@@ -98,7 +97,7 @@ func (d *deviceRecords) gather(g *textGroup, room *textRoom) {
 	}
 }
 
-// copied copies texts that are UTF-8, as those in ASCII are whatever their code page.
+// copied copies texts that are UTF-8; ASCII texts are, whatever their code page.
 func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[int64]) {
 	strings, err := ktext.MeasureShortStrings(d.K, d.S, d.text, starts, ends, ktext.StringsRaw, offsets)
 	if d.Try(err); err != nil {
@@ -110,8 +109,8 @@ func (d *deviceRecords) copied(g *textGroup, starts, ends, offsets gpu.Buffer[in
 	d.Try(strings.Free(d.S))
 }
 
-// onCard is the page as package kernels has it.
-func (p *codePage) onCard() ktext.CodePage {
+// onDevice returns the page in the form of package kernels.
+func (p *codePage) onDevice() ktext.CodePage {
 	var out ktext.CodePage
 	for i, c := range p.upper {
 		if string(c.text[:c.n]) == replacement {
@@ -125,7 +124,7 @@ func (p *codePage) onCard() ktext.CodePage {
 	return out
 }
 
-// finishTexts has the bytes of texts copied.
+// finishTexts queues the copies of the texts' bytes.
 func (d *deviceRecords) finishTexts(rows int) {
 	for i := range d.groups {
 		g := &d.groups[i]

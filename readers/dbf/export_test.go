@@ -5,7 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// Sized is the engine with blocks of a size and, where that is not 0, n workers and parts of
+// Sized returns the engine with blocks of a size and, where that is not 0, n workers and parts of
 // a size.
 func Sized(l readers.Layout, block, workers int, part int64) readers.Parser {
 	return readertest.Limited(parser{header: l.Dialect.(*Header).Project(l.Columns), blockBytes: max(1, block)},

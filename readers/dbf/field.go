@@ -10,7 +10,7 @@ import (
 
 // Field is a field of a table: a column.
 type Field struct {
-	// unique: a repeated one has _1, _2, … behind it, an empty one is called field_ and its number
+	// unique: a repeated one has _1, _2, … after it, an empty one is called field_ and its number
 	// from 1
 	Name     string
 	Type     byte // the letter
@@ -19,13 +19,13 @@ type Field struct {
 	Decimals int
 
 	kind    kind
-	nullBit int // number of the bit that says that a value is null, or noBit
-	sizeBit int // number of the bit that says that a text's last byte is its length, or noBit
+	nullBit int // number of the bit that marks a null, or noBit
+	sizeBit int // number of the bit that marks a text whose last byte is its length, or noBit
 }
 
 const noBit = -1
 
-// kind is how the bytes of a field are read.
+// kind is the interpretation of a field's bytes.
 type kind uint8
 
 const (
@@ -45,13 +45,13 @@ const (
 
 func (k kind) isMemo() bool { return k == kindMemo || k == kindHexMemo }
 
-// isText reports whether values of the kind are given as text.
+// isText reports whether values of the kind become text.
 func (k kind) isText() bool { return k == kindText || k == kindHex || k.isMemo() }
 
-// id is the name of the field's column.
+// id returns the name of the field's column.
 func (f *Field) id() geoarrow.ColumnID { return geoarrow.ColumnID{Name: f.Name} }
 
-// takesAll reports whether any bytes are a value of the field.
+// takesAll reports whether any bytes are a valid value of the field.
 func (f *Field) takesAll() bool {
 	switch f.kind {
 	case kindInt, kindDouble, kindMoney:
@@ -60,17 +60,16 @@ func (f *Field) takesAll() bool {
 	return f.kind == kindText && f.sizeBit == noBit
 }
 
-// wideDigits is how many bytes an integer takes that may be beyond int64, narrowDigits how many one
-// that may be beyond int32.
+// wideDigits is the width from which an integer may be beyond int64, narrowDigits beyond int32.
 const (
 	narrowDigits = 10
 	wideDigits   = 19
 )
 
-// decide finds the kind by the letter, and checks the length of binary values. Letters that nobody
-// knows are texts, as with GDAL.
+// decide finds the kind by the letter, and checks the length of binary values. Unknown letters are
+// texts, as in GDAL.
 func (f *Field) decide(version byte) error {
-	binary := 0 // bytes that it must have
+	binary := 0 // required number of bytes
 	switch f.Type {
 	case 'N':
 		f.kind = kindNumber
@@ -113,7 +112,7 @@ func (f *Field) decide(version byte) error {
 	return nil
 }
 
-// Facts are what the header says about a column of the field, whatever is in it.
+// Facts returns the facts about the field's column that the header declares.
 func (f *Field) facts() geoarrow.Facts {
 	switch f.kind {
 	case kindInteger:
@@ -140,9 +139,9 @@ func (f *Field) facts() geoarrow.Facts {
 // Flags of a field of Visual FoxPro.
 const flagNullable = 0x02
 
-// takeBits gives a field its bits among the null flags, of which n are taken: texts of
-// variable length have one for that, then whatever may be null has one. It gives how many are taken
-// now.
+// takeBits assigns a field its bits among the null flags, n of which are in use: a text of variable
+// length has one for that, and a nullable field one for null. It returns the number of bits now in
+// use.
 func (f *Field) takeBits(taken int, flags byte) int {
 	if f.Type == 'V' || f.Type == 'Q' {
 		f.sizeBit = taken
@@ -155,7 +154,7 @@ func (f *Field) takeBits(taken int, flags byte) int {
 	return taken
 }
 
-// fieldNames gives each field a name of its own. Names that stand in the header once are kept.
+// fieldNames gives each field a name of its own. Names that are in the header once are kept.
 func fieldNames(raw [][]byte, page *codePage) []string {
 	names, taken := make([]string, len(raw)), map[string]bool{}
 	decoder := page.decoder()
@@ -168,7 +167,7 @@ func fieldNames(raw [][]byte, page *codePage) []string {
 		}
 		taken[names[i]] = true
 	}
-	// last: the number that a name was given last, so that 2,000 equal ones take no time
+	// last: the last number that was added to a name, so that 2,000 equal names take little time
 	seen, last := map[string]bool{}, map[string]int{}
 	for i, name := range names {
 		for seen[names[i]] {
@@ -183,8 +182,7 @@ func fieldNames(raw [][]byte, page *codePage) []string {
 	return names
 }
 
-// quoted writes bytes of a file so that its owner finds them: texts in quotes, others in
-// hexadecimal.
+// quoted formats bytes of a file for an error message: texts in quotes, others in hexadecimal.
 func quoted(b []byte) string {
 	const most = 32
 	more := ""

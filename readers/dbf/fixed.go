@@ -44,8 +44,8 @@ func (c *column) dates(b *block, row int) {
 
 const dateBytes = 8
 
-// months remembers where the months that occurred begin, each at 12 * year + month, so that package
-// temporal is asked once for each.
+// months caches the first days of the months that occurred, each at 12 * year + month, so that
+// package temporal is called once for each.
 type months [1024]month
 
 type month struct {
@@ -54,7 +54,7 @@ type month struct {
 	before int32  // days from 1970-01-01 to the day before its first
 }
 
-// date gives the days since 1970-01-01 of eight digits.
+// date returns the days since 1970-01-01 of eight digits.
 func (m *months) date(text uint64) (days int32, ok bool) {
 	d := text ^ zeroWord
 	if nondigits(d) != 0 {
@@ -72,7 +72,7 @@ func (m *months) date(text uint64) (days int32, ok bool) {
 	return at.before + int32(day), day-1 < at.days
 }
 
-// separated gives the days since 1970-01-01 of YYYY-MM-DD, with '-', '/' or '.' twice.
+// separated returns the days since 1970-01-01 of YYYY-MM-DD, with '-', '/' or '.' twice.
 func (m *months) separated(text []byte) (days int32, ok bool) {
 	const form = "YYYY-MM-DD"
 	if len(text) != len(form) || text[4] != text[7] || text[4] != '-' && text[4] != '/' && text[4] != '.' {
@@ -152,7 +152,7 @@ func (c *column) binaries(b *block, row int) {
 	}
 }
 
-// nan is the one that every table has.
+// nan is the canonical NaN.
 var nan = math.Float64frombits(0x7ff8000000000000)
 
 // Julian days of 0001-01-01, 1970-01-01 and 9999-12-31.
@@ -164,7 +164,7 @@ const (
 	dayMillis = 86_400_000
 )
 
-// timestamp gives the milliseconds since 1970-01-01 of a Julian day and the milliseconds of that
+// timestamp returns the milliseconds since 1970-01-01 of a Julian day and the milliseconds of that
 // day.
 func timestamp(value []byte) (ms int64, ok bool) {
 	day, clock := int64(int32(binary.LittleEndian.Uint32(value))), int64(int32(binary.LittleEndian.Uint32(value[4:])))

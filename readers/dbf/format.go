@@ -1,21 +1,21 @@
 // Package dbf reads tables of dBASE III, IV and 5, FoxPro and Visual FoxPro, and the attributes of
 // shapefiles.
 //
-// There is no standard. What is known of the layout is in Borland's "Table File Format" of dBASE IV
-// and 5, Microsoft's "Table File Structure" of Visual FoxPro 9, and ESRI's use of both:
+// There is no standard. The layout is described in Borland's "Table File Format" of dBASE IV and 5
+// and Microsoft's "Table File Structure" of Visual FoxPro 9; ESRI uses both:
 //
 //	file    header | record … | [0x1A]
 //	record  deletion flag | field …          all records of a table are equally long, all fields of a name too
 //	flag    blank: a record; *: a deleted one
 //
 // Numbers and dates are text, right- or left-aligned among blanks; NULs count as blanks. A blank
-// value is null. Every value must be one of its field's type: what is none is a *readers.ParseError
-// with its record, and null under on_error: null or repair. Records behind the number that the
-// header promises are none. A header whose lengths contradict one another or the file, one that
-// promises more records than there are, an encrypted table, one of dBASE II or 7, a memo that lies
-// in no memo file are refused.
+// value is null. A value that is invalid for its field's type is a *readers.ParseError with its
+// record, and null under on_error: null or repair. Bytes after the number of records in the header
+// are ignored. Errors are a header whose lengths contradict one another or the file, fewer records
+// than in the header, an encrypted table, a table of dBASE II or 7, and a memo outside of the memo
+// file.
 //
-// The records of a table lie at known places, so any number of workers may read them.
+// The records of a table are at known places, so any number of workers may read them.
 // docs/formats/dbf.md has the whole list, and what GDAL does.
 package dbf
 
@@ -33,7 +33,7 @@ const (
 	unit       = "record"
 )
 
-// Format is DBF in all its forms that have a header of 32 bytes.
+// Format returns DBF in all its forms with a header of 32 bytes.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,
@@ -55,7 +55,7 @@ func Format() readers.Format {
 	}
 }
 
-// Options are those of a table, which the formats that hold one have too.
+// Options are the options of a table, which formats that contain a table have as well.
 func Options() []readers.Option {
 	return []readers.Option{
 		{Name: "encoding", Doc: "code page of texts, as UTF-8, 1252, CP437, ISO-8859-2, GBK; by default that of the " +
@@ -77,11 +77,11 @@ func Options() []readers.Option {
 
 // options are their values.
 type options struct {
-	skip        bool // malformed records are left out
+	skip        bool // malformed records are skipped
 	nulls       bool // malformed values are null
-	repair      bool // those that have one obvious reading are read so
+	repair      bool // values that have one obvious reading are read that way
 	comma       bool // numbers have a decimal comma
-	deleted     bool // deleted ones are not
+	deleted     bool // deleted records are not skipped
 	withoutMemo bool
 }
 

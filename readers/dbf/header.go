@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Header is what a table says of itself before its records. It is immutable.
+// Header is the header of a table. It is immutable.
 //
 //	byte   0        version
 //	       1..3     date of the last change
@@ -22,13 +22,13 @@ import (
 //	      15        encrypted, if not 0
 //	      29        language driver: the code page
 //	      32..      fields of 32 bytes each, until a byte 0x0D
-//	                Visual FoxPro: 263 bytes with the path of the database behind that
+//	                Visual FoxPro: 263 bytes with the path of the database after that
 //
 // All numbers are little-endian.
 type Header struct {
 	Version byte
-	// that the table has, deleted ones included: under on_error: skip, where the header promises
-	// more, those that the file holds
+	// in the table, including deleted ones: under on_error: skip, those in the file if the header
+	// claims more
 	Records      int64
 	Start        int64 // offset of the first record
 	RecordLength int
@@ -38,8 +38,8 @@ type Header struct {
 	page     *codePage
 	options  options
 	columns  readers.Projection
-	nullFrom int // where the hidden field begins in a record
-	nullBits int // how many bits it has; 0: there is none
+	nullFrom int // offset of the hidden field in a record
+	nullBits int // number of its bits; 0: no such field
 	missing  readers.SkippedRows
 
 	deviations readers.Deviations
@@ -57,13 +57,12 @@ const (
 // visualFoxPro reports whether the version is one of Visual FoxPro.
 func visualFoxPro(version byte) bool { return version >= 0x30 && version <= 0x32 }
 
-// foxPro reports whether memos of the version lie in an .fpt file.
+// foxPro reports whether memos of the version are in an .fpt file.
 func foxPro(version byte) bool { return visualFoxPro(version) || version == 0xF5 || version == 0xFB }
 
-// ReadHeader reads the header of the table in a file and finds its code page, for which it looks at
-// the .cpg file next to it. opts are checked options that have those of Options. Errors: a
-// *readers.ParseError for a file that is no table, a *readers.OptionError for an encoding that
-// nobody knows, those of reading.
+// ReadHeader reads the header of the table in a file and finds its code page, also from the .cpg
+// file next to it. opts are checked options that include Options. Errors: a *readers.ParseError for
+// a file that is not a table, a *readers.OptionError for an unknown encoding, and those of reading.
 func ReadHeader(ctx context.Context, src *source.File, opts readers.Options) (*Header, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func ReadHeader(ctx context.Context, src *source.File, opts readers.Options) (*H
 	return h, h.count(src, int64(binary.LittleEndian.Uint32(text[4:])))
 }
 
-// noRecord is the number in an error that concerns no record.
+// noRecord is the record number in an error outside of records.
 const noRecord = -1
 
 // read reads the bytes of the header and checks its first fields.
@@ -129,8 +128,7 @@ func (h *Header) read(src *source.File) ([]byte, error) {
 	return text, nil
 }
 
-// otherLayout is what to say where the header makes no sense and the version promises one of
-// another layout.
+// otherLayout returns the message for an invalid header whose version has another layout.
 func (h *Header) otherLayout() string {
 	switch h.Version {
 	case 0x02:
@@ -169,7 +167,7 @@ func (h *Header) count(src *source.File, promised int64) error {
 	return nil
 }
 
-// endsWhole reports whether n records are all that the file has, but for the mark of its end.
+// endsWhole reports whether the file ends after n records, apart from the end mark.
 func (h *Header) endsWhole(src *source.File, records int64) bool {
 	left := src.Size - h.offset(records)
 	if left != 1 {
@@ -180,7 +178,7 @@ func (h *Header) endsWhole(src *source.File, records int64) bool {
 	return err == nil && mark[0] == endMark
 }
 
-// Deviations are where the header was not taken at its word.
+// Deviations returns the places where the header was not followed.
 func (h *Header) Deviations() *readers.Deviations { return &h.deviations }
 
 // deviate notes one.
@@ -188,22 +186,22 @@ func (h *Header) deviate(offset int64, rule, done string) {
 	h.deviations.Add(readers.Deviation{Offset: offset, Row: noRecord, Rule: rule, Done: done})
 }
 
-// Missing are the records that the header promises and the file does not have, under on_error:
-// skip. The first offset is where they would begin.
+// Missing returns the records that the header claims and the file lacks, under on_error: skip. The
+// first offset is where they would begin.
 func (h *Header) Missing() readers.SkippedRows { return h.missing }
 
-// Project is the header for who asks for some columns. The fields of the others are checked, and
-// give columns without values.
+// Project returns the header for a request of some columns. The fields of the others are checked,
+// and become columns without values.
 func (h *Header) Project(columns readers.Projection) *Header {
 	projected := *h
 	projected.columns = columns
 	return &projected
 }
 
-// reads reports whether a field is asked for.
+// reads reports whether a field is requested.
 func (h *Header) reads(f *Field) bool { return h.columns.Has(f.id()) }
 
-// offset is where a record begins in the file.
+// offset returns where a record begins in the file.
 func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.RecordLength) }
 
 // fields reads the field descriptors.
@@ -211,7 +209,7 @@ func (h *Header) offset(record int64) int64 { return h.Start + record*int64(h.Re
 //	byte  0..10  name, ends at a NUL
 //	      11     type
 //	      16     length in bytes
-//	      17     digits behind the point; of a C, in files of Clipper and FoxPro, the length's high byte
+//	      17     digits after the point; of a C, in files of Clipper and FoxPro, the length's high byte
 //	      18     Visual FoxPro: 1 hidden, 2 may be null
 func (h *Header) fields(src *source.File, text []byte) error {
 	end := len(text)
@@ -268,14 +266,14 @@ func (h *Header) fields(src *source.File, text []byte) error {
 	return nil
 }
 
-// noField is the error of a table without fields. Next to a shapefile it says which records are
-// deleted, and nothing else; alone it is none.
+// noField returns the error of a table without fields. Next to a shapefile it tells which records
+// are deleted; by itself it is not a table.
 func (h *Header) noField(src *source.File) error {
 	return h.errorAt(src, headBytes, noRecord, "", "", fmt.Errorf("the header has no field%s", h.otherLayout()))
 }
 
 // longTexts reports whether the second byte of a C field's length counts: only then do the fields
-// fill a record. Elsewhere it means nothing.
+// fill a record. Otherwise it is ignored.
 func (h *Header) longTexts(raw [][]byte) bool {
 	sum, high := 1, 0
 	for _, d := range raw {
@@ -299,16 +297,15 @@ func (h *Header) emptyFields() int {
 	return n
 }
 
-// forgetBits is for a table whose fields may be null and whose hidden field has no room to say
-// which are.
+// forgetBits handles a table with nullable fields whose hidden field is too small for their bits.
 func (h *Header) forgetBits() {
 	for i := range h.Fields {
 		h.Fields[i].nullBit, h.Fields[i].sizeBit = noBit, noBit
 	}
 }
 
-// errorAt says what is wrong at an offset of the table. The record is noRecord where none is
-// concerned. mode is the value of on_error that would read the rest, or empty.
+// errorAt returns the error for a defect at an offset of the table. The record may be noRecord.
+// mode is the value of on_error that would read the rest, or empty.
 func (h *Header) errorAt(src *source.File, offset, record int64, field, mode string, what error) error {
 	return &readers.ParseError{
 		Name: src.Name, Format: formatName, Offset: offset, Row: record, Unit: unit,
@@ -316,7 +313,7 @@ func (h *Header) errorAt(src *source.File, offset, record int64, field, mode str
 	}
 }
 
-// cutShort is the error where a file ends before its size.
+// cutShort returns the error for a file that ends before its size.
 func cutShort(src *source.File, at int64, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = source.ErrChanged

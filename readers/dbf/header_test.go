@@ -158,7 +158,7 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// TestLongTexts asks for the second byte of a text's length, B12, and for what else stands there.
+// TestLongTexts asks for the second byte of a text's length, B12, and for what else is there.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("abcdefgh", 75)
 	check(t, readertest.Input{Text: column("C", 'C', 600, 0, long).bytes()}, `C: string: "`+long+"\"\n")
@@ -171,7 +171,7 @@ func TestLongTexts(t *testing.T) {
 	check(t, readertest.Input{Text: both.bytes()}, `C: string: "`+strings.Repeat("x", 300)+"\"\nN: float64: 0.5\n")
 }
 
-// TestBeyond2GiB reads records behind byte 2^31, and 2^32, of a file with a hole, B13.
+// TestBeyond2GiB reads records after byte 2^31, and 2^32, of a file with a hole, B13.
 func TestBeyond2GiB(t *testing.T) {
 	const length = 4000
 	tab := table{fields: []field{{"N", 'N', 20, 0}, {"C", 'C', length - 21, 0}}}

@@ -24,8 +24,8 @@ func nondigits(d uint64) uint64 {
 	return (d&^highBits + 0x7676767676767676 | d) & highBits
 }
 
-// eight is the number that eight digits spell, the first one lowest: after Johnny Lee and Daniel
-// Lemire, "Quickly parsing eight digits" (2018).
+// eight returns the value of eight digits, the first one lowest, by the method of Johnny Lee and
+// Daniel Lemire, "Quickly parsing eight digits" (2018).
 //
 //	digits  1 2 3 4 5 6 7 8    pairs  12 . 34 . 56 . 78 .    value  12345678
 func eight(d uint64) uint64 {
@@ -33,8 +33,8 @@ func eight(d uint64) uint64 {
 	return (d&0x000000FF000000FF*(100+1000000<<32) + d>>16&0x000000FF000000FF*(1+10000<<32)) >> 32
 }
 
-// word is the number in a word of blanks, a minus or none, and digits. Of a word without digits it
-// is 0.
+// word returns the number in a word of blanks, an optional minus, and digits. It is 0 for a word
+// without digits.
 //
 //	word  "    -123"    skip  5 bytes: blanks and the minus    digits  00000123
 func word(w uint64) (v uint64, negative, ok bool) {
@@ -47,7 +47,7 @@ func word(w uint64) (v uint64, negative, ok bool) {
 	return eight(d), negative, nondigits(d) == 0
 }
 
-// fieldContent says what a field held.
+// fieldContent is a kind of content of a field.
 type fieldContent uint8
 
 const (
@@ -56,11 +56,10 @@ const (
 	foundOther // to be read byte by byte
 )
 
-// rightAligned reads an integer that ends where its field of width bytes does, which is before the
-// byte at end. It takes what most fields hold: digits after blanks, and a minus between them.
-// Anything else is foundOther.
+// rightAligned reads an integer at the end of its field, the width bytes before end. It accepts the
+// usual content: blanks, an optional minus, digits. Anything else is foundOther.
 func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fieldContent) {
-	const mostTop = 922 // and sixteen digits are below 2^63
+	const maxTop = 922 // and sixteen digits are below 2^63
 	w := load(unsafe.Add(end, -8))
 	if width <= 8 {
 		w = lastBytes(w, width)
@@ -85,7 +84,7 @@ func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fie
 			continue
 		}
 		more, minus, ok := word(w)
-		if !ok || !full || scale > 1e16 || scale == 1e16 && more >= mostTop {
+		if !ok || !full || scale > 1e16 || scale == 1e16 && more >= maxTop {
 			return 0, false, foundOther
 		}
 		v += more * scale
@@ -95,7 +94,7 @@ func rightAligned(end unsafe.Pointer, width int) (v uint64, negative bool, f fie
 	return v, negative, foundNumber
 }
 
-// lastBytes is a word whose bytes before the last width ones, if there are any, are blanks.
+// lastBytes returns a word whose bytes before the last width ones, if there are any, are blanks.
 func lastBytes(w uint64, width int) uint64 {
 	if width >= 8 {
 		return w
@@ -132,7 +131,7 @@ func (c *column) integers(b *block, row int) {
 	}
 }
 
-// setInteger keeps an integer that the store holds.
+// setInteger keeps an integer that fits the store.
 func (c *column) setInteger(row int, n decimal128.Num) {
 	switch c.store {
 	case storeInt32:
@@ -146,8 +145,8 @@ func (c *column) setInteger(row int, n decimal128.Num) {
 	}
 }
 
-// integerText reads any text. A column that was declared to hold integers holds floats if one of
-// them has a point or an exponent, or more than 38 digits, or is infinite or no number.
+// integerText reads any text. A column that is declared as integer becomes float if a value has a
+// point, an exponent or more than 38 digits, or is infinite or NaN.
 func (c *column) integerText(b *block, place, row int) {
 	text := c.numeral(b, place)
 	if unset(text) {
@@ -187,7 +186,7 @@ func (c *column) integerText(b *block, place, row int) {
 	}
 }
 
-// setFraction keeps a float in a column that was declared to hold integers.
+// setFraction keeps a float in a column that is declared as integer.
 func (c *column) setFraction(row int, f float64, kind geoarrow.FactKinds) {
 	if c.store != storeFloat {
 		c.widen(storeFloat, row)
@@ -196,18 +195,18 @@ func (c *column) setFraction(row int, f float64, kind geoarrow.FactKinds) {
 	c.floats[row] = f
 }
 
-// numeral is a number as written.
+// numeral is a number as it is written.
 type numeral struct {
 	negative bool
 	integer  bool   // without point and exponent
-	digits   []byte // of an integer, without zeros in front unless it is 0
+	digits   []byte // of an integer, without leading zeros
 }
 
 // parseNumeral accepts
 //
 //	number = ["+" / "-"] (1*digit ["." *digit] / "." 1*digit) [("e" / "E") ["+" / "-"] 1*digit]
 //
-// which strconv.ParseFloat takes too.
+// which strconv.ParseFloat accepts too.
 func parseNumeral(text []byte) (n numeral, ok bool) {
 	digits := func() int {
 		k := 0
@@ -249,9 +248,9 @@ func parseNumeral(text []byte) (n numeral, ok bool) {
 	return n, len(text) == 0
 }
 
-// classify is the kind of a number, and its value if that is an integer of at most 38 digits.
+// classify returns the kind of a number, and its value if that is an integer of at most 38 digits.
 func (n *numeral) classify() (geoarrow.FactKinds, decimal128.Num) {
-	const mostDigits = 38 // of a decimal128
+	const maxDigits = 38 // of a decimal128
 	if !n.integer {
 		return geoarrow.FactFloat, decimal128.Num{}
 	}
@@ -265,7 +264,7 @@ func (n *numeral) classify() (geoarrow.FactKinds, decimal128.Num) {
 		}
 		return geoarrow.FactInt64, decimal128.FromI64(v)
 	}
-	if len(n.digits) > mostDigits {
+	if len(n.digits) > maxDigits {
 		return geoarrow.FactHuge, decimal128.Num{}
 	}
 	v, ok := new(big.Int).SetString(string(n.digits), 10)

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// memoFile is the file of long texts next to a table. It consists of blocks, which records know by
-// number.
+// memoFile is the file of long texts next to a table. It consists of blocks, which records refer to
+// by number.
 //
 //	.fpt, FoxPro    header: byte 6, 2 bytes: size of a block, big-endian
 //	                memo:   kind, 4 bytes | length, 4 bytes, big-endian | text
@@ -29,7 +29,7 @@ type memoFile struct {
 	size   int64 // of a block
 	most   int64 // bytes of a memo
 
-	near []byte // of the file, from offset at on: memos often lie one behind the other
+	near []byte // of the file, from offset at on: memos often lie one after the other
 	at   int64
 	buf  []byte
 }
@@ -42,7 +42,7 @@ const (
 	dBaseThree = 0x83
 )
 
-// memoError says what is wrong with a memo, which is an error of the record that has it.
+// memoError describes a defect of a memo, which becomes an error of its record.
 type memoError struct{ what string }
 
 func (e *memoError) Error() string { return e.what }
@@ -84,9 +84,9 @@ func openMemo(src *source.File, h *Header, most int64) (*memoFile, error) {
 	return m, nil
 }
 
-// memosOf reads the memos of the block, record after record. It ends before a row, whose place it
-// gives as cut, where those before have many bytes of memos, and behind the first one that is
-// beyond a limit. Malformed ones are in bad.
+// memosOf reads the memos of the block, record by record. It stops before a row, whose place it
+// returns as cut, if the earlier rows have many bytes of memos, and after the first row beyond a
+// limit. Malformed memos are in bad.
 func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err error) {
 	if len(r.memos) == 0 {
 		return 0, limit, nil
@@ -98,8 +98,8 @@ func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err erro
 		}
 	}
 	sum := int64(0)
-	if n := len(r.beside); n > 0 {
-		sum = r.beside[n-1]
+	if n := len(r.siblingBytes); n > 0 {
+		sum = r.siblingBytes[n-1]
 	}
 	for i, place := range r.block.live {
 		if sum >= r.most || limit.err != nil {
@@ -113,13 +113,13 @@ func (r *Reader) memosOf(ctx context.Context) (cut int32, limit beyond, err erro
 			return 0, limit, err
 		}
 		sum += bytes
-		r.beside = append(r.beside, sum)
+		r.siblingBytes = append(r.siblingBytes, sum)
 	}
 	return 0, limit, nil
 }
 
-// memosAt reads the memos of the record at a place, which is a row of the run, and gives how many
-// bytes they became.
+// memosAt reads the memos of the record at a place, which is a row of the run, and returns their
+// decoded size.
 func (r *Reader) memosAt(place int32, row int) (bytes int64, limit beyond, err error) {
 	left := r.limits.MaxFeatureBytes
 	for _, c := range r.memos {
@@ -143,7 +143,7 @@ func (r *Reader) memosAt(place int32, row int) (bytes int64, limit beyond, err e
 	return bytes, limit, nil
 }
 
-// addMemo ends a row with the memo of the record at a place, and gives how many bytes that has.
+// addMemo ends a row with the memo of the record at a place, and returns its size.
 func (c *column) addMemo(b *block, place int32, row int) (int, error) {
 	memo, err := c.memoOf(b.bytes(c.field, int(place)))
 	wrong := (*memoError)(nil)
@@ -170,8 +170,8 @@ func (c *column) addMemo(b *block, place int32, row int) (int, error) {
 	return len(memo), nil
 }
 
-// memoOf gives the memo of a field, nil if it has none, until the next call. It is a *memoError if
-// there is none where the field says.
+// memoOf returns the memo of a field, nil if it has none, until the next call. It returns a
+// *memoError if there is none at the field's block.
 func (c *column) memoOf(value []byte) ([]byte, error) {
 	if c.h.options.withoutMemo {
 		return nil, nil
@@ -187,8 +187,8 @@ func (c *column) memoOf(value []byte) ([]byte, error) {
 	return c.memo.read(number)
 }
 
-// blockNumber reads where a memo lies: ten digits, or four bytes in Visual FoxPro, which must not
-// be trimmed: 32 is a blank and three NULs. 0 is no memo.
+// blockNumber reads the block number of a memo: ten digits, or four bytes in Visual FoxPro, which
+// must not be trimmed, since 32 is a blank and three NULs. 0 means no memo.
 func blockNumber(value []byte) (int64, error) {
 	if len(value) == 4 && string(value) != "    " {
 		return int64(binary.LittleEndian.Uint32(value)), nil
@@ -204,7 +204,7 @@ func blockNumber(value []byte) (int64, error) {
 	return number, nil
 }
 
-// read gives the memo that begins with a block.
+// read returns the memo that begins at a block.
 func (m *memoFile) read(block int64) ([]byte, error) {
 	at := block * m.size
 	if at >= m.src.Size || at < memoHead {
@@ -243,7 +243,7 @@ func (m *memoFile) tooLong(block int64) error {
 	}
 }
 
-// terminated gives the memo at an offset that has no length.
+// terminated returns the memo at an offset, in the layout without a length.
 func (m *memoFile) terminated(at int64) ([]byte, error) {
 	for n := int64(dbtBlock); ; n *= 2 {
 		n = min(n, m.src.Size-at, m.most+1)
@@ -263,11 +263,12 @@ func (m *memoFile) terminated(at int64) ([]byte, error) {
 	}
 }
 
-// bytes gives n bytes from an offset on, which the file has, until the next call. They are not nil.
+// bytes returns n bytes at an offset, which are in the file and valid until the next call. The
+// result is not nil.
 func (m *memoFile) bytes(at, n int64) ([]byte, error) {
 	if at < m.at || at+n > m.at+int64(len(m.near)) {
 		want := min(max(n, nearBytes), m.src.Size-at)
-		if int64(cap(m.buf)) < want || int64(cap(m.buf)) > max(mostKept, want) {
+		if int64(cap(m.buf)) < want || int64(cap(m.buf)) > max(maxKept, want) {
 			m.buf = make([]byte, want)
 		}
 		m.near, m.at = m.buf[:want], at

@@ -14,7 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// dbt3 is a memo file of dBASE III: each text begins a block of 512 bytes and ends with 0x1A twice.
+// dbt3 returns a memo file of dBASE III: each text begins a block of 512 bytes and ends with 0x1A
+// twice.
 func dbt3(texts ...string) []byte {
 	b := make([]byte, 512)
 	for _, s := range texts {
@@ -25,7 +26,7 @@ func dbt3(texts ...string) []byte {
 	return b
 }
 
-// dbt4 is one of dBASE IV, with blocks of a size.
+// dbt4 returns one of dBASE IV, with blocks of a size.
 func dbt4(block int, texts ...string) []byte {
 	b := make([]byte, max(block, 512))
 	binary.LittleEndian.PutUint16(b[20:], uint16(block))
@@ -40,7 +41,7 @@ func dbt4(block int, texts ...string) []byte {
 	return b
 }
 
-// fpt is one of FoxPro.
+// fpt returns one of FoxPro.
 func fpt(block int, texts ...string) []byte {
 	b := make([]byte, 512)
 	binary.BigEndian.PutUint16(b[6:], uint16(block))
@@ -245,7 +246,7 @@ func TestMemoLimitAndErrors(t *testing.T) {
 	check(t, in, "error: the memo in block 1 is beyond the limit 1000 of --max-feature-bytes")
 }
 
-// TestVisualFoxPro asks for nulls that stand in the hidden field, and for texts of variable length.
+// TestVisualFoxPro asks for nulls that are in the hidden field, and for texts of variable length.
 func TestVisualFoxPro(t *testing.T) {
 	tab := table{
 		version: 0x32,
@@ -304,7 +305,7 @@ func TestMemoBlockOfBlanks(t *testing.T) {
 	check(t, memo(16, "     ", " \x20\x00\x00\x00", " \x21\x00\x00\x00"), "M: string: null | \"first\" | \"second\"\n")
 }
 
-// sharing is a table of which all records have the same memos, in n columns.
+// sharing returns a table of which all records have the same memos, in n columns.
 func sharing(columns, records, memoBytes int) readertest.Input {
 	tab := table{version: 0x83}
 	for i := range columns {
@@ -372,10 +373,10 @@ func TestSharedMemosEnd(t *testing.T) {
 	}
 	for at := int64(0); at < 990; {
 		run, err := r.ReadSome(t.Context(), at, 1000)
-		if err != nil || run.To != at+14 || run.Columns.Rows != 14 || len(run.Beside) != 14 ||
-			run.Beside[13] != 14*30_000 {
+		if err != nil || run.To != at+14 || run.Columns.Rows != 14 || len(run.SiblingBytes) != 14 ||
+			run.SiblingBytes[13] != 14*30_000 {
 			t.Fatalf("from record %d: to %d, %d rows, beside %v, %v: want 14 rows", at, run.To,
-				run.Columns.Rows, run.Beside, err)
+				run.Columns.Rows, run.SiblingBytes, err)
 		}
 		at = run.To
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Powers of ten that are exact, as integers and as floats.
+// Exact powers of ten, as integers and as floats.
 var (
 	tens      = [16]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 	floatTens = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 )
 
-// numbers reads fields that hold floats as text.
+// numbers reads fields of floats in text.
 func (c *column) numbers(b *block, row int) {
 	width, decimals := c.field.Length, c.field.Decimals
 	end := c.field.Offset + width
@@ -30,9 +30,8 @@ func (c *column) numbers(b *block, row int) {
 	}
 }
 
-// fixedPoint reads a right-aligned number that has its point where its field says, and at most 53
-// bits without it: then one division rounds it correctly, since both operands are exact (Clinger
-// 1990).
+// fixedPoint reads a right-aligned number with its point at the field's place and at most 53 bits
+// without it. One division rounds it correctly, since both operands are exact (Clinger 1990).
 //
 //	field  "   -1234.567", 3 decimals    -1234567 / 10^3
 func fixedPoint(end unsafe.Pointer, width, decimals int) (v float64, ok bool) {
@@ -58,7 +57,7 @@ func fixedPoint(end unsafe.Pointer, width, decimals int) (v float64, ok bool) {
 	return v, true
 }
 
-// lastDigits is the number that the last n bytes before end spell, 15 at most.
+// lastDigits returns the number in the last n bytes before end, at most 15.
 func lastDigits(end unsafe.Pointer, n int) (v uint64, ok bool) {
 	d := load(unsafe.Add(end, -8)) ^ zeroWord
 	if n < 8 {
@@ -90,8 +89,8 @@ func (c *column) numberText(b *block, place, row int) {
 	c.floats[row] = v
 }
 
-// numeral gives the text of a number, with a decimal point in place of the comma that the option
-// has. A point is no separator then and becomes a comma, which no number has.
+// numeral returns the text of a number, with a decimal point in place of the comma if the option
+// says so. A point then becomes a comma, which is invalid.
 func (c *column) numeral(b *block, place int) []byte {
 	text := trim(b.bytes(c.field, place))
 	if !c.h.options.comma || !bytes.ContainsAny(text, ".,") {
@@ -107,12 +106,12 @@ func (c *column) numeral(b *block, place int) []byte {
 		}
 	}
 	n := len(c.scratch)
-	c.scratch = append(c.scratch, make([]byte, number.Padding)...) // parseFloat may look behind it
+	c.scratch = append(c.scratch, make([]byte, number.Padding)...) // parseFloat may read beyond it
 	return c.scratch[:n]
 }
 
-// parseFloat gives the correctly rounded value of a number, which a zero may be written behind: the
-// byte there is put back. Behind that number.Padding bytes can be read.
+// parseFloat returns the correctly rounded value of a number. It writes a zero after the number and
+// restores the byte. number.Padding bytes after that can be read.
 func parseFloat(text []byte) (v float64, ok bool) {
 	behind := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), len(text)))
 	was := *behind
@@ -122,7 +121,7 @@ func parseFloat(text []byte) (v float64, ok bool) {
 	if end == len(text) {
 		return v, true
 	}
-	if _, ok := parseNumeral(text); ok { // with a plus, zeros in front, no digit before or behind the point
+	if _, ok := parseNumeral(text); ok { // with a plus, leading zeros, or no digit before or after the point
 		v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
 		return v, err == nil
 	}

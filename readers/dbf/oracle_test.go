@@ -13,9 +13,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// slow is the other reader of these tests: it reads a value of a field as text, with the standard
-// library, and gives it as readertest writes it, or false for one that is malformed. Integers of
-// N(w,0) are given with all digits.
+// slow returns the other reader of these tests: it reads a value of a field as text, with the
+// standard library, and gives it as readertest writes it, or false for one that is malformed.
+// Integers of N(w,0) are given with all digits.
 func slow(f field, value string) (string, bool) {
 	text := strings.Trim(value, " \x00")
 	if f.kind == 'C' {
@@ -58,7 +58,7 @@ func slow(f field, value string) (string, bool) {
 	return strconv.FormatFloat(v, 'g', -1, 64), true
 }
 
-// typeOf is the type of a column of values that slow gave, and rewrites integers that become
+// typeOf returns the type of a column of values that slow gave, and rewrites integers that become
 // floats, of which it counts those that are rounded.
 func typeOf(f field, values []string) (name string, rounded int) {
 	switch {
@@ -106,7 +106,7 @@ func typeOf(f field, values []string) (name string, rounded int) {
 	return "float64", rounded
 }
 
-// randomValue gives a value of a field, most often one as other programs write it.
+// randomValue returns a value of a field, most often one as other programs write it.
 func randomValue(r *rand.Rand, f field) string {
 	var text string
 	switch digits := r.IntN(f.length + 1); {

@@ -17,7 +17,7 @@ type parser struct {
 	device     *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads all records, or again those of a span that an earlier Parse emitted.
+// Parse reads all records, or those of a span that an earlier Parse emitted.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -34,7 +34,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if err := c.records(ctx, pool, req, &sum, out.Emit); err != nil {
 		return readers.Summary{}, err
 	}
-	sum.Add(&readers.Summary{Skipped: c.header.Missing()}) // they follow all others
+	sum.Add(&readers.Summary{Skipped: c.header.Missing()}) // they come after all others
 	empty := func() (*geoarrow.Columns, error) {           // the types that the header declares
 		r, err := pool.take()
 		if err != nil {
@@ -49,7 +49,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return sum, nil
 }
 
-// records reads all records with several workers. Their guesses are never wrong.
+// records reads all records with several workers, whose guesses are never wrong.
 func (c parser) records(ctx context.Context, pool *readerPool, req readers.Request, sum *readers.Summary,
 	emit func(readers.Chunk) error,
 ) error {
@@ -80,7 +80,7 @@ func (c parser) records(ctx context.Context, pool *readerPool, req readers.Reque
 	return r.Finish()
 }
 
-// again reads the records of one chunk. Its memory is the chunk's alone.
+// again reads the records of one chunk, into memory of its own.
 func (c parser) again(ctx context.Context, pool *readerPool, span readers.Span,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -109,7 +109,7 @@ func (h *Header) recordAt(offset int64) int64 {
 	return (offset - h.Start + length - 1) / length
 }
 
-// partBytes returns how many bytes of the table have that many bytes together with their memos.
+// partBytes returns the part size in bytes of the table, given that size including memos.
 func (c parser) partBytes(pool *readerPool, bytes int64) (int64, error) {
 	r, err := pool.take()
 	if err != nil {
@@ -153,7 +153,7 @@ func (r partReader) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{
 		Start: r.header.offset(first), Next: r.header.offset(end), To: r.header.offset(end),
 		End:     end == r.header.Records,
-		Columns: run.Columns, Starts: run.Starts, Beside: run.Beside, Rows: end - first,
+		Columns: run.Columns, Starts: run.Starts, SiblingBytes: run.SiblingBytes, Rows: end - first,
 		Summary: readers.Summary{BytesRead: run.Bytes, Skipped: run.Skipped, Deviations: run.Deviations},
 		Release: func() { r.pool.give(reader) },
 	}, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// readerPool lends Readers of one table to several goroutines, so that their memory serves again.
+// readerPool lends Readers of one table to several goroutines, so that their memory is reused.
 type readerPool struct {
 	header     *Header
 	src        *source.File
@@ -15,7 +15,7 @@ type readerPool struct {
 	free       parallel.FreeList[*Reader]
 }
 
-// take returns a Reader that nobody uses.
+// take returns an unused Reader.
 func (p *readerPool) take() (*Reader, error) {
 	if r, ok := p.free.Take(); ok {
 		return r, nil
@@ -23,5 +23,5 @@ func (p *readerPool) take() (*Reader, error) {
 	return p.header.newReader(p.src, p.limits, p.blockBytes)
 }
 
-// give takes back a Reader, of whose last Run nothing is read any more.
+// give returns a Reader, whose last Run is no longer read, to the pool.
 func (p *readerPool) give(r *Reader) { p.free.Give(r) }

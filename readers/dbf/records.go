@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Reader reads runs of records of one table, for one goroutine. Its memory serves one run after the
-// other. It needs no Close: the files are the caller's.
+// Reader reads runs of records of one table, for one goroutine. Runs reuse its memory. It needs no
+// Close: the files are the caller's.
 type Reader struct {
 	h       *Header
 	src     *source.File
@@ -21,41 +21,40 @@ type Reader struct {
 	columns []column
 	block   block
 	text    textDecoder
-	memo    *memoFile // nil: there is none, or it is ignored
+	memo    *memoFile // nil: absent or ignored
 	memos   []*column // that may have memos
-	most    int64     // bytes of memos of the run at hand, behind which no record is read
+	most    int64     // bytes of memos of the current run, after which no record is read
 
-	starts     []int64
-	left       []int64
-	beside     []int64            // bytes of memos of the rows so far, behind each of them
-	deviations readers.Deviations // of the run at hand; rows count from its first record
-	flags      []int32            // places in the block of rows whose deletion flag is none
+	starts       []int64
+	left         []int64
+	siblingBytes []int64            // bytes of memos of the rows so far, after each of them
+	deviations   readers.Deviations // of the current run; rows count from its first record
+	flags        []int32            // places in the block of rows with an invalid deletion flag
 
-	refuse []int64 // malformed records of the run at hand, ascending: known from a first pass over it
+	refuse []int64 // malformed records of the current run, ascending: known from a first pass over it
 }
 
-// Run is what a Reader read. All of it belongs to the Reader and is overwritten by its next Read.
+// Run is the result of a Read. It belongs to the Reader and is overwritten by its next Read.
 type Run struct {
 	// Columns are the fields of the records that are rows, in their order, without geometry. Types
-	// are those that the header declares; only N without decimals may be wider: decimal128 or
-	// float64, which geoarrow widens to one another. No column is ever needed as text.
+	// are declared by the header; only N without decimals may be wider: decimal128 or float64,
+	// which geoarrow converts. No column is ever needed as text.
 	Columns *geoarrow.Columns
 	Starts  []int64 // offset of each row's record
-	// numbers of the records that are no rows, ascending: deleted ones, and malformed ones under
+	// numbers of the records that are not rows, ascending: deleted ones, and malformed ones under
 	// on_error: skip
 	Left       []int64
 	Skipped    readers.SkippedRows
 	Deviations readers.Deviations // rows count from the first record
 	Bytes      int64              // read from the table, not from its memo file
-	To         int64              // the record behind the last one that was read
-	// bytes of memos, as UTF-8, of all rows up to each one and with it; nil: the table has no memo
-	// field
-	Beside []int64
+	To         int64              // the record after the last one that was read
+	// bytes of memos, as UTF-8, of all rows up to and including each one; nil: the table has no
+	// memo field
+	SiblingBytes []int64
 }
 
-// NewReader gives a Reader of the table that the header is of. src is the table's file, or the one
-// that the table belongs to as a sibling. An error is one of opening the memo file, or of a memo
-// file that is none.
+// NewReader returns a Reader of the header's table. src is the table's file, or the file whose
+// sibling the table is. Errors are those of opening the memo file, or of an invalid memo file.
 func (h *Header) NewReader(src *source.File, limits readers.Limits) (*Reader, error) {
 	return h.newReader(src, limits, blockBytes)
 }
@@ -87,17 +86,17 @@ func (h *Header) newReader(src *source.File, limits readers.Limits, blockBytes i
 	return r, nil
 }
 
-// Read reads the records from (inclusive) to to (exclusive), of which the first of the table is 0,
-// and which the table has. Errors: a *readers.ParseError for the malformed record that comes first,
-// unless on_error is skip; a *readers.LimitError; the error of ctx; source.ErrChanged.
+// Read reads the records [from, to) of the table. Errors: a *readers.ParseError for the malformed
+// record that comes first, unless on_error is skip; a *readers.LimitError; the error of ctx;
+// source.ErrChanged.
 func (r *Reader) Read(ctx context.Context, from, to int64) (Run, error) {
 	return r.read(ctx, from, to, math.MaxInt64)
 }
 
-// ReadSome is Read that ends early, behind a record at least, where the memos of the run pass some
-// megabytes: any number of records may have the same long one.
+// ReadSome is Read that ends early, after at least one record, if the memos of the run exceed some
+// megabytes: any number of records may have the same long memo.
 func (r *Reader) ReadSome(ctx context.Context, from, to int64) (Run, error) {
-	const times = 4 // how much more than is usual, so that few runs end early
+	const times = 4 // much more than usual, so that few runs end early
 	return r.read(ctx, from, to, times*r.limits.PartBytes)
 }
 
@@ -105,8 +104,7 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 	r.refuse, r.most = r.refuse[:0], most
 	to, bad, err := r.pass(ctx, from, to)
 	if err == nil && len(bad) > 0 {
-		// What malformed records hold must not decide about types, so the others are read as if
-		// these were not there.
+		// Malformed records must not affect types, so the others are read as if these were absent.
 		r.refuse, r.most = bad, math.MaxInt64
 		_, _, err = r.pass(ctx, from, to)
 	}
@@ -118,7 +116,7 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 		Starts:  r.starts, Left: r.left, Deviations: r.deviations, Bytes: (to - from) * int64(r.h.RecordLength), To: to,
 	}
 	if len(r.memos) > 0 {
-		run.Beside = r.beside
+		run.SiblingBytes = r.siblingBytes
 	}
 	for i := range r.columns {
 		run.Columns.Attributes[i] = r.columns[i].finish(len(r.starts))
@@ -130,9 +128,9 @@ func (r *Reader) read(ctx context.Context, from, to, most int64) (Run, error) {
 	return run, nil
 }
 
-// pass reads a run, and gives where it ended, and the malformed records if on_error is skip.
+// pass reads a run, and returns its end, and the malformed records if on_error is skip.
 func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int64, err error) {
-	r.starts, r.left, r.beside = r.starts[:0], r.left[:0], r.beside[:0]
+	r.starts, r.left, r.siblingBytes = r.starts[:0], r.left[:0], r.siblingBytes[:0]
 	r.deviations.Reset()
 	for i := range r.columns {
 		r.columns[i].reset(int(to - from))
@@ -183,8 +181,8 @@ func (r *Reader) pass(ctx context.Context, from, to int64) (end int64, bad []int
 	return at, bad, nil
 }
 
-// cut ends the block, which begins with record first, before the row at a place, and gives how many
-// records that leaves.
+// cut ends the block, which begins with record first, before the row at a place, and returns the
+// number of records left.
 func (r *Reader) cut(first int64, place int32) int64 {
 	n := int64(int(place)-frontBytes) / int64(r.h.RecordLength)
 	b := &r.block
@@ -194,7 +192,8 @@ func (r *Reader) cut(first int64, place int32) int64 {
 	return n
 }
 
-// live lists the records of the block that are rows, and gives those whose deletion flag is none.
+// live lists the records of the block that are rows, and returns those with an invalid deletion
+// flag.
 func (r *Reader) live(first int64, n int) (wrong []int32) {
 	b := &r.block
 	b.live, r.flags = b.live[:0], r.flags[:0]
@@ -220,8 +219,7 @@ func refused(list []int64, record int64) bool {
 	return found
 }
 
-// numbers turns places in the block, which begins with record first, into numbers of records, each
-// once.
+// numbers converts places in the block, which begins with record first, to distinct record numbers.
 func (r *Reader) numbers(first int64, places []int32) []int64 {
 	records := make([]int64, len(places))
 	for i, p := range places {
@@ -231,7 +229,7 @@ func (r *Reader) numbers(first int64, places []int32) []int64 {
 	return slices.Compact(records)
 }
 
-// complain says what is wrong with the record at a place in the block, which begins with record
+// complain returns the error for the record at a place in the block, which begins with record
 // first.
 func (r *Reader) complain(first int64, place int32) error {
 	record := first + int64(int(place)-frontBytes)/int64(r.h.RecordLength)
@@ -248,7 +246,7 @@ func (r *Reader) complain(first int64, place int32) error {
 	panic("dbf: a malformed record without a malformed field")
 }
 
-// tooMuch says which records a limit was met in.
+// tooMuch returns the error of a limit, with its records.
 func (r *Reader) tooMuch(err error, from int64) error {
 	if !errors.Is(err, geoarrow.ErrBatchTooLarge) {
 		return err

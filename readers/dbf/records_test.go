@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// open gives a Reader of a table, and its file.
+// open returns a Reader of a table, and its file.
 func open(t *testing.T, text []byte, given map[string]any) (*dbf.Reader, *source.File) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.dbf")

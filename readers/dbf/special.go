@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// special reads what programs write for the values of a float that are no number, in any case of
-// letters.
+// special reads the spellings of NaN and infinity by various programs, in any case.
 func special(text []byte) (v float64, ok bool) {
 	negative := false
 	if text[0] == '-' || text[0] == '+' {
@@ -38,9 +37,9 @@ func named(text []byte) (v float64, ok bool) {
 }
 
 // msvc reads what Microsoft's C library before 2015 prints without a sign: a digit, the separator
-// of the locale, and "#INF", "#QNAN", "#SNAN" or "#IND" in place of decimals. Where a number has
-// more decimals, zeros follow. Where it has fewer, the text is cut, and its last letter is "rounded
-// up" if the one behind that is above '4':
+// of the locale, and "#INF", "#QNAN", "#SNAN" or "#IND" in place of decimals. If a number has more
+// decimals, zeros follow. If it has fewer, the text is cut, and its last letter is "rounded up" if
+// the one after that is above '4':
 //
 //	decimals  1    2    3     4      5       6
 //	infinity  1.$  1.#J 1.#IO 1.#INF 1.#INF0 1.#INF00
@@ -48,8 +47,8 @@ func named(text []byte) (v float64, ok bool) {
 //	NaN       1.$  1.#T 1.#SO 1.#SNB 1.#SNAN 1.#SNAN0
 //	NaN      -1.$ -1.#J -1.#IO -1.#IND -1.#IND0 -1.#IND00
 //
-// "#IND" is always negative, so "#J" and "#IO" are infinity without a sign. With one they are
-// either, and NaN here.
+// "#IND" is always negative, so "#J" and "#IO" are infinity without a sign. With a sign they may be
+// either, and are read as NaN.
 func msvc(text []byte, negative bool) (v float64, ok bool) {
 	if len(text) < 2 || text[0] != '1' || text[1] != '.' && text[1] != ',' {
 		return 0, false

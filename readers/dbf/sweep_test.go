@@ -20,8 +20,8 @@ func TestSweep(t *testing.T) {
 	}.CPU(t)
 }
 
-// sweepInput is a random table with its siblings and options, of some types of fields, or of others
-// if it is one of Visual FoxPro, and fewer records than most.
+// sweepInput returns a random table with its siblings and options, of some types of fields, or of
+// others if it is one of Visual FoxPro, and fewer records than most.
 func sweepInput(r *rand.Rand, kinds, foxKinds string, most int) readertest.Input {
 	tab := table{version: []byte{3, 0x83, 0x8B, 0x30, 0x32, 0xF5}[r.IntN(6)]}
 	fox := tab.version == 0x30 || tab.version == 0x32

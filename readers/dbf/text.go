@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// texts reads fields whose texts stand among blanks. A blank one is null.
+// texts reads fields of text padded with blanks. A blank field is null.
 func (c *column) texts(b *block, row int) error {
 	t := &c.text
 	width := c.field.Length
@@ -34,7 +34,7 @@ func (c *column) texts(b *block, row int) error {
 	return nil
 }
 
-// decoded is texts for those that are not the bytes of the file.
+// decoded is texts for fields that must be decoded.
 func (c *column) decoded(b *block, row int) {
 	for i, place := range b.live {
 		start, end := b.trimmed(int(place)+c.field.Offset, c.field.Length)
@@ -50,17 +50,18 @@ func (c *column) decoded(b *block, row int) {
 	}
 }
 
-// unreadable reports whether a text has a character of a code page that is not known.
+// unreadable reports whether a text has a character of an unknown code page.
 func (c *column) unreadable(text []byte) bool { return c.h.page.unknown && !ascii(text) }
 
-// isUTF8 reports whether the texts of some rows, which begin at byte from of the values, are UTF-8
-// in a table that says so.
+// isUTF8 reports whether the texts of some rows, which begin at byte from of the values, are valid
+// UTF-8 in a table of that encoding.
 func (c *column) isUTF8(from, row, rows int) bool {
 	t := &c.text
 	if !t.decoder.page.utf8 || !utf8.Valid(t.values[from:]) {
 		return false
 	}
-	// Valid as a whole; each is, unless a character begins in one text and goes on in the next.
+	// Valid as a whole. So is each text, unless a character begins in one text and continues in the
+	// next.
 	for _, at := range t.ends[row : row+rows] {
 		if int(at) < len(t.values) && !utf8.RuneStart(t.values[at]) {
 			return false
@@ -69,7 +70,7 @@ func (c *column) isUTF8(from, row, rows int) bool {
 	return true
 }
 
-// trimmed cuts blanks and NULs off both ends of width bytes from byte start on.
+// trimmed removes blanks and NULs at both ends of the width bytes at start.
 func (b *block) trimmed(start, width int) (from, to int) {
 	end := start + width
 	for end-start >= 8 {
@@ -89,7 +90,7 @@ func (b *block) trimmed(start, width int) (from, to int) {
 	return start, end
 }
 
-// copyWords copies n bytes, and up to seven that stand behind.
+// copyWords copies n bytes, and up to seven that follow.
 func copyWords(to, from unsafe.Pointer, n int) {
 	for i := 0; i < n; i += 8 {
 		*(*uint64)(unsafe.Add(to, i)) = load(unsafe.Add(from, i))
@@ -110,8 +111,8 @@ func ascii(text []byte) bool {
 	return all&highBits == 0
 }
 
-// varTexts reads fields of type V: the text is the whole field, or as long as the field's last byte
-// says where a bit of the hidden field says so.
+// varTexts reads fields of type V: the text is the whole field, or, if a bit of the hidden field is
+// set, has the length in the field's last byte.
 func (c *column) varTexts(b *block, row int) error {
 	if err := c.text.room(c.field.Length * len(b.live)); err != nil {
 		return err
@@ -133,7 +134,7 @@ func (c *column) varTexts(b *block, row int) error {
 	return nil
 }
 
-// variable gives the bytes of a value of type V or Q.
+// variable returns the bytes of a value of type V or Q.
 func (c *column) variable(b *block, place int32) (value []byte, ok bool) {
 	value = b.bytes(c.field, int(place))
 	if len(value) == 0 || !c.flag(b, place, c.field.sizeBit) {
@@ -146,8 +147,8 @@ func (c *column) variable(b *block, place int32) (value []byte, ok bool) {
 	return value[:n], true
 }
 
-// hexTexts reads fields of type Q, whose bytes are given as hexadecimal text: no column of the
-// table's types holds bytes.
+// hexTexts reads fields of type Q, whose bytes become hexadecimal text, since tables have no
+// columns of bytes.
 func (c *column) hexTexts(b *block, row int) error {
 	if err := c.text.room(2 * c.field.Length * len(b.live)); err != nil {
 		return err

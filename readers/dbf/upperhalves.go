@@ -2,8 +2,8 @@ package dbf
 
 // upperHalves are the bytes 0x80 to 0xFF of the code pages that golang.org/x/text does not have,
 // from the tables of the Unicode Consortium
-// (https://www.unicode.org/Public/MAPPINGS/VENDORS/MICSFT/PC and APPLE). U+FFFD stands where a page
-// has nothing.
+// (https://www.unicode.org/Public/MAPPINGS/VENDORS/MICSFT/PC and APPLE). U+FFFD marks unassigned
+// bytes.
 var upperHalves = map[string]string{
 	// Greek, DOS
 	"737": "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρσςτυφχψ░▒▓│┤╡╢╖╕╣║╗╝╜╛┐" +

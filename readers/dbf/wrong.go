@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// wrong says what is wrong with a value that is in bad.
+// wrong returns the defect of a value in bad.
 func (c *column) wrong(b *block, place int) error {
 	value := b.bytes(c.field, place)
 	text := quoted(trim(value))

@@ -13,7 +13,7 @@ type fgbFile struct {
 	kind     flat.GeometryType
 	columns  []fgbColumn
 	count    uint64
-	nodes    uint16 // of the index, which is zeros: nobody reads it
+	nodes    uint16 // of the index, which is zeros, since it is not read
 	crs      *fgbCRS
 	features [][]byte
 	bare     bool // the index is missing
@@ -144,7 +144,7 @@ func (s shape) write(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return flat.GeometryEnd(b)
 }
 
-// feature is one of a geometry, or without one, and of properties, which are joined.
+// feature returns one of a geometry, or without one, and of properties, which are joined.
 func feature(s *shape, properties ...[]byte) []byte {
 	b := flatbuffers.NewBuilder(0)
 	values := b.CreateByteVector(join(properties...))
@@ -159,12 +159,12 @@ func feature(s *shape, properties ...[]byte) []byte {
 	return b.FinishedBytes()
 }
 
-// at is a feature of a Point.
+// at returns a feature of a Point.
 func at(x, y float64, properties ...[]byte) []byte {
 	return feature(&shape{kind: flat.GeometryTypePoint, xy: []float64{x, y}}, properties...)
 }
 
-// value is a property of a column: numbers as they are, texts behind their length.
+// value returns a property of a column: numbers unchanged, texts after their length.
 func value(column uint16, v any) []byte {
 	out := binary.LittleEndian.AppendUint16(nil, column)
 	if text, ok := v.(string); ok {
@@ -192,7 +192,7 @@ type (
 	offsets = []flatbuffers.UOffsetT
 )
 
-// newFeature is a feature whose table begin starts.
+// newFeature returns a feature whose table begin starts.
 func newFeature(begin func(*builder)) []byte {
 	b := flatbuffers.NewBuilder(0)
 	begin(b)

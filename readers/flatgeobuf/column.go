@@ -6,23 +6,23 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// column is one of the header's.
+// column is a column of the header.
 type column struct {
 	columnKind
 	name string
 }
 
-// columnKind is what a type of the header means.
+// columnKind is the meaning of a header's type.
 type columnKind struct {
 	store store
 	bytes int // of a value; 0: it has a length of its own
 
-	// kinds are those of every value, whatever it is, so that a column has the header's type in
-	// every part of a file, without any value too. Times are what their texts say.
+	// kinds are the kinds of every value, so that a column has the header's type in every part of a
+	// file, even without values. The kinds of times depend on their texts.
 	kinds geoarrow.FactKinds
 }
 
-// store is how values are read.
+// store is the representation of values.
 type store uint8
 
 const (
@@ -40,7 +40,7 @@ const (
 	storeText
 	storeJSON
 	storeTime
-	storeHex // bytes: no column of the table's types holds them
+	storeHex // bytes: tables have no columns of bytes
 )
 
 // columnTypes are the types by their number.
@@ -62,13 +62,13 @@ var columnTypes = [...]columnKind{
 	{storeHex, 0, geoarrow.FactString},    // Binary
 }
 
-// sink holds the features of the chunk at hand. All columns are in every chunk.
+// sink holds the features of the current chunk. All columns are in every chunk.
 type sink struct {
 	rows.Sink
 	header  *header
 	columns []*rows.Column // of each of the header's
 	nulls   bool           // on_error: null or repair
-	bad     []deviation    // of the feature at hand
+	bad     []deviation    // of the current feature
 }
 
 func newSink(h *header, columns readers.Projection) *sink {
@@ -79,7 +79,7 @@ func newSink(h *header, columns readers.Projection) *sink {
 	return k
 }
 
-// Reset forgets the features of the chunk, not what is known of it.
+// Reset drops the features of the chunk, not what is known about it.
 func (k *sink) Reset() {
 	k.Sink.Reset()
 	k.bad = k.bad[:0]

@@ -15,7 +15,7 @@ const (
 	crsCodeString = 5
 )
 
-// parseCRS takes the registered name, if it is one, else the text.
+// parseCRS returns the system of the registered name, if there is one, else of the text.
 func (h *header) parseCRS(t *table) *fault {
 	c, there, err := t.child(headerCRS)
 	if err != nil || !there {

@@ -6,23 +6,23 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Rules of deviations: the first one always, the others under on_error: null and repair.
+// Rules of deviations: the first one applies always, the others under on_error: null and repair.
 const (
-	ruleStray      = "stray-byte"     // a last byte of the properties that is no column's number
+	ruleStray      = "stray-byte"     // a last byte of the properties that is not a column's number
 	ruleValue      = "bad-value"      // a property that is malformed
 	ruleSecond     = "second-value"   // a column that a feature has twice
-	ruleProperties = "bad-properties" // properties that are cut, or name no column
+	ruleProperties = "bad-properties" // properties that are truncated, or have no valid column number
 	ruleGeometry   = "bad-geometry"
 	ruleFeature    = "bad-feature" // a flatbuffer that is malformed as a whole
 )
 
-// deviation is a fault that was passed.
+// deviation is a fault that was accepted.
 type deviation struct {
 	*fault
 	rule, done string
 }
 
-// lenient reads a feature of which nothing is an error but a limit: what is malformed is null.
+// lenient reads a feature with null for what is malformed; only limits are errors.
 func (s *scanner) lenient(at int64, body []byte) *fault {
 	t, f := root(body)
 	if f != nil {

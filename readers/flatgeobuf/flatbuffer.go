@@ -7,10 +7,10 @@ import (
 )
 
 // table is a table of a flatbuffer ("FlatBuffers Internals"), whose place and vtable were checked.
-// Everything that is read of it is checked when it is.
+// Its other parts are checked when they are read.
 //
 //	table   offset back to the vtable (4), fields
-//	vtable  its bytes (2), bytes of the table (2), for each field where it stands in the table, 0: nowhere (2)
+//	vtable  its bytes (2), bytes of the table (2), for each field where it is in the table, 0: nowhere (2)
 //	vector  offset forward from the field (4) to: number of elements (4), elements
 type table struct {
 	buf    []byte // all of the flatbuffer
@@ -20,7 +20,7 @@ type table struct {
 	size   int // bytes of the table
 }
 
-// fault is what is wrong at a byte of a flatbuffer.
+// fault is a defect at a byte of a flatbuffer.
 type fault struct {
 	at    int
 	field string // "geometry", or the attribute
@@ -35,7 +35,7 @@ func faultf(at int, format string, args ...any) *fault {
 	return &fault{at: at, err: fmt.Errorf(format, args...)}
 }
 
-// root is the table that a flatbuffer is.
+// root returns the root table of a flatbuffer.
 func root(buf []byte) (table, *fault) {
 	if len(buf) < 4 {
 		return table{}, faultf(0, "a flatbuffer of %d bytes has no room for a table", len(buf))
@@ -43,7 +43,7 @@ func root(buf []byte) (table, *fault) {
 	return tableAt(buf, 0, int64(binary.LittleEndian.Uint32(buf)))
 }
 
-// tableAt is the table at a place that the offset at byte from says.
+// tableAt returns the table that the offset at byte from refers to.
 func tableAt(buf []byte, from int, place int64) (table, *fault) {
 	n := int64(len(buf))
 	if place < 4 || place > n-4 {
@@ -66,8 +66,7 @@ func tableAt(buf []byte, from int, place int64) (table, *fault) {
 	return table{buf: buf, at: at, vtable: int(vtable), fields: length/2 - 2, size: size}, nil
 }
 
-// has reports whether field i is there. Most are not: to ask first is quicker than to look for
-// them.
+// has reports whether field i exists. Most fields do not, and this check is faster than a lookup.
 func (t *table) has(i int) bool {
 	if i >= t.fields {
 		return false
@@ -76,7 +75,7 @@ func (t *table) has(i int) bool {
 	return t.buf[entry]|t.buf[entry+1] != 0
 }
 
-// place is where field i, of n bytes, stands in the buffer; 0: it is absent.
+// place returns where field i, of n bytes, is in the buffer; 0: it is absent.
 func (t *table) place(i, bytes int) (int, *fault) {
 	if !t.has(i) {
 		return 0, nil
@@ -89,8 +88,7 @@ func (t *table) place(i, bytes int) (int, *fault) {
 	return t.at + offset, nil
 }
 
-// number is the unsigned integer of n bytes that field i holds, or what it is where it is
-// absent.
+// number returns the unsigned integer of n bytes in field i, or its default if the field is absent.
 func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	at, err := t.place(i, bytes)
 	if at == 0 {
@@ -108,7 +106,7 @@ func (t *table) number(i, bytes int, absent uint64) (uint64, *fault) {
 	}
 }
 
-// vector is the elements of field i, each of n bytes, and where they stand; at is 0 where the
+// vector returns the elements of field i, each of n bytes, and where they are; at is 0 where the
 // field is absent.
 func (t *table) vector(i, bytes int) (v []byte, at int, err *fault) {
 	field, err := t.place(i, 4)
@@ -130,7 +128,7 @@ func (t *table) vector(i, bytes int) (v []byte, at int, err *fault) {
 	return t.buf[at : at+int(n)*bytes], at, nil
 }
 
-// child is the table that field i leads to.
+// child returns the table that field i refers to.
 func (t *table) child(i int) (c table, there bool, err *fault) {
 	field, err := t.place(i, 4)
 	if field == 0 {
@@ -140,13 +138,13 @@ func (t *table) child(i int) (c table, there bool, err *fault) {
 	return c, err == nil, err
 }
 
-// element is table i of a vector of tables, which begins at a byte of the buffer.
+// element returns table i of a vector of tables, which begins at a byte of the buffer.
 func (t *table) element(vector, i int) (table, *fault) {
 	field := vector + 4*i
 	return tableAt(t.buf, field, int64(field)+int64(binary.LittleEndian.Uint32(t.buf[field:])))
 }
 
-// text is the text of field i, "" where it is absent, and where it stands.
+// text returns the text of field i, "" where it is absent, and where it is.
 func (t *table) text(i int) (string, int, *fault) {
 	v, at, err := t.vector(i, 1)
 	if err != nil {

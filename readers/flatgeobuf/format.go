@@ -5,18 +5,18 @@
 //	magic     "fgb" 3 "fgb" and the patch level, any
 //	header    length, flatbuffer: kind of the geometries, columns, reference system, number of features, size
 //	          of the index's nodes
-//	index     a packed Hilbert R-tree, where the header gives a number of features and a size of nodes; passed over
+//	index     a packed Hilbert R-tree, if the header has a number of features and a size of nodes; skipped
 //	feature   length, flatbuffer: geometry, properties
 //
 // All numbers are little-endian. Nothing in a flatbuffer is trusted: each offset and length is
-// compared with the bytes that are there before it is followed, and parts that several geometries
-// share count each time, so that no feature becomes more than it is long.
+// compared with the bytes left before it is used. Parts that several geometries share count each
+// time, so that no feature becomes larger than its bytes.
 //
-// The header's column types are those of the table. A feature is malformed whose geometry is of
-// another kind than the header says, whose arrays do not fit each other, which has a column twice,
-// a column that the header has not, or columns of its own; whose text is no UTF-8, whose JSON is
-// none, whose boolean is neither 0 nor 1. Curves and surfaces are refused.
-// docs/formats/flatgeobuf.md has the whole list, and what GDAL does.
+// The header's column types are those of the table. A feature is malformed if its geometry is not
+// of the header's kind, its arrays have inconsistent lengths, it has a column twice, an unknown
+// column or columns of its own, text that is not UTF-8, invalid JSON, or a boolean other than 0 or
+// 1. Curves and surfaces are refused. docs/formats/flatgeobuf.md has the whole list, and what GDAL
+// does.
 package flatgeobuf
 
 import (
@@ -32,7 +32,7 @@ const (
 	unit       = "feature"
 )
 
-// Format is FlatGeobuf.
+// Format returns FlatGeobuf.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,

@@ -20,14 +20,14 @@ const (
 	geometryParts = 7
 )
 
-// typeNames are those of the geometry types that have no kind in a table.
+// typeNames are the names of the geometry types that tables do not have.
 var typeNames = [...]string{
 	8: "CircularString", 9: "CompoundCurve", 10: "CurvePolygon", 11: "MultiCurve", 12: "MultiSurface",
 	13: "Curve", 14: "Surface", 15: "PolyhedralSurface",
 	16: "TIN", 17: "Triangle",
 }
 
-// kindOf is the kind of a geometry type, which are numbered as in WKB; NoKind for Unknown.
+// kindOf returns the kind of a geometry type, which are numbered as in WKB; NoKind for Unknown.
 func kindOf(at int, number uint64) (geoarrow.Kind, *fault) {
 	switch {
 	case number <= uint64(geoarrow.GeometryCollection):
@@ -39,18 +39,18 @@ func kindOf(at int, number uint64) (geoarrow.Kind, *fault) {
 	return 0, faultf(at, "the geometry type is %d, which is none", number)
 }
 
-// decoder turns the geometries of features into rows.
+// decoder decodes the geometries of features to rows.
 type decoder struct {
 	geom     *geoarrow.GeometryBuilder
 	odd      *rows.Shapes
 	maxDepth int
-	// bytes that the arrays of the feature at hand may have, all together: a flatbuffer may use the
+	// bytes that the arrays of the current feature may have, all together: a flatbuffer may use the
 	// same ones for several geometries
 	left int
 }
 
-// feature adds the geometry of a feature, which has the header's kind, or its own where the header
-// has none.
+// feature adds the geometry of a feature, which has the header's kind, or its own if the header has
+// none.
 func (d *decoder) feature(t *table, of geoarrow.Kind) *fault {
 	d.left = len(t.buf)
 	if f := d.geometry(t, of, false, 1); f != nil {
@@ -59,7 +59,7 @@ func (d *decoder) feature(t *table, of geoarrow.Kind) *fault {
 	return nil
 }
 
-// kind is that of a geometry; it must be of, unless that is NoKind.
+// kind returns the kind of a geometry, which must be of, unless that is NoKind.
 func (d *decoder) kind(t *table, of geoarrow.Kind) (geoarrow.Kind, *fault) {
 	at, f := t.place(geometryType, 1)
 	if f != nil {
@@ -134,9 +134,9 @@ func (d *decoder) parts(t *table, k geoarrow.Kind, depth int) *fault {
 	if f != nil {
 		return f
 	}
-	// A part is a table, whose least size is that of its offset and of the one to its vtable.
-	const leastPart = 8
-	if f := d.take(at, leastPart/4*len(v)); f != nil {
+	// A part is a table, whose minimum size is that of its offset and of the one to its vtable.
+	const minPart = 8
+	if f := d.take(at, minPart/4*len(v)); f != nil {
 		return f
 	}
 	of := geoarrow.Polygon
@@ -173,7 +173,7 @@ func (d *decoder) take(at, bytes int) *fault {
 	return nil
 }
 
-// run adds a geometry whose positions are not divided.
+// run adds a geometry of one sequence of positions.
 func (d *decoder) run(t *table, k geoarrow.Kind, b *body) *fault {
 	ends, at, f := t.vector(geometryEnds, 4)
 	switch {

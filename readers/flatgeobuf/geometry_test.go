@@ -23,7 +23,7 @@ const (
 	collection      = flat.GeometryTypeGeometryCollection
 )
 
-// file is one of geometries, of the kind that the header says.
+// file returns one of geometries, of the kind that the header says.
 func file(kind flat.GeometryType, shapes ...*shape) []byte {
 	f := fgbFile{kind: kind}
 	for _, s := range shapes {
@@ -32,7 +32,7 @@ func file(kind flat.GeometryType, shapes ...*shape) []byte {
 	return f.bytes()
 }
 
-// ring is a square from an offset on.
+// ring returns a square from an offset on.
 func ring(at float64) []float64 {
 	return []float64{at, at, at + 1, at, at + 1, at + 1, at, at}
 }
@@ -257,7 +257,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// put gives a file with another number at an offset.
+// put returns a file with another number at an offset.
 func put(file []byte, offset int, v uint32) []byte {
 	file = bytes.Clone(file)
 	binary.LittleEndian.PutUint32(file[offset:], v)

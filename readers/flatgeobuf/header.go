@@ -17,16 +17,16 @@ const magic = "fgb\x03fgb"
 
 const (
 	magicBytes  = len(magic) + 1
-	headerStart = magicBytes + 4 // behind the header's length
+	headerStart = magicBytes + 4 // after the header's length
 
-	// mostHeaderBytes bounds the header, which is read at once: 65,536 columns with their names
+	// maxHeaderBytes bounds the header, which is read at once: 65,536 columns with their names
 	// take some 8 MB.
-	mostHeaderBytes = 16 << 20
-	// mostColumns is how many columns properties can name.
-	mostColumns = 1 << 16
+	maxHeaderBytes = 16 << 20
+	// maxColumns is how many columns properties can name.
+	maxColumns = 1 << 16
 )
 
-// Fields of the header's table, and of those that it holds.
+// Fields of the header's table, and of the tables in it.
 const (
 	headerGeometryType  = 2
 	headerColumns       = 7
@@ -40,16 +40,16 @@ const (
 
 // header is what is known before any feature.
 type header struct {
-	kind     geoarrow.Kind // of every geometry; NoKind: each says it of itself
+	kind     geoarrow.Kind // of every geometry; NoKind: each has its own
 	columns  []column
-	count    int64 // of features; 0: nobody knows
-	nodeSize int64 // of the index; 0: there is none
+	count    int64 // of features; 0: unknown
+	nodeSize int64 // of the index; 0: no index
 	index    int64 // offset of the index
 	first    int64 // offset of the first feature
 	crs      geoarrow.CRS
 }
 
-// readHeader reads what stands before the index.
+// readHeader reads the part before the index.
 func readHeader(src *source.File) (*header, error) {
 	length, err := headerLength(src)
 	if err != nil {
@@ -69,7 +69,7 @@ func readHeader(src *source.File) (*header, error) {
 	return h, nil
 }
 
-// headerLength checks the magic, and gives the length of the header's flatbuffer.
+// headerLength checks the magic, and returns the length of the header's flatbuffer.
 func headerLength(src *source.File) (int64, error) {
 	if src.Size == 0 {
 		return 0, errorAt(src, 0, -1, errors.New("the file is empty, expected FlatGeobuf"))
@@ -94,9 +94,9 @@ func headerLength(src *source.File) (int64, error) {
 	case length > left:
 		return 0, errorAt(src, int64(magicBytes), -1,
 			fmt.Errorf("the file ends inside of the header: it has %d bytes, of which %d are there", length, left))
-	case length > mostHeaderBytes:
+	case length > maxHeaderBytes:
 		return 0, errorAt(src, int64(magicBytes), -1, fmt.Errorf("the header has %d bytes, expected %d at most",
-			length, mostHeaderBytes))
+			length, maxHeaderBytes))
 	}
 	return length, nil
 }
@@ -129,8 +129,8 @@ func (h *header) parse(buf []byte) *fault {
 	if err != nil {
 		return err
 	}
-	const leastFeature = 4 // its length
-	if count > 1<<62/leastFeature {
+	const minFeature = 4 // its length
+	if count > 1<<62/minFeature {
 		at, _ := t.place(headerFeaturesCount, 8)
 		return faultf(at, "the header says that there are %d features, which no file holds", count)
 	}
@@ -152,8 +152,8 @@ func (h *header) parseColumns(t *table) *fault {
 		return err
 	}
 	n := len(v) / 4
-	if n > mostColumns {
-		return faultf(at, "%d columns, expected %d at most", n, mostColumns)
+	if n > maxColumns {
+		return faultf(at, "%d columns, expected %d at most", n, maxColumns)
 	}
 	h.columns = make([]column, n)
 	taken := map[string]bool{}
@@ -207,7 +207,7 @@ func (h *header) distinguish(taken map[string]bool) {
 	}
 }
 
-// errorAt says what is wrong at an offset of the file; row is -1 where no feature is concerned.
+// errorAt returns the error for a defect at an offset of the file; row is -1 outside of features.
 func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
 	e := &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: row, Unit: unit, Err: what}
 	var f *fault

@@ -6,13 +6,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// defaultNodeSize is how many entries a node of the index has where the header does not say it.
+// defaultNodeSize is the number of entries in a node of the index if the header does not state it.
 const defaultNodeSize = 16
 
 // indexItemBytes is the size of a node of the index: xmin, ymin, xmax, ymax, offset.
 const indexItemBytes = 40
 
-// behindIndex is the offset of the first feature.
+// behindIndex returns the offset of the first feature.
 func (h *header) behindIndex(src *source.File) (int64, error) {
 	if h.count == 0 || h.nodeSize == 0 {
 		return h.index, nil
@@ -37,8 +37,8 @@ func (h *header) behindIndex(src *source.File) (int64, error) {
 	return h.index + bytes, nil
 }
 
-// indexNodes is how many nodes the index has: one for each feature, and level by level one for each
-// node's worth, up to a single one.
+// indexNodes returns how many nodes the index has: one for each feature, and level by level one for
+// each node's worth, up to a single one.
 func (h *header) indexNodes() int64 {
 	nodes := h.count
 	for n := h.count; ; {

@@ -20,7 +20,7 @@ type parser struct {
 	readBytes int // read at a time; 0: window.Bytes
 }
 
-// Parse reads the whole file, or again a span of features that an earlier Parse emitted.
+// Parse reads the whole file, or a span of features that an earlier Parse emitted.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -39,7 +39,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	s.use(newSink(h, c.layout.Columns))
 	s.sink.Text = slices.Clone(req.Span.Text)
 	s.sink.Reset()
-	s.guess = req.Span.Inside // features that were left out have numbers too
+	s.guess = req.Span.Inside // skipped features have numbers too
 	if !s.open(ctx, src, from, end, req.Span.Row, cmp.Or(c.readBytes, window.Bytes)) ||
 		!s.file(ctx, c, req, from, end) {
 		return readers.Summary{}, s.err
@@ -61,7 +61,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return s.sum, nil
 }
 
-// scanner makes one that has read nothing, and has no sink.
+// scanner returns a new scanner without a sink.
 func (c parser) scanner(req readers.Request) *scanner {
 	opts := c.layout.Options
 	s := &scanner{
@@ -85,7 +85,7 @@ func (s *scanner) file(ctx context.Context, c parser, req readers.Request, from,
 	return s.err == nil
 }
 
-// complete compares the number of features with that of the header.
+// complete compares the number of features with the header's.
 func (s *scanner) complete() error {
 	missing := s.header.count - s.row
 	switch {

@@ -11,11 +11,11 @@ import (
 type body struct {
 	n        int
 	dim      geoarrow.Dim
-	xy, z, m []byte // z and m are only looked at where dim has them
+	xy, z, m []byte // z and m are read only if dim has them
 }
 
-// body finds the positions of a geometry. z and m that are NaN everywhere are none: that is how a
-// geometry without them is written in a file that has them. Times are counted.
+// body finds the positions of a geometry. z and m that are NaN everywhere don't count: a geometry
+// without them is written like that in a file that has them. Times are counted.
 func (d *decoder) body(t *table) (b body, f *fault) {
 	xy, at, f := t.vector(geometryXY, 8)
 	if f != nil {
@@ -62,7 +62,7 @@ func (d *decoder) positions(b *body, from, to int) {
 	}
 }
 
-// ordinates is an array of one ordinate a position, or of none.
+// ordinates returns an array of one ordinate a position, or of none.
 func (d *decoder) ordinates(t *table, field, n int) ([]byte, *fault) {
 	v, at, f := t.vector(field, 8)
 	if f != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// properties reads the values of a feature, which stand at byte at of its flatbuffer:
+// properties reads the values of a feature, which are at byte at of its flatbuffer:
 //
 //	value  number of the column (2), the bytes that its type has
 //	       number of the column (2), length (4), bytes         String, Json, DateTime, Binary
 //
-// A column that is not there is null. Under on_error: null a value that is malformed is null too,
-// and so are those behind one whose length is not known.
+// A missing column is null. Under on_error: null a value that is malformed is null too,
+// and so are those after one whose length is not known.
 func (k *sink) properties(b []byte, at int) *fault {
 	for p := 0; p < len(b); {
-		if len(b)-p < 2 { // some writers count a byte too many, which GDAL and others do not look at
+		if len(b)-p < 2 { // some writers count a byte too many, which GDAL and others ignore
 			k.bad = append(k.bad, deviation{faultf(at+p, ""), ruleStray, "left out"})
 			return nil
 		}
@@ -61,13 +61,13 @@ func (k *sink) properties(b []byte, at int) *fault {
 	return nil
 }
 
-// in says in which attribute, or in the geometry, the fault is.
+// in returns the attribute, or the geometry, of the fault.
 func (f *fault) in(field string) *fault {
 	f.field = field
 	return f
 }
 
-// length is how many bytes the value takes that b begins with, those of its length included.
+// length returns the number of bytes of the value at the start of b, including those of its length.
 func (h *column) length(b []byte) (int, *fault) {
 	if h.bytes > 0 {
 		if len(b) < h.bytes {
@@ -104,7 +104,7 @@ func (h *column) append(c *rows.Column, b []byte) error {
 		return nil
 	}
 	if h.store == storeJSON && !json.Valid(b) {
-		c.Accept(geoarrow.FactString) // of several kinds: the column is one of texts
+		c.Accept(geoarrow.FactString) // of several kinds: the column is text
 	}
 	switch h.store {
 	case storeFloat32:
@@ -126,7 +126,7 @@ func (h *column) append(c *rows.Column, b []byte) error {
 	return nil
 }
 
-// nan is the one that every table has.
+// nan is the canonical NaN.
 var nan = math.Float64frombits(0x7ff8000000000000)
 
 func (h *column) float(c *rows.Column, v float64) {
@@ -137,7 +137,7 @@ func (h *column) float(c *rows.Column, v float64) {
 	c.Filled()
 }
 
-// integer is the value of an integer or a boolean; of a uint64 its bits.
+// integer returns the value of an integer or a boolean; of a uint64 its bits.
 func (h *column) integer(b []byte) int64 {
 	switch h.store {
 	case storeInt8:

@@ -39,21 +39,21 @@ type scanner struct {
 	sum     readers.Summary
 
 	most    int64 // bytes of a feature
-	stop    int64 // no feature that begins here or behind is read
-	stopped bool  // because of that the last reading ended
-	next    int64 // offset behind the last chunk: of the next feature, or the end of the file
-	row     int64 // number of the feature at hand
-	guess   bool  // which nobody knows
+	stop    int64 // features that begin here or later are not read
+	stopped bool  // the last reading ended because of stop
+	next    int64 // offset after the last chunk: of the next feature, or the end of the file
+	row     int64 // number of the current feature
+	guess   bool  // which is unknown
 }
 
-// use has the scanner fill a sink.
+// use sets the sink that the scanner fills.
 func (s *scanner) use(k *sink) {
 	s.sink = k
 	k.nulls = s.nulls
 	s.decoder = decoder{geom: &k.Geom, odd: &k.Shapes, maxDepth: s.limits.MaxDepth}
 }
 
-// open has the scanner read from an offset on, where feature number row begins.
+// open moves the scanner to an offset, where feature number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
 	s.row, s.chunk, s.err, s.stopped = row, readers.Span{Row: row}, nil, false
 	if !s.Open(ctx, src, from, s.stop, end, math.MaxInt64, step) {
@@ -62,8 +62,8 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// hold has n bytes from index p on be in the window, if the file has them, and gives p's index
-// then; or -1 with err set.
+// hold reads n bytes from index p on into the window, if the file has them, and returns p's new
+// index; or -1 with err set.
 func (s *scanner) hold(p, n int) int {
 	for p+n > s.N && !s.EOF {
 		s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
@@ -76,8 +76,8 @@ func (s *scanner) hold(p, n int) int {
 	return p
 }
 
-// features reads the features from index p on, up to the first that begins at stop or behind, or
-// all. It reports false with err set.
+// features reads the features from index p, up to the first that begins at or after stop, or all.
+// It returns false with err set.
 func (s *scanner) features(p int) bool {
 	for {
 		if p = s.hold(p, 1); p < 0 {
@@ -111,7 +111,7 @@ func (s *scanner) end(at int64) bool {
 	return s.err == nil
 }
 
-// feature reads the feature at p as a row, and gives the index of the next; or -1 with err set.
+// feature reads the feature at p as a row, and returns the index of the next; or -1 with err set.
 func (s *scanner) feature(p int) int {
 	if p = s.hold(p, lengthBytes); p < 0 {
 		return -1
@@ -140,8 +140,8 @@ func (s *scanner) feature(p int) int {
 	return p + lengthBytes + n
 }
 
-// length is the number of bytes of the feature at p, behind its length. What is wrong with it is
-// wrong with the file: nobody knows where the next feature begins.
+// length returns the number of bytes of the feature at p, after its length. A defect of it is one
+// of the file, since the start of the next feature is unknown.
 func (s *scanner) length(p int, at int64) (int, error) {
 	left := s.End - at
 	if count := s.header.count; count > 0 && s.row >= count && !s.guess {
@@ -169,7 +169,7 @@ func (s *scanner) length(p int, at int64) (int, error) {
 	return int(n), nil
 }
 
-// parse reads a feature into the row at hand.
+// parse reads a feature into the current row.
 func (s *scanner) parse(at int64, body []byte) *fault {
 	if s.sink.nulls {
 		return s.lenient(at, body)
@@ -182,7 +182,7 @@ func (s *scanner) parse(at int64, body []byte) *fault {
 		return f
 	}
 	s.passed(at)
-	return s.geometry(&t) // it comes last: once it has ended, the row can't be taken back
+	return s.geometry(&t) // it comes last: once it has ended, the row can't be undone
 }
 
 func (s *scanner) properties(t *table) *fault {
@@ -214,8 +214,7 @@ func (s *scanner) geometry(t *table) *fault {
 	return nil
 }
 
-// malformed takes the feature at an offset back. It gives an error unless the feature may be
-// skipped.
+// malformed undoes the feature at an offset. It returns an error unless the feature may be skipped.
 func (s *scanner) malformed(at int64, f *fault) error {
 	s.sink.Rollback()
 	e := errorAt(s.Src, at+lengthBytes+int64(f.at), s.row, f)

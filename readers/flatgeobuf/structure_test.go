@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// points is a file of n points with a number each.
+// points returns a file of n points with a number each.
 func points(n int, count uint64, nodes uint16) []byte {
 	f := fgbFile{kind: point, columns: []fgbColumn{{"n", flat.ColumnTypeInt}}, count: count, nodes: nodes}
 	for i := range n {
@@ -109,7 +109,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// put16 gives a file of nodes of two another size of these.
+// put16 returns a file of nodes of two another size of these.
 func put16(file []byte, size byte) []byte {
 	// The header's fields are equally far from its end whatever their values.
 	other := points(1, 1, 3)

@@ -25,7 +25,7 @@ func TestSweep(t *testing.T) {
 	}.CPU(t)
 }
 
-// sweepFile is a random file. Of three, one has flipped bits or is cut.
+// sweepFile returns a random file. Of three, one has flipped bits or is cut.
 func sweepFile(r *rand.Rand) []byte {
 	kinds := []flat.GeometryType{
 		unknown, point, lineString, polygon, multiPoint, multiLineString,

@@ -8,7 +8,7 @@ import (
 	"github.com/gogama/flatgeobuf/flatgeobuf/flat"
 )
 
-// one is a file of a column and a feature without geometry for each value; nil is none.
+// one returns a file of a column and a feature without geometry for each value; nil is none.
 func one(kind flat.ColumnType, values ...any) []byte {
 	f := fgbFile{columns: []fgbColumn{{"v", kind}}}
 	for _, v := range values {

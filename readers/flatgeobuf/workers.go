@@ -15,7 +15,7 @@ type workers struct {
 	ctx    context.Context
 	parser parser
 	req    readers.Request
-	head   *scanner // gets what the parts showed
+	head   *scanner // receives the state of the parts
 	from   int64    // offset of the first feature
 }
 
@@ -40,7 +40,7 @@ func (w *workers) read() error {
 	return w.Finish()
 }
 
-// commit counts the features, and refuses a part with more than the header promises.
+// commit counts the features, and refuses a part with more than in the header.
 func (w *workers) commit(p *readers.Part) error {
 	s := w.head
 	if count := s.header.count; count > 0 && s.row+p.Rows > count { // a guess does not know how many precede it
@@ -63,10 +63,10 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*si
 	return &worker{workers: w, s: s}
 }
 
-// maxGuessed is the maximum length of a feature that is read before it is known to be one.
+// maxGuessed is the maximum length of a feature at a guessed place.
 const maxGuessed = 16 << 20
 
-// Find goes to the first bytes between two offsets that look like a feature.
+// Find moves to the first bytes between two offsets that look like a feature.
 func (r *worker) Find(sink *sink, from, stop int64) bool {
 	r.s.guess, r.s.most = true, min(r.head.most, maxGuessed)
 	if !r.open(sink, from, stop, 0) {
@@ -78,7 +78,7 @@ func (r *worker) Find(sink *sink, from, stop int64) bool {
 	return r.p >= 0
 }
 
-// Open goes to the feature at an offset, which is number row.
+// Open moves to the feature at an offset, which is number row.
 func (r *worker) Open(sink *sink, from, stop, row int64) bool {
 	r.s.guess, r.s.most = false, r.head.most
 	return r.open(sink, from, stop, row)
@@ -103,14 +103,14 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 	return parallel.Extent{Start: start, Next: s.next, Row: s.row, Stopped: s.stopped, Summary: s.sum}, true
 }
 
-// Err returns the reason of a failure.
+// Err returns the reason for a failure.
 func (r *worker) Err() error { return r.s.err }
 
-// frontBytes is in how many bytes of a feature's flatbuffer the root and its vtable are found:
-// writers put both in front of everything else.
+// frontBytes is the size of the start of a feature's flatbuffer that has the root's offset and
+// vtable: writers put both before everything else.
 const frontBytes = 64
 
-// find gives the index of the first bytes at p or behind that look like a feature, or -1.
+// find returns the index of the first bytes at p or after that look like a feature, or -1.
 //
 //	length (4), offset of the root (4), … vtable … root
 func (r *worker) find(p int) int {
@@ -126,8 +126,8 @@ func (r *worker) find(p int) int {
 	}
 }
 
-// looks reports whether what stands at p looks like a feature with n more behind it, as far
-// as the window shows them.
+// looks reports whether the bytes at p look like a feature followed by n more, as far as the window
+// has them.
 func (s *scanner) looks(p, more int) bool {
 	w := s.Word(p)
 	n, at := int64(uint32(w)), int(w>>32)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// benchColumn gives rows of the kind whose rings have n positions: 5 is a building of
+// benchColumn returns rows of the kind whose rings have n positions: 5 is a building of
 // gen_buildings.c.
 func benchColumn(k Kind, d Dim, rows, n int) *Geometry {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -7,9 +7,9 @@ type box struct{ xmin, ymin, xmax, ymax float64 }
 
 var emptyBox = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// Bounds gives the bounding box of row i in x and y. Positions whose x or y is NaN don't count; ok
-// is false if none counts: a null or an empty geometry. For a WKB column it walks the bytes;
-// malformed ones count as far as they were read.
+// Bounds returns the bounding box of row i, in x and y. Positions whose x or y is NaN don't count;
+// ok is false if none counts: a null or an empty geometry. For a WKB column it walks the bytes;
+// malformed bytes count up to the defect.
 func (g *Geometry) Bounds(i int) (xmin, ymin, xmax, ymax float64, ok bool) {
 	if !g.valid(i) {
 		return 0, 0, 0, 0, false
@@ -30,7 +30,7 @@ func (g *Geometry) Bounds(i int) (xmin, ymin, xmax, ymax float64, ok bool) {
 	return b.xmin, b.ymin, b.xmax, b.ymax, true
 }
 
-// TotalBounds gives xmin, ymin, xmax and ymax over all rows, as Bounds of each would.
+// TotalBounds returns xmin, ymin, xmax and ymax over all rows.
 func (g *Geometry) TotalBounds() (b [4]float64, ok bool) {
 	total := emptyBox
 	switch {
@@ -92,7 +92,7 @@ func (b *box) addWKB(wkb []byte) {
 	})
 }
 
-// Positions is the number of positions that all rows have; an empty Point has none.
+// Positions returns the number of positions of all rows; an empty Point has none.
 func (g *Geometry) Positions() int64 {
 	if g.Kind != NoKind && g.Kind != Point {
 		return int64(len(g.X))
@@ -124,7 +124,7 @@ func wkbPositions(wkb []byte) int64 {
 	return n
 }
 
-// AppendTypes adds what the file says of the rows that are not null to the set.
+// AppendTypes adds the types of the non-null rows, as the file states them, to the set.
 func (g *Geometry) AppendTypes(set map[RowKind]struct{}) {
 	if g.Kinds == nil {
 		if g.Nulls < g.Rows {
@@ -143,8 +143,8 @@ func (g *Geometry) AppendTypes(set map[RowKind]struct{}) {
 	}
 }
 
-// String is the kind and the dimension as GeoParquet's geometry_types write them: "Polygon", "Point
-// Z", "Point M", "Point ZM"; "null" for a null geometry.
+// String returns the kind and the dimension as GeoParquet's geometry_types write them: "Polygon",
+// "Point Z", "Point M", "Point ZM"; "null" for a null geometry.
 func (r RowKind) String() string {
 	return r.Kind().String() + [...]string{XY: "", XYZ: " Z", XYM: " M", XYZM: " ZM"}[r.Dim()]
 }

@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// ErrBatchTooLarge says that a batch of geometries needs more than 2^31-1 bytes in the encoding
-// asked for.
+// ErrBatchTooLarge reports that a batch of geometries needs more than 2^31-1 bytes in the requested
+// encoding.
 var ErrBatchTooLarge = errors.New("the geometries of a batch need more than 2 GiB")
 
-// GeometryBuilder collects the geometries of a chunk as a parser meets them, whatever their kinds,
-// and gives them the narrowest column at the end. Its slices are reused from chunk to chunk.
+// GeometryBuilder collects the geometries of a chunk, of any kinds, and finishes them as the
+// narrowest column. Its slices are reused from chunk to chunk.
 //
 // A parser appends positions to X and Y, and to Z or M through AddZ and AddM; it closes a ring (or
 // a line of a MultiLineString) with EndRing, a part of a MultiPolygon with EndPart, and the
-// geometry with End. Between two Ends everything belongs to one row. Collections are told by
-// BeginCollection and EndCollection around their members, each closed with End.
+// geometry with End. Everything between two Ends belongs to one row. A collection is enclosed in
+// BeginCollection and EndCollection, and each of its members ends with End.
 type GeometryBuilder struct {
-	Memory     *Arena    // of the columns; of its own unless set before the first Reset
-	Unread     bool      // nobody asked for the geometries: each becomes null as soon as it has ended
-	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; behind it they may lag behind X
+	Memory     *Arena    // of the columns; its own unless set before the first Reset
+	Unread     bool      // the geometries were not requested: each becomes null as soon as it has ended
+	X, Y, Z, M []float64 // Z and M are empty until the first position that has them; after it they may lag behind X
 	rings      []int32   // ends of rings, in positions; from 0
 	parts      []int32   // ends of parts, in rings; from 0
 	ends       []int32   // ends of rows in positions, rings, parts or bytes of wkb, as their kinds need; from 0
 	kinds      []RowKind
 	wkb        []byte // of the collections
-	dim        Dim    // ordinates of the row at hand
+	dim        Dim    // ordinates of the current row
 	early      earlyWKB
 	err        error // ErrBatchTooLarge, found before Finish
 
@@ -38,8 +38,8 @@ type GeometryBuilder struct {
 
 type builderMark struct{ x, rings, parts, wkb int }
 
-// collectionNode is a member of a collection, in the order of the text; a collection stands before
-// its members.
+// collectionNode is a member of a collection, in the order of the text; a collection precedes its
+// members.
 type collectionNode struct {
 	kind    Kind
 	members uint32 // of a collection
@@ -48,7 +48,7 @@ type collectionNode struct {
 
 var nan = math.Float64frombits(0x7ff8000000000000)
 
-// Reset forgets all rows.
+// Reset drops all rows.
 func (b *GeometryBuilder) Reset() {
 	if b.Memory == nil {
 		b.Memory = &Arena{}
@@ -64,7 +64,7 @@ func (b *GeometryBuilder) Reset() {
 	b.endRow()
 }
 
-// Reserve makes room for times as many rows as there are. It is called between rows.
+// Reserve grows the slices for a multiple of the present rows. It is called between rows.
 func (b *GeometryBuilder) Reserve(times float64) {
 	b.early.look = 0
 	b.writeEarly()
@@ -78,14 +78,14 @@ func (b *GeometryBuilder) Reserve(times float64) {
 	Reserve(b.Memory, &b.early.wkb, times)
 }
 
-// Sizes are numbers of elements of a builder's slices.
+// Sizes has the number of elements of each of a builder's slices.
 type Sizes struct {
 	ordinates [4]int
 	ends      [4]int
 	wkb       [2]int
 }
 
-// Expect is what times as many rows as there are will need, and a quarter more.
+// Expect returns the sizes for a multiple of the present rows, and a quarter more.
 func (b *GeometryBuilder) Expect(times float64) Sizes {
 	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
 	s := Sizes{
@@ -93,7 +93,7 @@ func (b *GeometryBuilder) Expect(times float64) Sizes {
 		ends:      [4]int{grown(len(b.rings)), grown(len(b.parts)), grown(len(b.ends)), grown(len(b.early.ends))},
 		wkb:       [2]int{grown(len(b.wkb)), grown(len(b.early.wkb))},
 	}
-	if b.early.rows > 0 { // positions are gone again and again
+	if b.early.rows > 0 { // positions are dropped repeatedly
 		some := func(room int) int { return max(room, min(int(float64(room)*times), earlyPositions*5/4)) }
 		s.ordinates = [4]int{some(cap(b.X)), some(cap(b.Y)), some(cap(b.Z)), some(cap(b.M))}
 		s.ends = [4]int{some(cap(b.rings)), some(cap(b.parts)), some(cap(b.ends)), s.ends[3]}
@@ -102,7 +102,7 @@ func (b *GeometryBuilder) Expect(times float64) Sizes {
 	return s
 }
 
-// Prepare makes a new builder's slices so large.
+// Prepare allocates a new builder's slices with these sizes.
 func (b *GeometryBuilder) Prepare(s Sizes) {
 	for i, v := range []*[]float64{&b.X, &b.Y, &b.Z, &b.M} {
 		*v = Alloc[float64](b.Memory, s.ordinates[i])
@@ -114,29 +114,29 @@ func (b *GeometryBuilder) Prepare(s Sizes) {
 	b.Reset()
 }
 
-// endRow sets the mark behind the last row, field by field: a copy of what was written a moment ago
-// would wait for it.
+// endRow sets the mark after the last row. It copies field by field: a copy of the whole struct
+// would stall on the stores just made.
 func (b *GeometryBuilder) endRow() {
 	b.mark.x, b.mark.rings, b.mark.parts, b.mark.wkb = len(b.X), len(b.rings), len(b.parts), len(b.wkb)
 }
 
-// Rows is the number of rows that were ended.
+// Rows returns the number of rows that were ended.
 func (b *GeometryBuilder) Rows() int { return len(b.kinds) }
 
-// AddZ gives the last position a z.
+// AddZ sets the z of the last position.
 func (b *GeometryBuilder) AddZ(z float64) {
 	b.Z = append(padNaN(b.Z, len(b.X)-1), z)
 	b.dim |= HasZ
 }
 
-// AddM gives the last position an m.
+// AddM sets the m of the last position.
 func (b *GeometryBuilder) AddM(m float64) {
 	b.M = append(padNaN(b.M, len(b.X)-1), m)
 	b.dim |= HasM
 }
 
 // Extend adds n positions, whose ordinates the caller sets: the last n of X and Y, and those of Z
-// and M that d has. The geometry at hand has them even if n is 0.
+// and M that d has. The current geometry has them even if n is 0.
 func (b *GeometryBuilder) Extend(n int, d Dim) {
 	if d&HasZ != 0 {
 		b.Z = longer(padNaN(b.Z, len(b.X)), n)
@@ -148,7 +148,7 @@ func (b *GeometryBuilder) Extend(n int, d Dim) {
 	b.dim |= d
 }
 
-// longer is v with n elements more, which hold anything.
+// longer returns v with n more elements, whose values are undefined.
 func longer(v []float64, n int) []float64 { return slices.Grow(v, n)[:len(v)+n] }
 
 func padNaN(v []float64, n int) []float64 {
@@ -203,7 +203,7 @@ func (b *GeometryBuilder) End(k Kind) {
 	}
 }
 
-// Points ends a row for each of n positions, of which it is a Point. No geometry is at hand.
+// Points ends a row for each of n positions, as Points. It is called between geometries.
 func (b *GeometryBuilder) Points(x, y []float64) {
 	if b.Unread {
 		for range x {
@@ -224,7 +224,7 @@ func (b *GeometryBuilder) Points(x, y []float64) {
 	}
 }
 
-// Undo forgets what was added since the last End of a row: the geometry at hand, with all open
+// Undo drops everything since the last End of a row: the current geometry, with all open
 // collections.
 func (b *GeometryBuilder) Undo() {
 	m := b.mark
@@ -235,22 +235,22 @@ func (b *GeometryBuilder) Undo() {
 	b.nodes, b.open = b.nodes[:0], b.open[:0]
 }
 
-// Mark is a place inside the geometry at hand, so that Rewind can forget what came behind it: a
-// guess at its kind that failed, members given twice.
+// Mark is a position inside the current geometry, to which Rewind returns after a wrong guess at
+// its kind or a repeated member.
 type Mark struct {
 	x, rings, parts, nodes, depth int
 	members                       uint32 // of the innermost open collection
 	dim                           Dim
 }
 
-// Mark is the present place.
+// Mark returns the current position.
 func (b *GeometryBuilder) Mark() (m Mark) {
 	b.SetMark(&m)
 	return m
 }
 
-// SetMark is Mark for a place that is seldom gone back to: to copy it would take longer than to
-// find it.
+// SetMark is Mark for a position that is rarely used: it is found again when needed, since copying
+// it takes longer.
 func (b *GeometryBuilder) SetMark(m *Mark) {
 	m.x, m.rings, m.parts, m.nodes, m.depth, m.dim = len(b.X), len(b.rings), len(b.parts), len(b.nodes),
 		len(b.open), b.dim
@@ -259,7 +259,7 @@ func (b *GeometryBuilder) SetMark(m *Mark) {
 	}
 }
 
-// Rewind forgets what was added to the geometry at hand since m.
+// Rewind drops what was added to the current geometry since m.
 func (b *GeometryBuilder) Rewind(m Mark) {
 	b.X, b.Y = b.X[:m.x], b.Y[:m.x]
 	b.Z, b.M = b.Z[:min(len(b.Z), m.x)], b.M[:min(len(b.M), m.x)]
@@ -270,7 +270,7 @@ func (b *GeometryBuilder) Rewind(m Mark) {
 	}
 }
 
-// cursor walks the rows of a builder, whose ends count different things for different kinds.
+// cursor walks the rows of a builder, whose ends have a different unit for each kind.
 type cursor struct {
 	position, ring, part, wkb int32
 	shape                     Shape
@@ -280,8 +280,8 @@ func (b *GeometryBuilder) cursor() *cursor {
 	return &cursor{shape: Shape{X: b.X, Y: b.Y, Z: b.Z, M: b.M, Rings: b.rings, Parts: b.parts}}
 }
 
-// step gives the view of row i, which must be the one after the last step's, until the next step. A
-// collection gives a Shape of that kind whose C0 and C1 are bytes of wkb; a null one of NoKind.
+// step returns the view of row i, which must follow the previous step's row. The view is valid
+// until the next step. For a collection, C0 and C1 are bytes of wkb; a null row has NoKind.
 func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 	k, end := b.kinds[i], b.ends[i-b.early.rows+1]
 	s := &c.shape
@@ -302,14 +302,14 @@ func (c *cursor) step(b *GeometryBuilder, i int) *Shape {
 		c.wkb = end
 		return s
 	}
-	if s.R1 > s.R0 { // else rings[R1] may be behind: positions of other kinds followed
+	if s.R1 > s.R0 { // otherwise rings[R1] may be too small: positions of other kinds follow
 		s.C1 = b.rings[s.R1]
 	}
 	c.position, c.ring, c.part = s.C1, s.R1, s.P1
 	return s
 }
 
-// NullGeometry is a column of null rows, native or, where k is NoKind, of WKB.
+// NullGeometry returns a column of null rows, native or, if k is NoKind, of WKB.
 func NullGeometry(rows int, k Kind, d Dim) *Geometry {
 	g := &Geometry{Rows: rows, Kind: k, Dim: d, Nulls: rows}
 	if rows > 0 {
@@ -339,7 +339,7 @@ func NullGeometry(rows int, k Kind, d Dim) *Geometry {
 	return g
 }
 
-// AppendRow appends the WKB of the only row of the builder, which is no null.
+// AppendRow appends the WKB of the builder's only row, which is not null.
 func (b *GeometryBuilder) AppendRow(dst []byte) []byte {
 	if b.early.rows > 0 {
 		return append(dst, b.early.wkb...)

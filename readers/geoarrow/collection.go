@@ -3,7 +3,7 @@ package geoarrow
 import "math"
 
 // A GeometryCollection has no native encoding: it is written as WKB as soon as its last member is
-// known. Until then its members' positions stand behind those of the rows, and are dropped then.
+// known. Until then its members' positions follow those of the rows.
 
 // BeginCollection starts a GeometryCollection, as a row or as a member of an open one.
 func (b *GeometryBuilder) BeginCollection() {
@@ -19,7 +19,7 @@ func (b *GeometryBuilder) endMember(k Kind) {
 	b.nodes[b.open[len(b.open)-1]].members++
 }
 
-// memberStart is where the positions, rings and parts behind the last member begin.
+// memberStart returns the ends of the positions, rings and parts of the last member.
 func (b *GeometryBuilder) memberStart() (position, ring, part int32) {
 	for i := len(b.nodes) - 1; i >= 0; i-- {
 		if n := &b.nodes[i]; n.kind != GeometryCollection {
@@ -29,7 +29,7 @@ func (b *GeometryBuilder) memberStart() (position, ring, part int32) {
 	return int32(b.mark.x), int32(b.mark.rings - 1), int32(b.mark.parts - 1)
 }
 
-// collectionSize is how many bytes the WKB of the collection at hand has.
+// collectionSize returns the size of the current collection's WKB.
 func (b *GeometryBuilder) collectionSize(dim Dim) (bytes int64) {
 	for i := range b.nodes {
 		n := &b.nodes[i]
@@ -45,7 +45,7 @@ func (b *GeometryBuilder) collectionSize(dim Dim) (bytes int64) {
 
 // EndCollection ends the innermost open collection. The outermost one ends the row, whose dimension
 // is the union of its members'. If the collections of the chunk need more than 2^31-1 bytes, Finish
-// says so.
+// returns an error.
 func (b *GeometryBuilder) EndCollection() {
 	b.open = b.open[:len(b.open)-1]
 	if n := len(b.open); n > 0 {

@@ -11,22 +11,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/bulk"
 )
 
-// Concat gives the rows of the parts one behind the other, copied to memory of the arena. All parts
-// have the same columns of the same types, and geometries of one Kind and Dim (Widen and Promote
-// before). More than 2^31-1 bytes of text or WKB, or positions, are ErrBatchTooLarge.
+// Concat returns the rows of the parts one after the other, copied to memory of the arena. All
+// parts have the same columns of the same types, and geometries of one Kind and Dim (see Widen and
+// Promote). More than 2^31-1 bytes of text or WKB, or positions, give ErrBatchTooLarge.
 func Concat(mem *Arena, parts []*Columns) (*Columns, error) {
 	j := Concatenation{Memory: mem}
 	return j.all(parts)
 }
 
-// Extend is Concat with the first part's own memory where that has room: nobody else may append to
-// its slices.
+// Extend is Concat in the first part's own memory if that has room. The caller is the only one that
+// appends to its slices.
 func Extend(mem *Arena, parts []*Columns) (*Columns, error) {
 	j := Concatenation{Memory: mem, c: parts[0]}
 	return j.all(parts[1:])
 }
 
-// all appends the parts, and gives the rows.
+// all appends the parts, and returns the rows.
 func (j *Concatenation) all(parts []*Columns) (*Columns, error) {
 	for _, p := range parts {
 		if err := j.Append(p, 0, p.Rows); err != nil {
@@ -36,13 +36,13 @@ func (j *Concatenation) all(parts []*Columns) (*Columns, error) {
 	return j.Columns(), nil
 }
 
-// Concatenation collects the rows of several Columns one behind the other, in memory of the arena.
+// Concatenation collects the rows of several Columns one after the other, in memory of the arena.
 type Concatenation struct {
 	Memory *Arena
 	c      *Columns
 }
 
-// Rows is how many rows it has.
+// Rows returns the number of rows.
 func (j *Concatenation) Rows() int {
 	if j.c == nil {
 		return 0
@@ -50,8 +50,9 @@ func (j *Concatenation) Rows() int {
 	return j.c.Rows
 }
 
-// Fits reports whether Append takes the rows of c: the columns are the same, in the same order, of
-// the same types, and geometries are of the same Kind and Dim. Whatever is empty takes everything.
+// Fits reports whether Append accepts the rows of c: the columns are the same, in the same order,
+// of the same types, and geometries are of the same Kind and Dim. An empty Concatenation accepts
+// any.
 func (j *Concatenation) Fits(c *Columns) bool {
 	if j.c == nil {
 		return true
@@ -90,11 +91,11 @@ func (j *Concatenation) Append(c *Columns, from, to int) error {
 	return nil
 }
 
-// Reserve makes room for rows rows that are like those of a Columns that fits, and a sixteenth
-// more, in one block of memory. It comes before the first Append.
+// Reserve allocates memory, in one block, for a number of rows like those of a Columns that fits,
+// and a sixteenth more. It is called before the first Append.
 func (j *Concatenation) Reserve(like *Columns, rows float64) {
 	times := rows / float64(like.Rows) * 17 / 16
-	// of a geometry, more than a column has; from the end of one to the start of the next
+	// more slices than a geometry has; from the end of one to the start of the next
 	const slices, between = 10, 64
 	j.Memory.Expect(int(float64(like.Bytes())*times) + between*slices*(1+len(like.Attributes)))
 	j.c = emptyLike(like)
@@ -123,8 +124,8 @@ func (c *Column) reserve(mem *Arena, like *Column, times float64) {
 	}
 }
 
-// roomLike is an empty slice with room for times as many elements as another has; nil if that has
-// none.
+// roomLike returns an empty slice with capacity for a multiple of another's elements; nil if that
+// has none.
 func roomLike[T FixedWidth | ~uint8](mem *Arena, like []T, times float64) []T {
 	if len(like) == 0 {
 		return nil
@@ -132,7 +133,7 @@ func roomLike[T FixedWidth | ~uint8](mem *Arena, like []T, times float64) []T {
 	return Alloc[T](mem, int(float64(len(like))*times)+1)
 }
 
-// Columns are the rows. Nothing may be appended behind that.
+// Columns returns the rows. Nothing may be appended afterwards.
 func (j *Concatenation) Columns() *Columns {
 	if j.c == nil {
 		return &Columns{}
@@ -143,7 +144,7 @@ func (j *Concatenation) Columns() *Columns {
 	return j.c
 }
 
-// emptyLike has the columns of c and no rows.
+// emptyLike returns the columns of c without rows.
 func emptyLike(c *Columns) *Columns {
 	out := &Columns{Attributes: make([]Column, len(c.Attributes))}
 	for i := range c.Attributes {
@@ -248,7 +249,7 @@ func appendTo[T FixedWidth | ~uint8](mem *Arena, v, more []T) []T {
 	return v[:len(v)+len(more)]
 }
 
-// room makes room for n elements behind v.
+// room grows v for n more elements.
 func room[T FixedWidth | ~uint8](mem *Arena, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
 		v = append(Alloc[T](mem, max(need, len(v)*5/4)), v...)
@@ -256,8 +257,8 @@ func room[T FixedWidth | ~uint8](mem *Arena, v []T, n int) []T {
 	return v
 }
 
-// appendOffsets appends the offsets of rows [from, to) of p so that they go on where v ends, and
-// gives what they point at.
+// appendOffsets appends the offsets of rows [from, to) of p, shifted to continue v, and returns the
+// range that they refer to.
 func appendOffsets(mem *Arena, v, p []int32, from, to int) ([]int32, span, error) {
 	below := span{p[from], p[to]}
 	v = room(mem, v, 1+to-from)
@@ -284,7 +285,7 @@ func appendBits(v []byte, n int, p []byte, from, to int) []byte {
 	return v
 }
 
-// growBits makes room for n bits; the new ones are zero.
+// growBits extends a bitmap to n bits; the new ones are zero.
 func growBits(v []byte, n int) []byte {
 	size := (n + 7) / 8
 	had := len(v)
@@ -314,7 +315,7 @@ func appendValid(v []byte, nulls, n int, p []byte, from, to int) ([]byte, int) {
 	return v, nulls + more
 }
 
-// setBits sets n bits from bit at on.
+// setBits sets n bits, starting with bit at.
 func setBits(b []byte, at, n int) {
 	for end := at + n; at < end; {
 		if at&7 == 0 && end-at >= 8 {

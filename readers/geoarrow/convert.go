@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ToWKB gives the column as ISO WKB, each row of the kind and dimension that the file says. A WKB
-// column gives itself. More than 2^31-1 bytes are ErrBatchTooLarge, found before anything is
-// allocated.
+// ToWKB returns the column as ISO WKB, each row with the kind and dimension that it has in the
+// file. It returns a WKB column unchanged. More than 2^31-1 bytes give ErrBatchTooLarge before
+// anything is allocated.
 func (g *Geometry) ToWKB() (*Geometry, error) {
 	if g.Kind == NoKind {
 		return g, nil
@@ -37,7 +37,7 @@ func (g *Geometry) ToWKB() (*Geometry, error) {
 	return out, nil
 }
 
-// rowKinds gives Kinds as a WKB column has it: never nil.
+// rowKinds returns Kinds as a WKB column has it: never nil.
 func (g *Geometry) rowKinds() []RowKind {
 	if g.Kinds != nil {
 		return g.Kinds
@@ -51,11 +51,11 @@ func (g *Geometry) rowKinds() []RowKind {
 	return kinds
 }
 
-// ToWKT gives the rows as WKT, each of the kind and dimension that the file says; null rows are
-// empty. offsets has Rows+1 elements and starts at 0. More than 2^31-1 bytes are ErrBatchTooLarge;
-// malformed bytes in a WKB column a *WKBError.
+// ToWKT returns the rows as WKT, each with the kind and dimension that it has in the file; null
+// rows are empty. offsets has Rows+1 elements and starts at 0. More than 2^31-1 bytes give
+// ErrBatchTooLarge; malformed bytes in a WKB column give a *WKBError.
 func (g *Geometry) ToWKT() (offsets []int32, text []byte, err error) {
-	const digits = 18 // of a usual number with its separator: a first guess at the size, no limit
+	const digits = 18 // of a usual number with its separator: an estimate, not a limit
 	text = make([]byte, 0, min(int64(len(g.X))*int64(digits*g.Dim.Size())+int64(len(g.WKB))*2, math.MaxInt32))
 	offsets = make([]int32, g.Rows+1)
 	s := g.view()

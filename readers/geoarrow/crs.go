@@ -9,18 +9,18 @@ import (
 	"github.com/vibeflight/vibeflight/readers/crs"
 )
 
-// CRS is a coordinate reference system as a file names it. The zero value means that there is none.
+// CRS is a coordinate reference system as a file names it. The zero value is none.
 type CRS struct {
 	// Authority and Code name a registered system: "OGC", "CRS84"; "EPSG", "3857".
 	Authority, Code string
-	// Text is a definition that names no registered system, such as the WKT of an ESRI .prj.
+	// Text is a definition that does not name a registered system, such as the WKT of an ESRI .prj.
 	Text string
 }
 
-// CRS84 is longitude and latitude on WGS 84: what RFC 7946 section 4 and KML prescribe.
+// CRS84 is longitude and latitude on WGS 84, which RFC 7946 section 4 and KML prescribe.
 var CRS84 = CRS{Authority: "OGC", Code: "CRS84"}
 
-// String is "OGC:CRS84", the text, or "" where there is none.
+// String returns "OGC:CRS84", the text, or "" where there is none.
 func (c CRS) String() string {
 	if c.Authority != "" {
 		return c.Authority + ":" + c.Code
@@ -28,25 +28,25 @@ func (c CRS) String() string {
 	return c.Text
 }
 
-// ParseCRS reads the name of a registered system, in every form of crs.ParseName. What the name
-// says about the order of axes is lost: ParseCRSName has it. ok is false for anything else, and for
-// a code that the registry does not have.
+// ParseCRS reads the name of a registered system, in every form of crs.ParseName. It ignores what
+// the name implies about the order of axes; ParseCRSName returns that. ok is false for other names
+// and for a code that the registry does not have.
 func ParseCRS(text string) (c CRS, ok bool) {
 	name, ok := ParseCRSName(text)
 	return name.CRS, ok
 }
 
-// CRSName is what the name of a reference system says.
+// CRSName is the meaning of a reference system's name.
 type CRSName struct {
 	CRS        CRS
-	NorthFirst bool // the name obliges its file to the authority's order of axes, and that is north, then east
-	Official   bool // the name is a URN or URL of OGC, which obliges to the authority's order of axes
+	NorthFirst bool // the name prescribes the authority's order of axes, which is north, then east
+	Official   bool // the name is a URN or URL of OGC, which prescribes the authority's order of axes
 	Dimensions int  // number of axes
 }
 
-// ParseCRSName is ParseCRS with what the name says of axes. If ok is false and Official is true,
-// the text looks like a URN or URL of OGC and is not understood: then nobody knows the order of
-// axes in the file.
+// ParseCRSName is ParseCRS that also returns what the name implies about axes. If ok is false and
+// Official is true, the text looks like a URN or URL of OGC that is not understood, so the file's
+// order of axes is unknown.
 func ParseCRSName(text string) (n CRSName, ok bool) {
 	said, ok := crs.ParseName(text)
 	if !ok {
@@ -58,15 +58,14 @@ func ParseCRSName(text string) (n CRSName, ok bool) {
 	}, true
 }
 
-// NorthFirst reports a registered system whose authority has the axes north, then east. Tables have
-// them the other way round: x is easting or longitude.
+// NorthFirst reports whether a registered system has the axes north, then east. Tables always have
+// x, the easting or longitude, first.
 func (c CRS) NorthFirst() bool { return crs.NorthFirst(c.Authority, c.Code) }
 
-// Dimensions is the number of axes of a registered system, 0 for any other one.
+// Dimensions returns the number of axes of a registered system, 0 for any other one.
 func (c CRS) Dimensions() int { return crs.Dimensions(c.Authority, c.Code) }
 
-// CRSOfSRID is the system that an EWKT or EWKB names by number: EPSG's, or ESRI's where EPSG has
-// none.
+// CRSOfSRID returns the system of an SRID in EWKT or EWKB: EPSG's, or ESRI's if EPSG has none.
 func CRSOfSRID(srid int32) CRS {
 	name := "EPSG:" + strconv.Itoa(int(srid))
 	if c, ok := ParseCRS(name); ok {
@@ -75,9 +74,9 @@ func CRSOfSRID(srid int32) CRS {
 	return CRS{Text: name}
 }
 
-// CRSOfWKT is the system that a definition in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in PROJJSON
-// is of: the registered one that it states or that its name and parameters are of, as PROJ
-// identifies it, else the text as it stands, without blanks around it.
+// CRSOfWKT returns the system of a definition in WKT 1 of OGC, GDAL or ESRI, in WKT 2 or in
+// PROJJSON. It is the registered system that the definition states, or that PROJ identifies by its
+// name and parameters; otherwise the text itself, without surrounding blanks.
 //
 //	GEOGCS["WGS 84",DATUM[…,AUTHORITY["EPSG","6326"]],…,AUTHORITY["EPSG","4326"]]    EPSG:4326
 //	GEOGCRS["WGS 84",…,ID["EPSG",4326]]                                              EPSG:4326
@@ -90,8 +89,8 @@ func CRSOfWKT(text string) CRS {
 	return CRS{Text: text}
 }
 
-// PROJJSON gives the definition of a registered system, or a text that is one itself. The bytes are
-// shared.
+// PROJJSON returns the definition of a registered system, or the text if it is PROJJSON. The bytes
+// are shared.
 func (c CRS) PROJJSON() (json.RawMessage, bool) {
 	if strings.HasPrefix(c.Text, "{") {
 		return json.RawMessage(c.Text), crs.Readable(c.Text)
@@ -99,8 +98,8 @@ func (c CRS) PROJJSON() (json.RawMessage, bool) {
 	return crs.PROJJSON(c.Authority, c.Code)
 }
 
-// Unread is what the file says of a system that is neither registered nor a definition which PROJ
-// could read: clients would fail with it, so they do not get it.
+// Unread returns the file's text for a system that is neither registered nor a definition that PROJ
+// could read. Clients would fail with it, so they do not receive it as a system.
 func (c CRS) Unread() string {
 	if _, ok := c.PROJJSON(); ok || crs.Readable(c.Text) {
 		return ""
@@ -114,7 +113,7 @@ type crsMetadata struct {
 	Type string `json:"crs_type,omitempty"`
 }
 
-// Metadata is the extension metadata of a geometry column, a JSON object:
+// Metadata returns the extension metadata of a geometry column, a JSON object:
 //
 //	registered system  {"crs":{PROJJSON},"crs_type":"projjson"}
 //	PROJJSON           {"crs":{PROJJSON},"crs_type":"projjson"}

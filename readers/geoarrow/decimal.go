@@ -12,8 +12,8 @@ import (
 // decimalBytes is the size of a decimal128: two words, the lower one first, in two's complement.
 const decimalBytes = 16
 
-// DecimalView gives the bytes of a buffer of decimal128 as values, without a copy. The buffer must
-// be aligned to 8 bytes, as those of AsBytes are.
+// DecimalView returns the bytes of a buffer of decimal128 as values, without a copy. The buffer
+// must be aligned to 8 bytes, as those of AsBytes are.
 func DecimalView(b []byte) []decimal128.Num {
 	if len(b) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func DecimalView(b []byte) []decimal128.Num {
 	return unsafe.Slice((*decimal128.Num)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/decimalBytes)
 }
 
-// DecimalBytes gives values as bytes, without a copy.
+// DecimalBytes returns values as bytes, without a copy.
 func DecimalBytes(v []decimal128.Num) []byte {
 	if len(v) == 0 {
 		return nil
@@ -29,15 +29,15 @@ func DecimalBytes(v []decimal128.Num) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*decimalBytes)
 }
 
-// Int128Float is the float64 nearest to an integer, ties to even, and whether it is the integer.
+// Int128Float returns the float64 nearest to an integer, ties to even, and whether it is exact.
 func Int128Float(n decimal128.Num) (v float64, exact bool) {
 	sign := 1.0
 	if n.Sign() < 0 {
 		n, sign = n.Negate(), -1
 	}
 	high, low := uint64(n.HighBits()), n.LowBits()
-	// The top 64 bits, the last of which says whether a bit below is set: a float64 has 53, so that
-	// this bit only decides ties.
+	// The top 64 bits; the last one is set if any lower bit is. A float64 has 53 bits, so that bit
+	// only decides ties.
 	//
 	//	high  0000001xxxxxxxxx   low  xxxxxxyyyyyyyyyy
 	//	top         1xxxxxxxxxxxxxxx, and whether any y is set

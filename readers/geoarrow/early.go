@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Rows of several kinds will be a column of WKB whatever follows. Once they are seen to be, they
-// are written at every earlyPositions positions: while these are still in the processor's cache,
-// and in memory that serves again and again.
+// Rows of several kinds become a column of WKB, whatever follows. Once several kinds have occurred,
+// WKB is written after every earlyPositions positions, while these are in the processor's cache,
+// and their memory is reused.
 const earlyPositions = 16 << 10
 
 // earlyWKB is the WKB of the first rows of a chunk.
 type earlyWKB struct {
-	rows int     // whose positions are gone
+	rows int     // whose positions were dropped
 	ends []int32 // of their WKB, from 0
 	wkb  []byte
-	look int // at how many positions the rows are looked at
-	step int // earlyPositions, but in tests
+	look int // number of positions after which the rows are examined
+	step int // earlyPositions, except in tests
 	err  error
 }
 
-// writeEarly writes the rows at hand as WKB and forgets their positions, if the kinds so far have
-// no native encoding.
+// writeEarly writes the current rows as WKB and drops their positions, if the kinds so far have no
+// native encoding.
 func (b *GeometryBuilder) writeEarly() {
 	if b.early.rows == 0 {
 		if kind, _, _, nulls := b.survey(); kind != NoKind || nulls == len(b.kinds) {
@@ -63,7 +63,7 @@ func (b *GeometryBuilder) appendEarly() {
 	b.endRow()
 }
 
-// dimsOf is the union of the dimensions of the rows from row on.
+// dimsOf returns the union of the dimensions of the rows from row on.
 func (b *GeometryBuilder) dimsOf(row int) (d Dim) {
 	for _, k := range b.kinds[row:] {
 		d |= k.Dim()

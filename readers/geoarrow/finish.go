@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Finish gives the rows since Reset as a column of its own memory: in a native encoding where all
-// kinds are one kind or it and its Multi kind, as WKB where not.
+// Finish returns the rows since Reset as a column in new memory. The encoding is native if all rows
+// have one kind, or a kind and its Multi kind; otherwise it is WKB.
 func (b *GeometryBuilder) Finish() (*Geometry, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
 	kind, dim, uniform, nulls := b.survey()
-	if b.early.rows > 0 || b.Memory.Lend && kind == NoKind && nulls < len(b.kinds) { // whose memory serves again
+	if b.early.rows > 0 || b.Memory.Lend && kind == NoKind && nulls < len(b.kinds) { // whose memory is reused
 		return b.finishEarly(dim, nulls)
 	}
 	g := &Geometry{Rows: len(b.kinds), Kind: kind, Dim: dim, Nulls: nulls, Valid: b.validity(nulls)}
@@ -43,8 +43,7 @@ func (b *GeometryBuilder) Finish() (*Geometry, error) {
 	return g, nil
 }
 
-// survey finds the column's kind and dimension, and whether every row that is not null has just
-// these.
+// survey finds the column's kind and dimension, and whether every non-null row has exactly these.
 func (b *GeometryBuilder) survey() (kind Kind, dim Dim, uniform bool, nulls int) {
 	var count [256]int
 	for _, k := range b.kinds {
@@ -88,7 +87,7 @@ func (b *GeometryBuilder) validity(nulls int) []byte {
 	return valid
 }
 
-// finishPoints gives every row a position: 0 under a null, NaN for an empty point.
+// finishPoints writes a position for every row: 0 under a null, NaN for an empty point.
 func (b *GeometryBuilder) finishPoints(g *Geometry) {
 	n := len(b.kinds)
 	spread := func(collected *[]float64) []float64 {
@@ -140,7 +139,7 @@ func (b *GeometryBuilder) finishOffsets(g *Geometry) {
 	b.promote(g)
 }
 
-// promote walks rows of a kind and of its Multi kind. A single geometry becomes a Multi of one
+// promote converts rows of a kind and of its Multi kind. A single geometry becomes a Multi of one
 // part, an empty one a Multi of none.
 func (b *GeometryBuilder) promote(g *Geometry) {
 	c := b.cursor()

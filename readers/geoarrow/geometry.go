@@ -4,7 +4,7 @@ package geoarrow
 type Kind uint8
 
 const (
-	NoKind Kind = iota // a null geometry; a column whose kinds have no native encoding
+	NoKind Kind = iota // a null geometry, or a column without a native encoding
 	Point
 	LineString
 	Polygon
@@ -14,8 +14,8 @@ const (
 	GeometryCollection
 )
 
-// Multi is the kind that holds several of k: Point gives MultiPoint; a Multi kind and
-// GeometryCollection give themselves.
+// Multi returns the Multi kind of k: MultiPoint for Point. It returns a Multi kind and
+// GeometryCollection unchanged.
 func (k Kind) Multi() Kind {
 	if k >= Point && k <= Polygon {
 		return k + 3
@@ -26,7 +26,7 @@ func (k Kind) Multi() Kind {
 // IsMulti reports whether k is MultiPoint, MultiLineString or MultiPolygon.
 func (k Kind) IsMulti() bool { return k >= MultiPoint && k <= MultiPolygon }
 
-// String is the name of the kind as in RFC 7946, section 1.4.
+// String returns the name of the kind as in RFC 7946, section 1.4.
 func (k Kind) String() string {
 	return [...]string{
 		"null", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString",
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// Dim is the set of ordinates next to x and y.
+// Dim is the set of ordinates in addition to x and y.
 type Dim uint8
 
 const (
@@ -46,20 +46,19 @@ const (
 	XYZM     = HasZ | HasM
 )
 
-// Size is the number of ordinates of a position, 2 to 4.
+// Size returns the number of ordinates of a position, 2 to 4.
 func (d Dim) Size() int { return 2 + int(d&1) + int(d>>1&1) }
 
-// RowKind is what the file says of one geometry: its kind and its own dimension; 0 for a null
-// geometry.
+// RowKind is the kind and dimension of one geometry, as in the file; 0 for a null geometry.
 type RowKind uint8
 
 // MakeRowKind packs a kind and a dimension.
 func MakeRowKind(k Kind, d Dim) RowKind { return RowKind(k) | RowKind(d)<<3 }
 
-// Kind is the geometry's kind.
+// Kind returns the geometry's kind.
 func (r RowKind) Kind() Kind { return Kind(r & 7) }
 
-// Dim is the geometry's own dimension.
+// Dim returns the geometry's own dimension.
 func (r RowKind) Dim() Dim { return Dim(r >> 3) }
 
 // Geometry is a column of geometries, either in one of the six native encodings or as ISO WKB.
@@ -73,17 +72,16 @@ func (r RowKind) Dim() Dim { return Dim(r >> 3) }
 //	Polygon, MultiLineString    n+1, rings      -                  rings+1, positions
 //	MultiPolygon                n+1, parts      parts+1, rings     rings+1, positions
 //
-// ("rings" are the lines of a MultiLineString.) All offsets start at 0. Z and M are nil where Dim
-// lacks them, and as long as X where it has them; a position without that ordinate holds NaN there.
-// Every NaN is 0x7ff8000000000000. A null row that is no Point has no positions.
+// ("rings" are the lines of a MultiLineString.) All offsets start at 0. Z and M are nil if Dim
+// lacks them, otherwise as long as X, with NaN for a position without that ordinate. Every NaN is
+// 0x7ff8000000000000. A null row has no positions, except in a column of Points.
 //
 // WKB: Kind is NoKind, Dim the union of the rows' dimensions; Offsets (n+1, bytes) and WKB hold the
-// rows, each little-endian, of the kind and the dimension that the file says. Null rows are empty
-// byte strings.
+// rows, little-endian, each with the kind and dimension that it has in the file. Null rows are
+// empty byte strings.
 //
-// Kinds holds what the file says of each row, or is nil where every row that is not null has the
-// column's Kind and Dim (native only: a WKB column always has Kinds). It is what lets WKB and WKT
-// undo promotion and padding.
+// Kinds has the kind and dimension of each row in the file. In a native column it is nil if every
+// non-null row has the column's Kind and Dim. It allows WKB and WKT to undo promotion and padding.
 type Geometry struct {
 	Rows  int
 	Kind  Kind
@@ -99,14 +97,14 @@ type Geometry struct {
 	WKB     []byte
 }
 
-// Bytes is the size of all slices, in bytes.
+// Bytes returns the size of all slices, in bytes.
 func (g *Geometry) Bytes() int64 {
 	return int64(len(g.Valid)) + int64(len(g.Kinds)) + 4*int64(len(g.Geoms)+len(g.Parts)+len(g.Rings)+len(g.Offsets)) +
 		8*int64(len(g.X)+len(g.Y)+len(g.Z)+len(g.M)) + int64(len(g.WKB))
 }
 
-// Shape is a view of one geometry that is no collection: ranges of the coordinate and offset slices
-// that hold it, of every level that its kind has.
+// Shape is a view of one geometry other than a collection: its ranges in the coordinate and offset
+// slices, for every level of its kind.
 //
 //	positions [C0, C1)    every kind; an empty Point has C0 == C1
 //	rings     [R0, R1)    Polygon, MultiLineString, MultiPolygon: ring i ends at Rings[i+1] and starts where
@@ -114,31 +112,32 @@ func (g *Geometry) Bytes() int64 {
 //	parts     [P0, P1)    MultiPolygon: part i ends at Parts[i+1] and starts where the one before ends, the
 //	                      first at R0
 //
-// Only ends are read, because in a builder positions of other kinds may stand between the rings of
+// Only ends are read, because in a builder positions of other kinds may be between the rings of
 // two rows.
 type Shape struct {
 	Kind           Kind
-	Dim            Dim // ordinates to write; X, Y, and Z, M where Dim has them
+	Dim            Dim // ordinates to write; X, Y, and Z, M if Dim has them
 	X, Y, Z, M     []float64
 	Rings, Parts   []int32
 	C0, C1         int32
 	R0, R1, P0, P1 int32
 }
 
-// Shape gives a view of row i of a native column, of the kind and the dimension that the file says:
-// promotion is undone. A Point in a column of MultiPoint has 0 or 1 positions, a Polygon in one of
-// MultiPolygon its rings; a promoted empty geometry has none. ok is false for a null row.
+// Shape returns a view of row i of a native column, with the kind and dimension that it has in the
+// file: promotion is undone. A Point in a MultiPoint column has 0 or 1 positions, a Polygon in a
+// MultiPolygon column has its rings, and a promoted empty geometry has neither. ok is false for a
+// null row.
 func (g *Geometry) Shape(i int) (s Shape, ok bool) {
 	s = g.view()
 	return s, g.moveTo(&s, i)
 }
 
-// view gives a Shape of the column's slices, to be moved from row to row.
+// view returns a Shape of the column's slices, to be moved from row to row.
 func (g *Geometry) view() Shape {
 	return Shape{X: g.X, Y: g.Y, Z: g.Z, M: g.M, Rings: g.Rings, Parts: g.Parts}
 }
 
-// moveTo makes a view that of row i; it gives false, and the view is of no use, for a null row.
+// moveTo moves a view to row i. It returns false for a null row, and the view is then undefined.
 func (g *Geometry) moveTo(s *Shape, i int) bool {
 	if !g.valid(i) {
 		return false
@@ -168,7 +167,7 @@ func (g *Geometry) moveTo(s *Shape, i int) bool {
 
 func (g *Geometry) valid(i int) bool { return g.Valid == nil || g.Valid[i>>3]>>(i&7)&1 == 1 }
 
-// rowKind is what the file says of row i, which is not null.
+// rowKind returns the kind and dimension of row i in the file. The row is not null.
 func (g *Geometry) rowKind(i int) RowKind {
 	if g.Kinds != nil {
 		return g.Kinds[i]
@@ -176,8 +175,7 @@ func (g *Geometry) rowKind(i int) RowKind {
 	return MakeRowKind(g.Kind, g.Dim)
 }
 
-// positionsOf gives the range of the positions of row i of a native column that is not one of
-// Point.
+// positionsOf returns the range of the positions of row i of a native column other than Point.
 func (g *Geometry) positionsOf(i int) (c0, c1 int32) {
 	from, to := g.Geoms[i], g.Geoms[i+1]
 	switch g.Kind {

@@ -10,35 +10,35 @@ import (
 	"unsafe"
 )
 
-// Arena gives a table its memory, from few large blocks of the Go heap. A block lives as long as
-// any slice of it. Blocks are not cleared: a table is written once, from end to end, and to clear
-// its memory before takes as long again. The zero value is ready; an Arena serves one goroutine.
+// Arena allocates a table's memory in few large blocks of the Go heap. A block lives as long as any
+// slice of it. Blocks are not cleared: a table is written once, from end to end, and clearing its
+// memory would double the time. The zero value is ready to use; an Arena is for one goroutine.
 type Arena struct {
-	Next float64 // size of the chunk that follows the one that is finished, as a part of it; 0 if none does
-	Lend bool    // HandOver gives what the collector goes on with: the chunk is read before the next one begins
-	Late bool    // pages are mapped in as they are written, and not by Alloc
+	Next float64 // size of the next chunk as a fraction of the finished one; 0 if there is none
+	Lend bool    // HandOver returns the collector's own memory: the chunk is read before the next one begins
+	Late bool    // pages are mapped in when they are written, not by Alloc
 
-	// Helpers are goroutines that share large work on its memory with a caller that does it:
-	// mapping pages in, and copying. For a chunk that somebody waits for.
+	// Helpers is the number of goroutines that help a caller with large work: mapping pages in, and
+	// copying. It is for a chunk that a client waits for.
 	Helpers int
 
 	rest  []byte // of the newest block
 	block int    // its size
 }
 
-// Blocks double from firstBlock to lastBlock. Small tables take no block.
+// Blocks double from firstBlock to lastBlock. Small tables use no block.
 const (
 	firstBlock = 1 << 20
 	lastBlock  = 32 << 20
 	ownSlice   = 32 << 10
 )
 
-// Alloc gives a slice of length 0 and capacity n, at an address that is a multiple of 64 if it is
-// large. Behind its length there may be anything.
+// Alloc returns a slice of length 0 and capacity n, aligned to 64 bytes if it is large. The memory
+// beyond its length is undefined.
 func Alloc[T FixedWidth | ~uint8](a *Arena, n int) []T { return alloc[T](a, n, 0) }
 
-// alloc is Alloc with room for spare elements more, whose pages are mapped in if they are written
-// to: an estimate that was too low costs a fault a page, and one that was too high costs nothing.
+// alloc is Alloc with capacity for spare more elements, whose pages are mapped in only if they are
+// written to. So a low estimate costs a page fault per page, and a high one costs nothing.
 func alloc[T FixedWidth | ~uint8](a *Arena, expected, spare int) []T {
 	n := expected + spare
 	size := n * int(unsafe.Sizeof(*new(T)))
@@ -56,12 +56,11 @@ func alloc[T FixedWidth | ~uint8](a *Arena, expected, spare int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)[:0]
 }
 
-// sharedBytes is how much one goroutine does at a time of work that is shared. The kernel, which
-// maps pages in, lets nobody else change the process's mappings meanwhile: no thread begins, and no
-// heap grows.
+// sharedBytes is how much shared work one goroutine does at a time. While the kernel maps pages in,
+// no thread of the process can change its mappings: no thread starts, and no heap grows.
 const sharedBytes = 512 << 10
 
-// share has something done with n bytes: all at once, or in pieces, by the helpers too.
+// share applies a function to n bytes: in one call, or in pieces that the helpers share.
 func (a *Arena) share(size int, do func(from, to int)) {
 	pieces := (size + sharedBytes - 1) / sharedBytes
 	if a.Helpers == 0 || pieces < 2 {
@@ -82,22 +81,22 @@ func (a *Arena) share(size int, do func(from, to int)) {
 	helpers.Wait()
 }
 
-// take begins a block.
+// take starts a new block.
 func (a *Arena) take(size int) {
 	a.block = size + 64
 	block := uncleared(a.block)
 	a.rest = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))&63:]
 }
 
-// Expect takes one block for all that is going to be asked for, if that is some bytes.
+// Expect allocates one block for all coming requests, unless these are small.
 func (a *Arena) Expect(bytes int) {
 	if bytes >= ownSlice && bytes > len(a.rest) {
 		a.take(bytes)
 	}
 }
 
-// uncleared gives n bytes of the heap that hold anything. strings.Builder is the way to such memory
-// that Go has.
+// uncleared returns n uninitialized bytes of the heap. strings.Builder is the way to such memory in
+// Go.
 func uncleared(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)
@@ -114,10 +113,10 @@ func uncleared(n int) []byte {
 // madvPopulateWrite is MADV_POPULATE_WRITE of Linux's madvise(2), from Linux 5.14 on.
 const madvPopulateWrite = 23
 
-// populate has the kernel map in the pages of b that will be written, all at once: one fault a page
-// takes longer than to zero it. (Huge pages take fewer faults, but on a virtual machine that gives
-// free memory back to its host, they are the pages that the host has taken: half of all runs took
-// twice the time.) Where the kernel does not know the call, pages come one by one as ever.
+// populate makes the kernel map in the pages of b that will be written, in one call: a page fault
+// takes longer than zeroing the page. (Huge pages cause fewer faults. But on a virtual machine that
+// returns free memory to its host, they are the pages that the host reclaimed, and half of all runs
+// took twice the time.) On a kernel without this call, pages are mapped in one by one.
 func (a *Arena) populate(b []byte) {
 	const worthACall = 128 << 10
 	if len(b) < worthACall {
@@ -130,8 +129,8 @@ func (a *Arena) populate(b []byte) {
 	a.share(len(missing), func(from, to int) { _ = syscall.Madvise(missing[from:to], madvPopulateWrite) })
 }
 
-// resident is how many bytes of b lie in pages that are there, up to the first that is not. To ask
-// costs a hundredth of populating what is there, which takes as long as to copy it.
+// resident returns how many bytes of b are in resident pages, up to the first that is not. The
+// check costs a hundredth of populating resident pages, which takes as long as copying them.
 func resident(b []byte, page int) int {
 	var there [1024]byte // for each page
 	for from := 0; from < len(b); from += len(there) * page {
@@ -148,7 +147,7 @@ func resident(b []byte, page int) int {
 	return len(b)
 }
 
-// HandOver gives a finished chunk the slice that collected it, and the collector a new one of the
+// HandOver returns a finished chunk the slice that collected it, and the collector a new one of the
 // size that the next chunk will need if it is like this one. A slice that is much too large is
 // copied instead.
 func HandOver[T FixedWidth | ~uint8](a *Arena, collected *[]T) []T {
@@ -171,14 +170,14 @@ func HandOver[T FixedWidth | ~uint8](a *Arena, collected *[]T) []T {
 	return slices.Clip(s)
 }
 
-// Reserve makes room for times as many elements as the slice has, and a little more: what a whole
-// chunk will need if it goes on like its first part.
+// Reserve grows a slice to a multiple of its length, and a little more: what a whole chunk will
+// need if its rows are like those of its first part.
 func Reserve[T FixedWidth | ~uint8](a *Arena, collected *[]T, times float64) {
 	s := *collected
 	n := int(float64(len(s)) * times)
 	spare := n/8 + 64
 	if a.Lend {
-		spare = n/4 + 64 // it serves for other parts of the file too
+		spare = n/4 + 64 // it is reused for other parts of the file
 	}
 	if len(s) > 0 && n+n/16 > cap(s) {
 		*collected = append(alloc[T](a, n, spare), s...)

@@ -2,6 +2,6 @@
 
 package geoarrow
 
-// poisoned fills the memory of arenas with garbage, where tests look for races: what is read before
-// it is written then shows in a table.
+// poisoned fills the memory of arenas with garbage under the race detector, so that a read before
+// the first write shows in a table.
 const poisoned = true

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mapped gives pages of which none is there.
+// mapped returns pages of which none is there.
 func mapped(t testing.TB, pages int) (b []byte, page int) {
 	t.Helper()
 	page = syscall.Getpagesize()
@@ -21,7 +21,7 @@ func mapped(t testing.TB, pages int) (b []byte, page int) {
 }
 
 // TestPopulate has memory of which some pages are there: then all are, but for those at the ends of
-// which not every byte is asked for.
+// which not every byte is requested.
 func TestPopulate(t *testing.T) {
 	const pages = 2500 // more than are looked at in one go
 	for _, written := range []struct {

@@ -149,7 +149,7 @@ func (m model) add(b *GeometryBuilder) {
 	}
 }
 
-// randomModel gives a geometry of the kind, empty one time in six.
+// randomModel returns a geometry of the kind, empty one time in six.
 func randomModel(r *rand.Rand, k Kind, d Dim, depth int) model {
 	m := model{kind: k, dim: d}
 	if k == NoKind {
@@ -225,7 +225,7 @@ func mixes() []mix {
 	return all
 }
 
-// column gives n random rows, a share of them null.
+// column returns n random rows, a share of them null.
 func (x mix) column(t testing.TB, r *rand.Rand, n int, nulls float64) ([]model, *Geometry) {
 	t.Helper()
 	var b GeometryBuilder

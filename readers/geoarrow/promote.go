@@ -1,11 +1,11 @@
 package geoarrow
 
-// Promote gives the column a kind that holds its own, and a dimension that holds its own: a single
-// kind its Multi kind, where an empty geometry gets no parts; missing ordinates as NaN. Kinds
-// remembers what the rows were, so that WKB and WKT undo it. Slices that stay as they are are
-// shared. The column's own kind and dimension give the column itself. A column of nulls only, which
-// is WKB because it has no kind, gets any kind; any other WKB column can only be widened,
-// Promote(NoKind, dim). Other wishes are a broken invariant and panic.
+// Promote returns the column a kind that holds its own, and a dimension that holds its own: a
+// single kind its Multi kind, where an empty geometry gets no parts; missing ordinates as NaN.
+// Kinds remembers what the rows were, so that WKB and WKT undo it. Slices that stay as they are are
+// shared. With the column's own kind and dimension it returns the column itself. A column of nulls
+// only, which is WKB because it has no kind, can get any kind. Of other WKB columns only the
+// dimension can be widened: Promote(NoKind, dim). Other arguments panic.
 func (g *Geometry) Promote(kind Kind, dim Dim) *Geometry {
 	if g.Kind == kind && g.Dim == dim {
 		return g
@@ -59,7 +59,7 @@ func nullGeometry(g *Geometry) *Geometry {
 	return g
 }
 
-// promoteKind makes each geometry of g, of a single kind, the only part of one of out.
+// promoteKind makes each geometry of g, of a single kind, the only part of a geometry of out.
 //
 //	Point       null and empty rows lose their position, Geoms is 0 or 1 a row
 //	LineString  Geoms without its empty rows becomes Rings
@@ -98,7 +98,7 @@ func (g *Geometry) promotePoints(out *Geometry) {
 	out.pickPositions(g, kept)
 }
 
-// pad gives a column whose dimension was widened its missing ordinates: NaN, but zeros under null
+// pad adds the missing ordinates to a column whose dimension was widened: NaN, but zeros under null
 // Points.
 func (g *Geometry) pad(missing Dim) {
 	pad := make([]float64, len(g.X))

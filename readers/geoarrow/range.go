@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
-// Value is one value of a column. The column's type says which field holds it; the others are zero.
+// Value is one value of a column. The column's type determines which field holds it; the others are
+// zero.
 type Value struct {
 	Int   int64   // int32, int64; bool as 0 and 1; date32, timestamp, time32, time64 in the type's unit
 	Uint  uint64  // uint64
@@ -20,15 +21,15 @@ type Value struct {
 	Decimal decimal128.Num // decimal128, in units of its last digit
 }
 
-// Compare is less than, equal to or greater than 0 where v is so next to w, a value of the same
-// type. Strings compare by bytes.
+// Compare returns a negative number, 0 or a positive number if v is less than, equal to or greater
+// than w, a value of the same type. Strings compare by bytes.
 func (v Value) Compare(w Value) int {
 	return cmp.Or(cmp.Compare(v.Int, w.Int), cmp.Compare(v.Uint, w.Uint), cmp.Compare(v.Float, w.Float),
 		bytes.Compare(v.Bytes, w.Bytes), v.Decimal.Cmp(w.Decimal))
 }
 
-// Text is the value as people write it, t its type: a float as short as reads back the same, a date
-// and time as in RFC 3339, in UTC, with a Z only where the type has a time zone.
+// Text formats the value; t is its type. A float is the shortest text that reads back the same. A
+// date and time is as in RFC 3339, in UTC, with a Z only if the type has a time zone.
 func (v Value) Text(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.BooleanType:
@@ -57,9 +58,9 @@ func (v Value) Text(t arrow.DataType) string {
 	return strconv.FormatInt(v.Int, 10)
 }
 
-// Range gives the least and the greatest of the values of a column of rows rows. Nulls and NaN
-// don't count, and -0 is 0. It is not ok if no value counts, and for types without an order that
-// means something: lists, JSON texts, texts of mixed kinds.
+// Range returns the minimum and maximum of a column of rows rows. Nulls and NaN don't count, and -0
+// is 0. ok is false if no value counts, and for types without a meaningful order: lists, JSON
+// texts, texts of mixed kinds.
 func (c *Column) Range(rows int) (low, high Value, ok bool) {
 	if c.Nulls == rows || c.JSON || c.Mixed {
 		return low, high, false
@@ -83,7 +84,7 @@ func (c *Column) Range(rows int) (low, high Value, ok bool) {
 		return Value{Uint: least}, Value{Uint: greatest}, ok
 	case arrow.FLOAT64:
 		least, greatest, ok := valueRange(c, View[float64](c.Values))
-		// -0 becomes 0: which of the two came first depends on the batches.
+		// -0 becomes 0, since which of the two comes first depends on the batches.
 		return Value{Float: least + 0}, Value{Float: greatest + 0}, ok
 	case arrow.DECIMAL128:
 		least, greatest, ok := c.decimalRange()
@@ -95,8 +96,7 @@ func (c *Column) Range(rows int) (low, high Value, ok bool) {
 	return low, high, false
 }
 
-// valueRange asks whether a row is null only where its value would change the result, which is
-// seldom.
+// valueRange checks a row's validity only if its value would change the result, which is rare.
 func valueRange[T FixedWidth](c *Column, v []T) (least, greatest T, ok bool) {
 	i := 0
 	for i < len(v) && (v[i] != v[i] || !c.valid(i)) {
@@ -117,7 +117,7 @@ func valueRange[T FixedWidth](c *Column, v []T) (least, greatest T, ok bool) {
 	return least, greatest, true
 }
 
-// textRange is valueRange for strings, of which one at least is not null.
+// textRange is valueRange for strings, at least one of which is not null.
 func (c *Column) textRange(rows int) (least, greatest []byte) {
 	i := 0
 	for !c.valid(i) {
@@ -130,7 +130,7 @@ func (c *Column) textRange(rows int) (least, greatest []byte) {
 		if bytes.Compare(text, least) < 0 && c.valid(i) {
 			least = text
 		}
-		if bytes.Compare(text, greatest) > 0 { // a null has no bytes: it never is
+		if bytes.Compare(text, greatest) > 0 { // a null has no bytes, so it is never greater
 			greatest = text
 		}
 	}

@@ -28,7 +28,7 @@ var rangeTypes = []arrow.DataType{
 	textsType, arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, timeNs, naiveMs, zonedNs,
 }
 
-// rangeColumn gives n values, a share of them null, that are few enough to meet again and hard to
+// rangeColumn returns n values, a share of them null, that are few enough to meet again and hard to
 // compare: of all signs, and texts that share their beginnings.
 func rangeColumn(r *rand.Rand, t arrow.DataType, n int, nulls float64) Column {
 	c := randomColumn(r, "", t, n, nulls)
@@ -70,8 +70,8 @@ func hardValues[T FixedWidth](r *rand.Rand, c *Column, n int, pool ...T) []byte 
 	return AsBytes(v)
 }
 
-// plain is a value of an Arrow array as something that has an order: a text, or a number of any
-// size. It is nil for what does not count.
+// plain returns a value of an Arrow array as something that has an order: a text, or a number of
+// any size. It is nil for what does not count.
 func plain(a arrow.Array, i int) any {
 	number := func(v int64) any { return new(big.Float).SetInt64(v) }
 	switch a := a.(type) {
@@ -111,7 +111,7 @@ func plainCompare(a, b any) int {
 	return a.(*big.Float).Cmp(b.(*big.Float))
 }
 
-// plain is the value as plain gives it.
+// plain returns the value as plain gives it.
 func (v Value) plain(t arrow.DataType) any {
 	switch t.ID() {
 	case arrow.STRING:

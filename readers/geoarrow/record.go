@@ -9,12 +9,12 @@ import (
 )
 
 // Record wraps the rows as an Arrow record of the schema, which the caller releases. columns are
-// numbers of the fields of Schema (the geometry is number len(Attributes)), nil means all; schema
-// has just these fields, in this order.
+// indices of the fields of Schema (the geometry is len(Attributes)); nil means all. schema has
+// exactly these fields, in this order.
 //
-// The record's buffers are the columns' slices, or the encoding's own where it asks for another
-// layout (interleaved, WKB, WKT): both belong to the Go heap, and Release frees nothing. More than
-// 2^31-1 bytes of WKB or WKT are ErrBatchTooLarge.
+// The record's buffers are the columns' slices, or new ones if the encoding has another layout
+// (interleaved, WKB, WKT). Both are on the Go heap, and Release frees nothing. More than 2^31-1
+// bytes of WKB or WKT give ErrBatchTooLarge.
 func (c *Columns) Record(schema *arrow.Schema, columns []int, enc Encoding) (arrow.Record, error) {
 	if columns == nil {
 		columns = make([]int, schema.NumFields())
@@ -90,7 +90,8 @@ func (g *Geometry) data(enc Encoding) (*array.Data, error) {
 	if g.Kind == Point {
 		return g.coordData(g.Rows, g.Nulls, g.Valid, enc.Coords), nil
 	}
-	// From the inside out: what an inner list's offsets count is what the next list's children are.
+	// From the inside out: the elements that an inner list's offsets count are the next list's
+	// children.
 	t := coordType(g.Dim, enc.Coords)
 	data := g.coordData(len(g.X), 0, nil, enc.Coords)
 	levels, offsets := levelNames[g.Kind], g.levelOffsets()
@@ -105,7 +106,7 @@ func (g *Geometry) data(enc Encoding) (*array.Data, error) {
 	return data, nil
 }
 
-// levelOffsets are the offsets of the lists that levelNames names.
+// levelOffsets returns the offsets of the lists that levelNames names.
 func (g *Geometry) levelOffsets() [][]int32 {
 	switch g.Kind {
 	case LineString, MultiPoint:
@@ -130,7 +131,7 @@ func (g *Geometry) coordData(n, nulls int, valid []byte, layout CoordLayout) *ar
 	return newData(t, n, nulls, buffers(valid), children...)
 }
 
-// ordinates are x, y and those of z and m that Dim has.
+// ordinates returns x, y and, if Dim has them, z and m.
 func (g *Geometry) ordinates() [][]float64 {
 	o := append(make([][]float64, 0, 4), g.X, g.Y)
 	if g.Dim&HasZ != 0 {
@@ -142,10 +143,10 @@ func (g *Geometry) ordinates() [][]float64 {
 	return o
 }
 
-// interleave gives the ordinates of each position one behind the other, in new memory.
+// interleave returns the ordinates of each position one after the other, in new memory.
 func (g *Geometry) interleave() []float64 {
 	o := g.ordinates()
-	if len(o) == 2 { // nearly all there is
+	if len(o) == 2 { // nearly all of the memory
 		x, y := g.X, g.Y[:len(g.X)]
 		out := make([]float64, 2*len(x))
 		for i, v := range x {

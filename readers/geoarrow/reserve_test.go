@@ -37,7 +37,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// pagesOf is the whole pages of a slice.
+// pagesOf returns the whole pages of a slice.
 func pagesOf(s []int64, page int) []byte {
 	b := AsBytes(s)
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(page-1))

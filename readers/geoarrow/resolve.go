@@ -27,10 +27,10 @@ func (k FactKinds) InList() FactKinds { return k & factNumber << listShift & fac
 // OutOfList undoes InList.
 func (k FactKinds) OutOfList() FactKinds { return k & factListNumber >> listShift }
 
-// Join gives the facts of two runs of rows together.
+// Join returns the combined facts of two runs of rows.
 func (f Facts) Join(g Facts) Facts {
 	switch {
-	case (f.Kinds|g.Kinds)&FactDeclared != 0: // in all rows that say anything
+	case (f.Kinds|g.Kinds)&FactDeclared != 0: // in all rows with a time
 		return Facts{Kinds: f.Kinds | g.Kinds, Declared: cmp.Or(f.Declared, g.Declared)}
 	case f.Kinds&factTemporal == 0:
 		g.Kinds |= f.Kinds
@@ -67,7 +67,7 @@ var (
 	moneyType   = &arrow.Decimal128Type{Precision: 19, Scale: 4}
 )
 
-// Resolve gives the narrowest type that holds every value of the facts without loss,
+// Resolve returns the narrowest type that holds every value of the facts without loss,
 // docs/formats/geojson.md:
 //
 //	                      scalars of one kind   several kinds   none
@@ -77,8 +77,8 @@ var (
 //	lists of several      text, mixed           text, mixed     JSON
 //	objects, other arrays text, mixed           text, mixed     JSON
 //
-// Booleans count as numbers where numbers are, dates and times are texts unless all of a column fit
-// one type. What nobody asked for has no type but null.
+// Booleans next to numbers count as numbers. Dates and times are texts unless all values of the
+// column fit one type. A column that is not requested has the type null.
 func (f Facts) Resolve(role Role) Resolution {
 	k := f.Kinds &^ FactField
 	if k&FactUnread != 0 || k == FactGuess {
@@ -127,8 +127,8 @@ func orMixed(scalars FactKinds) Resolution {
 	return mixedType
 }
 
-// listItem is the type of the elements where lists of one kind, or [] alone, meet scalars of that
-// kind.
+// listItem returns the type of the elements if lists of one kind, or only [], occur with scalars of
+// that kind.
 func listItem(lists, scalars FactKinds) (arrow.DataType, bool) {
 	switch both := lists | scalars; {
 	case both != 0 && both&^(FactListBool|FactBool) == 0:
@@ -159,15 +159,14 @@ func (f Facts) resolveScalars(k FactKinds) Resolution {
 	return Resolution{Type: f.temporalType()}
 }
 
-// resolveField is resolveScalars for FactField. What such a text means is a guess, so a column is
-// of a type only if every value is of it, and whatever a type does not hold stays the text that it
-// is.
+// resolveField is resolveScalars for FactField. The meaning of such a text is a guess, so a column
+// has a type only if every value does; otherwise it stays text.
 //
 //	booleans   bool; with any number: text
 //	integers   int32, int64; beyond: text
 //	numbers    float64
-//	times      as of any texts
-//	several    text, which is not mixed: no other type was meant
+//	times      as for any texts
+//	several    text, which is not mixed: no other type was intended
 func (f Facts) resolveField(k FactKinds) Resolution {
 	switch {
 	case k == 0 || k&factText == k:
@@ -222,7 +221,7 @@ func (f Facts) temporalType() arrow.DataType {
 	return arrow.BinaryTypes.String
 }
 
-// zone is the time zone of a timestamp: values are instants in UTC either way.
+// zone returns the time zone of a timestamp: values are instants in UTC either way.
 func (f Facts) zone() string {
 	if f.Zones != OneZone || f.Offset == 0 {
 		return "UTC"
@@ -234,8 +233,8 @@ func (f Facts) zone() string {
 	return fmt.Sprintf("%c%02d:%02d", sign, off/3600, off/60%60)
 }
 
-// resolveID: int64, then uint64, if all are such integers, else as written. Never float64: an id is
-// no quantity.
+// resolveID returns int64 or else uint64 if all ids are such integers, else text. It never returns
+// float64: an id is not a quantity.
 func resolveID(k FactKinds) Resolution {
 	switch {
 	case k == 0, k&^(FactInt32|FactInt64|FactNegative|FactUint64) != 0, k&FactUint64 != 0 && k&FactNegative != 0:

@@ -16,7 +16,7 @@ const (
 	mixedKey          = "vibeflight.mixed"
 )
 
-// Schema gives the schema of a table whose rows have the columns of proto: attributes in their
+// Schema returns the schema of a table whose rows have the columns of proto: attributes in their
 // order, then geometry, all nullable. Only names, types, kind and dimension of proto are read.
 func Schema(proto *Columns, crs CRS, enc Encoding) *arrow.Schema {
 	fields := make([]arrow.Field, 0, len(proto.Attributes)+1)
@@ -53,7 +53,7 @@ func (g *Geometry) field(crs CRS, enc Encoding) arrow.Field {
 	}
 }
 
-// extension is the name of the column's GeoArrow extension type.
+// extension returns the name of the column's GeoArrow extension type.
 func (g *Geometry) extension(enc Encoding) string {
 	switch {
 	case enc.Geometry == AsWKT:
@@ -64,8 +64,8 @@ func (g *Geometry) extension(enc Encoding) string {
 	return "geoarrow." + strings.ToLower(g.Kind.String())
 }
 
-// storage is the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost level
-// may hold nulls.
+// storage returns the type under the extension, GeoArrow 0.2 "Memory layouts". Only the outermost
+// level may hold nulls.
 func (g *Geometry) storage(enc Encoding) arrow.DataType {
 	switch {
 	case enc.Geometry == AsWKT:
@@ -81,7 +81,7 @@ func (g *Geometry) storage(enc Encoding) arrow.DataType {
 	return t
 }
 
-// levelNames are the names of the lists' children, from the outside in.
+// levelNames has the names of the lists' children, from the outside in.
 var levelNames = [...][]string{
 	Point:           nil,
 	LineString:      {"vertices"},
@@ -91,14 +91,13 @@ var levelNames = [...][]string{
 	MultiPolygon:    {"polygons", "rings", "vertices"},
 }
 
-// ordinateNames are the children of a separated coordinate and, run together, the name of those of
-// an interleaved one.
+// ordinateNames returns the names of the children of a separated coordinate. Together they are the
+// name of an interleaved one's child.
 func (d Dim) ordinateNames() string {
 	return [...]string{XY: "xy", XYZ: "xyz", XYM: "xym", XYZM: "xyzm"}[d]
 }
 
-// coordTypes are the types of positions, by dimension and layout: they are asked for with every
-// batch.
+// coordTypes has the types of positions, by dimension and layout, since every batch needs them.
 var coordTypes = func() (t [4][2]arrow.DataType) {
 	for _, d := range []Dim{XY, XYZ, XYM, XYZM} {
 		for _, layout := range []CoordLayout{Separated, Interleaved} {
@@ -125,7 +124,7 @@ func makeCoordType(d Dim, layout CoordLayout) arrow.DataType {
 	return arrow.StructOf(fields...)
 }
 
-// Encoding says how geometries leave: contract of a ticket's geometry_encoding and coords.
+// Encoding is how geometries are encoded for a client: a ticket's geometry_encoding and coords.
 type Encoding struct {
 	Geometry GeometryEncoding
 	Coords   CoordLayout
@@ -135,12 +134,12 @@ type Encoding struct {
 type GeometryEncoding uint8
 
 const (
-	Native GeometryEncoding = iota // the column's GeoArrow kind, or WKB where it has none
+	Native GeometryEncoding = iota // the column's GeoArrow kind, or WKB if it has none
 	AsWKB                          // geoarrow.wkb
 	AsWKT                          // geoarrow.wkt
 )
 
-// CoordLayout is a ticket's coords; it matters to Native only.
+// CoordLayout is a ticket's coords; it affects only Native.
 type CoordLayout uint8
 
 const (

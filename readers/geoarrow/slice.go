@@ -2,12 +2,12 @@ package geoarrow
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Slice gives the rows from (inclusive) to to (exclusive). Values are shared; offsets start at 0
-// again, because the IPC writer of arrow v17 writes others as they are (fixed in v18,
-// apache/arrow#43176), and bits at bit 0.
+// Slice returns the rows from (inclusive) to to (exclusive). Values are shared. Offsets start at 0
+// again, because the IPC writer of arrow v17 writes others unchanged (fixed in v18,
+// apache/arrow#43176), and bitmaps start at bit 0.
 //
-// What a column counts over its rows without saying where, Rounded and Replaced, stays with the
-// slice that has row 0, so that slices of all rows add up.
+// The counts Rounded and Replaced, which have no row numbers, stay with the slice that has row 0,
+// so that the slices of a table add up to its counts.
 func (c *Columns) Slice(from, to int) *Columns {
 	if from == 0 && to == c.Rows {
 		return c
@@ -15,9 +15,9 @@ func (c *Columns) Slice(from, to int) *Columns {
 	return c.pick(oneSpan(from, to), to-from)
 }
 
-// Take gives the rows whose numbers are listed, in that order; none may be listed twice. Runs of
-// consecutive rows are copied at once, and shared if they are all there is. Rounded and Replaced
-// are 0, unless row 0 comes first.
+// Take returns the rows whose numbers are listed, in that order; none may be listed twice. A run of
+// consecutive rows is copied as one block, or shared if it is the only one. Rounded and Replaced
+// are 0 unless row 0 comes first.
 func (c *Columns) Take(rows []int32) *Columns { return c.pick(rowSpans(rows), len(rows)) }
 
 // Slice is that of Columns, for one column.
@@ -107,7 +107,7 @@ func (g *Geometry) pick(spans []span) *Geometry {
 	return out
 }
 
-// pickPositions gives g the positions of from that are in the spans.
+// pickPositions sets the positions of g to those of from that are in the spans.
 func (g *Geometry) pickPositions(from *Geometry, spans []span) {
 	g.X, g.Y, g.Z, g.M = pick(from.X, spans, 1), pick(from.Y, spans, 1), nil, nil
 	if from.Dim&HasZ != 0 {
@@ -118,7 +118,7 @@ func (g *Geometry) pickPositions(from *Geometry, spans []span) {
 	}
 }
 
-// dropKinds forgets Kinds where every row that is not null has the column's own kind and dimension.
+// dropKinds drops Kinds if every non-null row has the column's own kind and dimension.
 func (g *Geometry) dropKinds() {
 	if g.Kind == NoKind {
 		return

@@ -46,7 +46,7 @@ var attributeTypes = []arrow.DataType{
 	arrow.ListOfField(arrow.Field{Name: "item", Type: arrow.BinaryTypes.String}),
 }
 
-// randomColumn gives n random values of the type, a share of them null.
+// randomColumn returns n random values of the type, a share of them null.
 func randomColumn(r *rand.Rand, name string, t arrow.DataType, n int, nulls float64) Column {
 	c := Column{Name: name, Type: t}
 	valid := make([]byte, (n+7)/8)

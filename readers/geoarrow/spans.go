@@ -6,12 +6,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 )
 
-// span is a half-open range of rows, parts, rings, positions or bytes. Selections of rows are lists
-// of spans: those of rows become, level by level, those of what the rows hold. One span needs no
-// copy; a list of them is copied together.
+// span is a half-open range of rows, parts, rings, positions or bytes. A selection is a list of
+// spans of rows, which is translated, level by level, to spans of what the rows contain. A single
+// span needs no copy; several are copied together.
 type span struct{ from, to int32 }
 
-// appendSpan adds a range that is not empty, joined with the last one where it goes on there.
+// appendSpan adds a non-empty range, merged with the last one if they are adjacent.
 func appendSpan(spans []span, from, to int32) []span {
 	if n := len(spans); n > 0 && spans[n-1].to == from {
 		spans[n-1].to = to
@@ -20,7 +20,7 @@ func appendSpan(spans []span, from, to int32) []span {
 	return append(spans, span{from, to})
 }
 
-// rowSpans joins rows that follow one another.
+// rowSpans merges consecutive rows.
 func rowSpans(rows []int32) []span {
 	runs := 0
 	for i, r := range rows {
@@ -43,8 +43,8 @@ func spansLen(spans []span) int {
 	return n
 }
 
-// pick gives the elements of v in the spans, each size long: a part of v where there is one span,
-// else a copy.
+// pick returns the elements of v in the spans, each size long: a slice of v for one span, else a
+// copy.
 func pick[T any](v []T, spans []span, size int) []T {
 	switch len(spans) {
 	case 0:
@@ -75,8 +75,8 @@ func pickFixed(v []byte, spans []span, width int) []byte {
 	return pick(v, spans, width)
 }
 
-// pickOffsets gives the offsets of the rows in the spans, counted anew from 0, and the spans of
-// what they point at.
+// pickOffsets returns the offsets of the rows in the spans, starting at 0, and the spans that they
+// refer to.
 func pickOffsets(offsets []int32, spans []span) (picked []int32, below []span) {
 	if len(spans) == 1 && offsets[spans[0].from] == 0 {
 		from, to := spans[0].from, spans[0].to
@@ -102,8 +102,8 @@ func spanBelow(below []span, offsets []int32, s span) []span {
 	return appendSpan(below, offsets[s.from], offsets[s.to])
 }
 
-// pickBits gives the bits in the spans, from bit 0, with zeros behind them: a part of b where the
-// bytes already are so.
+// pickBits returns the bits in the spans, from bit 0, with zeros after them: a slice of b if its
+// bytes already are like that.
 func pickBits(b []byte, spans []span) []byte {
 	n := spansLen(spans)
 	size := (n + 7) / 8
@@ -133,8 +133,8 @@ func copyBits(dst []byte, at int, src []byte, from, n int) {
 	}
 }
 
-// pickValid gives the validity of the rows in the spans and how many of them are null: nil and 0
-// where none is.
+// pickValid returns the validity of the rows in the spans and how many of them are null: nil and 0
+// if none is.
 func pickValid(valid []byte, spans []span) (picked []byte, nulls int) {
 	if valid == nil {
 		return nil, 0

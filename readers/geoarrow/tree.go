@@ -1,19 +1,19 @@
 package geoarrow
 
-// Tree is one geometry by itself, for code that writes another format than GeoArrow's.
+// Tree is one geometry by itself, for code that writes formats other than GeoArrow.
 type Tree struct {
 	Kind Kind
 	Dim  Dim
 
-	// Runs are positions one behind the other, Dim.Size() ordinates each: one run of a Point, which
-	// has one position, or none if it is empty, and of a LineString; a run for each ring of a
-	// Polygon. Other kinds have none.
+	// Runs are sequences of positions, of Dim.Size() ordinates each. A LineString has one run, a
+	// Polygon one for each ring, and a Point one run of one position, or none if it is empty. Other
+	// kinds have none.
 	Runs [][]float64
 	// Members are those of a Multi kind and of a GeometryCollection.
 	Members []Tree
 }
 
-// ParseWKB reads one geometry, which is all of wkb: ISO WKB of either byte order. A Point that is
+// ParseWKB reads all of wkb as one geometry in ISO WKB of either byte order. A Point that is
 // NaN in every ordinate is empty. Malformed bytes give a *WKBError.
 func ParseWKB(wkb []byte) (Tree, error) {
 	r := wkbReader{b: wkb}
@@ -50,7 +50,7 @@ func (r *wkbReader) eachTree(h wkbHead, depth int, f func(Tree)) error {
 	if depth >= maxWKBDepth {
 		return r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	n, err := r.count(h, leastMemberBytes)
+	n, err := r.count(h, minMemberBytes)
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (r *wkbReader) eachTree(h wkbHead, depth int, f func(Tree)) error {
 	return nil
 }
 
-// Bounds gives the bounding box in x and y. Positions whose x or y is NaN don't count; ok is false
-// if none counts.
+// Bounds returns the bounding box in x and y. Positions whose x or y is NaN don't count; ok is
+// false if none counts.
 func (t *Tree) Bounds() (box [4]float64, ok bool) {
 	b := emptyBox
 	t.addTo(&b)

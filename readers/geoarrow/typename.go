@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// plainTypes are the types of columns that have no parameters, with those of decimals that formats
-// of text give. Their names are those of arrow.
+// plainTypes returns the column types without parameters, and the decimal types that text formats
+// produce. Their names are arrow's.
 func plainTypes() []arrow.DataType {
 	return []arrow.DataType{
 		arrow.FixedWidthTypes.Boolean,
@@ -44,12 +44,12 @@ const (
 
 var unitNames = [...]string{arrow.Second: "s", arrow.Millisecond: "ms", arrow.Microsecond: "us", arrow.Nanosecond: "ns"}
 
-// TypeName names a type that a column may have:
+// TypeName returns the name of a type that a column may have:
 //
 //	int32    timestamp[ms]    timestamp[us, +05:30]    decimal(19, 4)
 //	fixed_size_binary[16]    list[utf8]    list_of_nullable[int8]
 //
-// It gives false for a type that no column has.
+// It returns false for a type that no column has.
 func TypeName(t arrow.DataType) (string, bool) {
 	switch t := t.(type) {
 	case *arrow.TimestampType:
@@ -80,7 +80,7 @@ func TypeName(t arrow.DataType) (string, bool) {
 	return "", false
 }
 
-// plainName is what arrow calls a type without parameters; of durations it names the unit.
+// plainName returns arrow's name of a type without parameters; for durations it has the unit.
 func plainName(t arrow.DataType) string {
 	if d, ok := t.(*arrow.DurationType); ok {
 		return "duration[" + unitNames[d.Unit] + typeSuffix
@@ -91,12 +91,12 @@ func plainName(t arrow.DataType) string {
 // itemName is what the child of a list is called.
 const itemName = "item"
 
-// ListOf is the type of a column of lists, whose elements may be null if nullable.
+// ListOf returns the type of a column of lists, whose elements may be null if nullable.
 func ListOf(item arrow.DataType, nullable bool) arrow.DataType {
 	return arrow.ListOfField(arrow.Field{Name: itemName, Type: item, Nullable: nullable})
 }
 
-// TypeNamed undoes TypeName.
+// TypeNamed is the inverse of TypeName.
 func TypeNamed(name string) (arrow.DataType, bool) {
 	for _, p := range plainTypes() {
 		if plainName(p) == name {
@@ -129,7 +129,7 @@ func TypeNamed(name string) (arrow.DataType, bool) {
 		}
 	}
 	item, ok := TypeNamed(text)
-	if !ok || item.ID() == arrow.LIST { // one level is all there is
+	if !ok || item.ID() == arrow.LIST { // lists have one level
 		return nil, false
 	}
 	return ListOf(item, nullable), true

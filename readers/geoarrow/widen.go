@@ -12,7 +12,7 @@ type FixedWidth interface {
 	~int32 | ~int64 | ~uint64 | ~float64
 }
 
-// View gives the bytes of a fixed-width buffer as values, without a copy. The buffer must be
+// View returns the bytes of a fixed-width buffer as values, without a copy. The buffer must be
 // aligned, as those of AsBytes are.
 func View[T FixedWidth](b []byte) []T {
 	if len(b) == 0 {
@@ -21,7 +21,7 @@ func View[T FixedWidth](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// AsBytes gives values as bytes, without a copy.
+// AsBytes returns values as bytes, without a copy.
 func AsBytes[T FixedWidth](v []T) []byte {
 	if len(v) == 0 {
 		return nil
@@ -29,16 +29,16 @@ func AsBytes[T FixedWidth](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// Widen gives a column of rows rows the type that the facts of the whole table ask for. It never
-// changes c. It reports false where the values are not enough and their text is needed: a number or
-// a date that turns out to be text, a list that turns out to be JSON.
+// Widen returns the column with the type that the facts of the whole table require. It never
+// changes c. It returns false if the conversion needs the values' text: a number or a date in a
+// column of text, a list in a column of JSON.
 func (c *Column) Widen(to Resolution, rows int) (Column, bool) {
 	out := *c
 	out.Type, out.JSON, out.Mixed = to.Type, to.JSON, to.Mixed
 	if c.Facts.Kinds&FactField != 0 && rows > 0 && c.Type.ID() != arrow.STRING && to.Type.ID() == arrow.STRING {
 		return Column{}, false // a null may be an empty text
 	}
-	// its facts may be those of rows that were cut off
+	// its facts may come from rows that were cut off
 	if c.Nulls == rows || c.emptyTexts() && to.Type.ID() != arrow.STRING {
 		return nullColumn(out, rows), true
 	}
@@ -57,8 +57,8 @@ func (c *Column) Widen(to Resolution, rows int) (Column, bool) {
 	return out, true
 }
 
-// emptyTexts reports whether the column holds texts of no bytes, which show no kind, and nulls: a
-// field of a record that is "".
+// emptyTexts reports whether the column has only nulls and empty texts, which have no kind: a field
+// of a record that is "".
 func (c *Column) emptyTexts() bool {
 	return c.Facts.Kinds == 0 && c.Type.ID() == arrow.STRING
 }
@@ -105,7 +105,7 @@ func (c *Column) widenToList(out Column, elem arrow.DataType, rows int) (Column,
 		out.Rounded += rounded
 		return out, true
 	}
-	if c.Facts.Kinds == FactEmptyList { // texts "[]" until a list told what of
+	if c.Facts.Kinds == FactEmptyList { // texts "[]" until a list determines the kind
 		empty := nullColumn(Column{Type: out.Type}, rows)
 		out.Offsets, out.Values, out.Child = empty.Offsets, nil, empty.Child
 		return out, true
@@ -165,7 +165,7 @@ func (c *Column) wrap(out Column, elem arrow.DataType, rows int) (Column, bool) 
 func (c *Column) valid(i int) bool { return c.Valid == nil || c.Valid[i>>3]>>(i&7)&1 == 1 }
 
 // widenValues converts n values between types of one width class, and counts the integers that a
-// float64 can't hold.
+// float64 can't represent.
 func widenValues(b []byte, from, to arrow.DataType, n int) ([]byte, int64, bool) {
 	if arrow.TypeEqual(from, to) {
 		return b, 0, true
@@ -239,7 +239,7 @@ func widenInts[S int32 | int64 | uint64](in []S, to arrow.DataType) ([]byte, int
 	return nil, 0, false
 }
 
-// exact reports whether f, which v was rounded to, is v.
+// exact reports whether f, to which v was rounded, equals v.
 func exact[S int32 | int64 | uint64](f float64, v S) bool {
 	const most = 1 << 53
 	if math.Abs(f) < most {

@@ -18,8 +18,8 @@ const (
 	wkbCountBytes  = 4
 )
 
-// AppendWKB appends the ISO WKB of a geometry that is no collection. NaN ordinates are written as
-// the shape has them, which is 0x7ff8000000000000 everywhere in this package.
+// AppendWKB appends the ISO WKB of a geometry other than a collection. NaN ordinates are written as
+// the shape has them: 0x7ff8000000000000 everywhere in this package.
 func AppendWKB(dst []byte, s Shape) []byte {
 	start := len(dst)
 	end := start + s.wkbSize()
@@ -28,8 +28,8 @@ func AppendWKB(dst []byte, s Shape) []byte {
 	return dst
 }
 
-// AppendWKBHeader appends the byte order, the type and the number of members of a geometry that has
-// them.
+// AppendWKBHeader appends the byte order, the type and the number of members of a geometry with
+// members.
 func AppendWKBHeader(dst []byte, k Kind, d Dim, count uint32) []byte {
 	dst = append(dst, 1)
 	dst = binary.LittleEndian.AppendUint32(dst, wkbType(k, d))
@@ -40,7 +40,7 @@ func wkbType(k Kind, d Dim) uint32 { return uint32(k) + 1000*uint32(d) }
 
 const wkbCountedBytes = wkbHeaderBytes + wkbCountBytes
 
-// wkbSize is the length of the shape's WKB in bytes.
+// wkbSize returns the length of the shape's WKB in bytes.
 func (s *Shape) wkbSize() int {
 	width := 8 * s.Dim.Size()
 	positions := width * int(s.C1-s.C0)
@@ -61,8 +61,8 @@ func (s *Shape) wkbSize() int {
 	return 0
 }
 
-// putWKB stores the shape's WKB in b, which is wkbSize long. It and what it calls give what of b is
-// left.
+// putWKB stores the shape's WKB in b, which is wkbSize long. It and the functions that it calls
+// return the rest of b.
 func (s *Shape) putWKB(b []byte) []byte {
 	switch s.Kind {
 	case Point:
@@ -106,7 +106,7 @@ func putHeader(b []byte, k Kind, d Dim, count int32) []byte {
 	return b[wkbCountedBytes:]
 }
 
-// putPoint stores the only position of [c0, c1), or NaN where it is empty.
+// putPoint stores the only position of [c0, c1), or NaN if there is none.
 func (s *Shape) putPoint(b []byte, c0, c1 int32) []byte {
 	b[0] = 1
 	binary.LittleEndian.PutUint32(b[1:], wkbType(Point, s.Dim))
@@ -121,7 +121,7 @@ func (s *Shape) putPoint(b []byte, c0, c1 int32) []byte {
 	return b
 }
 
-// putPolygon stores the rings [r0, r1), of which the first starts at position c.
+// putPolygon stores the rings [r0, r1), the first of which starts at position c.
 func (s *Shape) putPolygon(b []byte, r0, r1, c int32) []byte {
 	b = putHeader(b, Polygon, s.Dim, r1-r0)
 	for r := r0; r < r1; r++ {

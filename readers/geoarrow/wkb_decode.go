@@ -7,24 +7,24 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// WKBDecoder reads geometries from binary text: ISO WKB (OGC 06-103r4 section 8), and the EWKB of
-// PostGIS, of either byte order. The zero value is ready.
+// WKBDecoder decodes geometries from ISO WKB (OGC 06-103r4 section 8) and the EWKB of PostGIS, of
+// either byte order. The zero value is ready to use.
 //
 //	order  1    0 big-endian, 1 little-endian
 //	type   4    kind + 1000 z + 2000 m (ISO); kind | 0x80000000 z | 0x40000000 m | 0x20000000 srid (EWKB)
 //	srid   4    if its bit is set
 //	…           positions, or counts and members
 //
-// Members have the dimension of the geometry that they are in, and its SRID if they have one.
+// Members have the dimension of the geometry that contains them, and its SRID if they have one.
 type WKBDecoder struct {
-	// Of all that was read so far.
+	// Counts over everything read so far.
 	UnclosedRings int64 // rings whose last position is not the first
 	ShortRings    int64 // rings of fewer than 4 positions
 	ShortLines    int64 // lines of one position
 
 	b     *GeometryBuilder
 	srid  uint32
-	known bool // of the geometry at hand
+	known bool // of the current geometry
 }
 
 // Bits of the type in EWKB.
@@ -34,10 +34,10 @@ const (
 	ewkbSRID = 0x20000000
 )
 
-// Read reads one geometry, which is all of wkb, into b. The row stays open: the caller ends it with
-// End, a GeometryCollection with EndCollection, or takes it back with Undo. srid is 0 where it has
-// none. Malformed bytes give a *WKBError and leave b as it was behind its last row. A Point that is
-// NaN in every ordinate is empty.
+// Read reads all of wkb as one geometry into b. The row stays open: the caller ends it with End, or
+// EndCollection for a GeometryCollection, or drops it with Undo. srid is 0 if there is none.
+// Malformed bytes give a *WKBError and leave b as it was after its last row. A Point that is NaN in
+// every ordinate is empty.
 func (d *WKBDecoder) Read(b *GeometryBuilder, wkb []byte) (k Kind, srid uint32, err error) {
 	d.b, d.srid, d.known = b, 0, false
 	r := wkbReader{b: wkb}
@@ -53,8 +53,8 @@ func (d *WKBDecoder) Read(b *GeometryBuilder, wkb []byte) (k Kind, srid uint32, 
 	return k, d.srid, nil
 }
 
-// IsHexWKB reports whether a text begins as hexadecimal WKB or EWKB does: the type is a geometry's,
-// and the digits are pairs. It looks no further.
+// IsHexWKB reports whether a text begins like hexadecimal WKB or EWKB: pairs of digits with a
+// geometry's type. It checks no more than that.
 func IsHexWKB(text []byte) bool {
 	var head [wkbHeaderBytes]byte
 	if len(text) < 2*(wkbHeaderBytes+wkbCountBytes) || len(text)%2 != 0 {
@@ -72,8 +72,8 @@ func IsHexWKB(text []byte) bool {
 	return err == nil
 }
 
-// AppendHex appends the bytes that hexadecimal digits spell. bad is the index of the first
-// character that is none, or the length of a text of an odd number of them; else -1.
+// AppendHex appends the bytes of a text of hexadecimal digits. bad is the index of the first other
+// character, or the length of the text if that is odd; else -1.
 func AppendHex(dst, text []byte) (out []byte, bad int) {
 	for i := 0; i+1 < len(text); i += 2 {
 		v, ok := hexByte(text[i:])
@@ -94,7 +94,7 @@ func AppendHex(dst, text []byte) (out []byte, bad int) {
 	return dst, -1
 }
 
-// hexByte is what two digits spell.
+// hexByte returns the value of two digits.
 func hexByte(text []byte) (v byte, ok bool) {
 	high, low := number.HexDigits[text[0]], number.HexDigits[text[1]]
 	return high<<4 | low&15, high|low < 16
@@ -130,8 +130,8 @@ func (r *wkbReader) typed() (h wkbHead, flags uint32, err error) {
 	return h, flags, nil
 }
 
-// geometry reads a geometry that is a member of another one, or of nothing where that is the zero
-// value, and leaves it open.
+// geometry reads a geometry and leaves it open. It is a member of another one, unless that is the
+// zero value.
 func (d *WKBDecoder) geometry(r *wkbReader, of wkbHead, depth int) (Kind, error) {
 	start := r.at
 	h, flags, err := r.typed()
@@ -171,7 +171,7 @@ func (d *WKBDecoder) members(r *wkbReader, h wkbHead, depth int) error {
 	if depth >= maxWKBDepth {
 		return r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	n, err := r.count(h, leastMemberBytes)
+	n, err := r.count(h, minMemberBytes)
 	if err != nil {
 		return err
 	}
@@ -199,8 +199,7 @@ func (d *WKBDecoder) members(r *wkbReader, h wkbHead, depth int) error {
 	return nil
 }
 
-// point reads the position of a Point. An empty one is no position, but among those of a
-// MultiPoint.
+// point reads the position of a Point. An empty Point adds no position, except in a MultiPoint.
 func (d *WKBDecoder) point(r *wkbReader, h wkbHead, of Kind) error {
 	p, err := r.positions(h, 1)
 	if err != nil {
@@ -258,7 +257,7 @@ func (d *WKBDecoder) run(r *wkbReader, h wkbHead) (n int, err error) {
 	return n, nil
 }
 
-// append adds n positions, whose bytes are p.
+// append adds n positions from the bytes p.
 func (d *WKBDecoder) append(h wkbHead, p []byte, n int) {
 	b, size := d.b, h.dim.Size()
 	b.Extend(n, h.dim)

@@ -9,7 +9,7 @@ import (
 // maxWKBDepth limits collections inside collections, as --max-depth limits the brackets of a file.
 const maxWKBDepth = 1024
 
-// WKBError says where bytes are no ISO WKB.
+// WKBError is the position of the first byte that is not ISO WKB.
 type WKBError struct {
 	Offset int // bytes from the start of the geometry
 	What   string
@@ -17,8 +17,8 @@ type WKBError struct {
 
 func (e *WKBError) Error() string { return fmt.Sprintf("wkb: byte %d: %s", e.Offset, e.What) }
 
-// wkbReader walks ISO WKB of either byte order. It trusts no length: a count is compared with the
-// bytes left before it is used.
+// wkbReader walks ISO WKB of either byte order. It trusts no count: each is compared with the bytes
+// left before it is used.
 type wkbReader struct {
 	b  []byte
 	at int
@@ -57,7 +57,7 @@ func (r *wkbReader) head() (wkbHead, error) {
 	return h, nil
 }
 
-// count reads a number of things that take least bytes each, or more.
+// count reads a number of elements of at least least bytes each.
 func (r *wkbReader) count(h wkbHead, least int) (int, error) {
 	left := len(r.b) - r.at - wkbCountBytes
 	if left < 0 {
@@ -71,7 +71,7 @@ func (r *wkbReader) count(h wkbHead, least int) (int, error) {
 	return int(n), nil
 }
 
-// positions takes n positions off the bytes.
+// positions consumes the bytes of n positions.
 func (r *wkbReader) positions(h wkbHead, n int) ([]byte, error) {
 	size := 8 * h.dim.Size()
 	if n > (len(r.b)-r.at)/size {
@@ -82,8 +82,8 @@ func (r *wkbReader) positions(h wkbHead, n int) ([]byte, error) {
 	return p, nil
 }
 
-// member reads the header of a member of a geometry: a Multi kind has members of its single kind
-// and its own dimension, a collection of any kind but in its own dimension.
+// member reads the header of a member of a geometry: members of a Multi kind have its single kind
+// and dimension, those of a collection any kind and its dimension.
 func (r *wkbReader) member(of wkbHead) (wkbHead, error) {
 	start := r.at
 	h, err := r.head()
@@ -97,9 +97,8 @@ func (r *wkbReader) member(of wkbHead) (wkbHead, error) {
 	return h, nil
 }
 
-// leastMemberBytes is the length of the shortest member of a geometry: a Point is never shorter
-// than an empty LineString.
-const leastMemberBytes = wkbHeaderBytes + wkbCountBytes
+// minMemberBytes is the length of the shortest member of a geometry, an empty LineString.
+const minMemberBytes = wkbHeaderBytes + wkbCountBytes
 
 // eachRun calls f with every run of positions in the geometry, with bytes of a whole number of
 // positions.
@@ -144,7 +143,7 @@ func (r *wkbReader) eachMember(h wkbHead, depth int, f func(h wkbHead, positions
 	if depth >= maxWKBDepth {
 		return r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	n, err := r.count(h, leastMemberBytes)
+	n, err := r.count(h, minMemberBytes)
 	if err != nil {
 		return err
 	}
@@ -170,12 +169,12 @@ func wkbRuns(wkb []byte, f func(h wkbHead, positions []byte)) error {
 	return r.eachRun(h, 0, f)
 }
 
-// ordinate gives the i-th float64 of p.
+// ordinate returns the i-th float64 of p.
 func (h wkbHead) ordinate(p []byte, i int) float64 {
 	return math.Float64frombits(h.order.Uint64(p[8*i:]))
 }
 
-// allNaN reports whether p, a position, is that of an empty Point.
+// allNaN reports whether the position p is that of an empty Point.
 func (h wkbHead) allNaN(p []byte) bool {
 	for i := range len(p) / 8 {
 		if v := h.ordinate(p, i); v == v {
@@ -185,8 +184,8 @@ func (h wkbHead) allNaN(p []byte) bool {
 	return true
 }
 
-// FillXY fills x and y, equally long, from pairs of little-endian doubles, as files of positions in
-// binary have them. Every NaN becomes the canonical one.
+// FillXY fills x and y, of equal length, from pairs of little-endian doubles, as in binary files.
+// Every NaN becomes the canonical one.
 func FillXY(x, y []float64, pairs []byte) {
 	y = y[:len(x)]
 	for i := range x {

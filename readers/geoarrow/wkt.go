@@ -17,8 +17,8 @@ var wktDims = [...]string{XY: " ", XYZ: " Z ", XYM: " M ", XYZM: " ZM "}
 
 const wktEmpty = "EMPTY"
 
-// AppendWKT appends the WKT of a geometry that is no collection, with the fewest digits that give
-// the same float64 back; a NaN ordinate is nan.
+// AppendWKT appends the WKT of a geometry other than a collection, with the fewest digits that read
+// back as the same float64; a NaN ordinate is nan.
 func AppendWKT(dst []byte, s Shape) []byte {
 	dst = append(dst, wktNames[s.Kind]...)
 	dst = append(dst, wktDims[s.Dim]...)
@@ -43,7 +43,7 @@ func AppendWKT(dst []byte, s Shape) []byte {
 	})
 }
 
-// appendList appends "(…, …)" of the elements from to to, or EMPTY if there is none.
+// appendList appends "(…, …)" with the elements [from, to), or EMPTY if there is none.
 func appendList(dst []byte, from, to int32, element func(dst []byte, i int32) []byte) []byte {
 	if from == to {
 		return append(dst, wktEmpty...)
@@ -65,7 +65,7 @@ func (s *Shape) appendPoint(dst []byte, c0, c1 int32) []byte {
 	return s.appendPositions(dst, c0, c1)
 }
 
-// appendRings appends rings of which the first starts at position c0.
+// appendRings appends rings, the first of which starts at position c0.
 func (s *Shape) appendRings(dst []byte, r0, r1, c0 int32) []byte {
 	return appendList(dst, r0, r1, func(dst []byte, r int32) []byte {
 		c1 := s.Rings[r+1]
@@ -112,8 +112,8 @@ func appendNumber(dst []byte, v float64) []byte {
 }
 
 // WKBToWKT appends the WKT of any ISO WKB geometry, of either byte order and with collections in
-// collections. Bytes that are none, that end too early, that go on behind the geometry or nest
-// deeper than 1,024 give a *WKBError, and dst as it was.
+// collections. Bytes that are not WKB, end too early, continue after the geometry or nest deeper
+// than 1,024 give a *WKBError and dst unchanged.
 func WKBToWKT(dst, wkb []byte) ([]byte, error) {
 	r := wkbReader{b: wkb}
 	start := len(dst)
@@ -137,7 +137,7 @@ func (r *wkbReader) appendTagged(dst []byte, h wkbHead, depth int) ([]byte, erro
 	return r.appendText(dst, h, depth)
 }
 
-// appendText appends what stands behind the name of a geometry.
+// appendText appends the part after the name of a geometry.
 func (r *wkbReader) appendText(dst []byte, h wkbHead, depth int) ([]byte, error) {
 	switch h.kind {
 	case Point:
@@ -157,7 +157,7 @@ func (r *wkbReader) appendText(dst []byte, h wkbHead, depth int) ([]byte, error)
 	if depth >= maxWKBDepth {
 		return dst, r.errorf("collections are nested deeper than %d", maxWKBDepth)
 	}
-	return r.appendCounted(dst, h, leastMemberBytes, func(dst []byte) ([]byte, error) {
+	return r.appendCounted(dst, h, minMemberBytes, func(dst []byte) ([]byte, error) {
 		m, err := r.member(h)
 		switch {
 		case err != nil:
@@ -169,7 +169,7 @@ func (r *wkbReader) appendText(dst []byte, h wkbHead, depth int) ([]byte, error)
 	})
 }
 
-// appendCounted appends "(…, …)" of a counted run of elements that take least bytes each, or more.
+// appendCounted appends "(…, …)" with a counted list of elements of at least least bytes each.
 func (r *wkbReader) appendCounted(dst []byte, h wkbHead, least int, element func(dst []byte) ([]byte,
 	error),
 ) ([]byte, error) {

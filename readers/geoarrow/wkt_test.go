@@ -45,7 +45,7 @@ func TestWKBToWKT(t *testing.T) {
 	}
 }
 
-// ¦ stands before the byte that the error names.
+// ¦ is before the byte that the error names.
 func TestWKBToWKTErrors(t *testing.T) {
 	const one, two = "000000000000f03f", "0000000000000040"
 	for _, c := range []struct{ name, wkb, want string }{

@@ -16,12 +16,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// deviceColumn is a column on its way. All columns of a chunk go through each step together, so
-// that the device is waited for once a step and not once a column:
+// deviceColumn is a column in progress. All columns of a chunk go through each step together, so
+// that the host waits for the device once per step and not once per column:
 //
 //	inspect   which rows have values, which kinds of numbers there are, how long texts are
-//	convert   what that says of the type; values into their final type
-//	deliver   what only takes memory once it is known how much: texts
+//	convert   choose the type by that; convert values to it
+//	deliver   texts, whose memory can be allocated only when their size is known
 type deviceColumn struct {
 	geoarrow.Column
 
@@ -29,18 +29,17 @@ type deviceColumn struct {
 	slots  gpu.Buffer[int32]
 	number int           // among the columns with values
 	kinds  kjson.KindSet // without null
-	forced bool          // to be text whatever it holds
-	// nobody asked for it: its numbers are checked, as all strings are, and nothing of it leaves
-	// the device
+	forced bool          // must be text, whatever its values
+	// not requested: checked on the device, and not copied back
 	unread bool
 
 	valid []uint64 // bit per row: it has a value that is not null
 
-	numbers, trues kernels.Mask      // rows with a number, with true; of elements of lists none, all are numbers
+	numbers, trues kernels.Mask      // rows with a number, with true; not for elements of lists
 	starts, ends   gpu.Buffer[int64] // of the text of strings, numbers, true and false
 	numberKinds    []uint32          // one element; nil: no numbers
 	inexact        []int64           // one element, if integers were rounded
-	made           *deviceNumbers    // nil: no values so far
+	made           *deviceNumbers    // nil: no values yet
 	floats         *knumber.Float64s
 	undecided      []uint64
 	looked         bool // undecided is there
@@ -59,7 +58,7 @@ const (
 	kindNested = kindObject | kindArray
 )
 
-// attributes makes the columns of properties, of which readMembers has read the single values.
+// attributes makes the columns of properties, whose single values readMembers has read.
 func (d *deviceRows) attributes(list []*deviceColumn, scalars knumber.Scalars, columns *geoarrow.Columns) {
 	var kinds kjson.KindSet
 	for _, c := range list {
@@ -94,7 +93,7 @@ func (d *deviceRows) attributes(list []*deviceColumn, scalars knumber.Scalars, c
 	}
 }
 
-// each has a step done for every column.
+// each runs a step for every column.
 func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 	for _, c := range list {
 		if !d.Stopped() {
@@ -103,8 +102,8 @@ func (d *deviceRows) each(list []*deviceColumn, step func(*deviceColumn)) {
 	}
 }
 
-// columns are those that the chunk has: of properties, in the order in which they first appear,
-// behind that of the features' ids.
+// columns returns the chunk's columns: the features' ids, then the properties in order of first
+// appearance.
 func (d *deviceRows) columns(top *placedMembers) (list []*deviceColumn) {
 	names, properties := d.properties()
 	if d.Stopped() {
@@ -136,7 +135,7 @@ func (d *deviceRows) columns(top *placedMembers) (list []*deviceColumn) {
 	return list
 }
 
-// awaitColumns waits if the step that follows has something to look at.
+// awaitColumns waits for the device if the next step has results to read.
 func (d *deviceRows) awaitColumns(list []*deviceColumn) {
 	if !slices.ContainsFunc(list, (*deviceColumn).asks) {
 		return
@@ -147,13 +146,13 @@ func (d *deviceRows) awaitColumns(list []*deviceColumn) {
 	}
 }
 
-// asks reports whether the host is to look at something that is on its way.
+// asks reports whether the host has results to read that are in flight.
 func (c *deviceColumn) asks() bool {
 	return c.kinds != 0 && c.Type == nil || c.undecided != nil && !c.looked || c.text != nil &&
 		!c.text.arrived || c.list != nil && c.list.items != nil && c.list.items.asks()
 }
 
-// arrived notes that all that was asked for is there.
+// arrived notes that all requested results have arrived.
 func (c *deviceColumn) arrived() {
 	c.looked = c.undecided != nil
 	if c.text != nil {
@@ -168,11 +167,11 @@ func (c *deviceColumn) arrived() {
 type deviceScalars struct {
 	kjson.ScalarColumns
 	of       []*deviceColumn
-	expected []*deviceColumn // those of them whose numbers are made as they were in the rows before
+	expected []*deviceColumn // those whose numbers are converted as in earlier rows
 }
 
-// scalars takes memory for the single values of columns. Numbers of columns that had some in the
-// rows before are to be made, too, of the type that they had there.
+// scalars allocates memory for the columns' single values, including numbers of columns that had
+// numbers in earlier rows, in the type that they had there.
 func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 	x := &deviceScalars{}
 	for _, c := range list {
@@ -180,7 +179,7 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 			c.number = len(x.of)
 			x.of, x.Slots = append(x.of, c), append(x.Slots, c.slots)
 		}
-		if !c.unread && c.kinds&(kindString|kindNested) == kindString { // whatever else there is, all of it is text
+		if !c.unread && c.kinds&(kindString|kindNested) == kindString { // whatever else it has, all of it is text
 			x.Texts = append(x.Texts, c.number)
 		}
 	}
@@ -198,7 +197,7 @@ func (d *deviceRows) scalars(list []*deviceColumn) *deviceScalars {
 	return x
 }
 
-// askScalars asks which rows have values, which kinds of numbers there are, and how long texts are.
+// askScalars requests which rows have values, which kinds of numbers occur, and how long texts are.
 func (d *deviceRows) askScalars(x *deviceScalars, texts *ktext.Texts) {
 	if len(x.of) == 0 {
 		return
@@ -225,7 +224,7 @@ func (d *deviceRows) askScalars(x *deviceScalars, texts *ktext.Texts) {
 	}
 }
 
-// inspect asks what nested values the column has.
+// inspect requests which nested values the column has.
 func (d *deviceRows) inspect(c *deviceColumn, nested *nestedTexts) {
 	if !c.unread && c.kinds&kindObject != 0 { // whatever the others are
 		d.measure(c, nested)
@@ -235,7 +234,7 @@ func (d *deviceRows) inspect(c *deviceColumn, nested *nestedTexts) {
 	}
 }
 
-// pick gives the text of each row's value, if it is of some kinds.
+// pick returns the text of each row's value if it is of the given kinds.
 func (d *deviceRows) pick(c *deviceColumn, want kjson.KindSet) (starts, ends gpu.Buffer[int64]) {
 	n := d.records.Count
 	starts, ends = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n)
@@ -252,7 +251,7 @@ var factsOfNumbers = [...]geoarrow.FactKinds{
 	geoarrow.FactNegative,
 }
 
-// numberFacts are the facts for what NumberKinds said.
+// numberFacts returns the facts for the result of NumberKinds.
 func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
 	d.Accept(found&(knumber.NumberMalformed|knumber.NumberRange|knumber.NumberUndecided) == 0,
 		"a number that is none, or beyond float64")
@@ -264,7 +263,7 @@ func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
 	return facts
 }
 
-// convert gives the column its type, and has its values made.
+// convert sets the column's type, and queues the conversion of its values.
 func (d *deviceRows) convert(c *deviceColumn, nested *nestedTexts) {
 	if c.unread {
 		d.pass(c)
@@ -314,7 +313,7 @@ func (d *deviceRows) convert(c *deviceColumn, nested *nestedTexts) {
 	}
 }
 
-// pass checks the numbers of a column that nobody asked for.
+// pass checks the numbers of a column that is not requested.
 func (d *deviceRows) pass(c *deviceColumn) {
 	if c.numberKinds != nil {
 		d.numberFacts(c.numberKinds[0])
@@ -325,7 +324,7 @@ func (d *deviceRows) pass(c *deviceColumn) {
 	c.Column = geoarrow.Unread(c.ID())
 }
 
-// deliver has the rest of the column made.
+// deliver queues the rest of the column.
 func (d *deviceRows) deliver(c *deviceColumn) {
 	switch {
 	case c.text != nil:
@@ -337,7 +336,7 @@ func (d *deviceRows) deliver(c *deviceColumn) {
 	}
 }
 
-// maskBytes are the first n bits as Arrow has them.
+// maskBytes returns the first n bits in Arrow's layout.
 func maskBytes(mask []uint64, n int) []byte {
 	return slices.Clone(geoarrow.AsBytes(mask)[:min((n+7)/8, 8*len(mask))])
 }

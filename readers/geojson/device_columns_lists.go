@@ -12,21 +12,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceList is the arrays of a column on their way.
+// deviceList is the arrays of a column in progress.
 type deviceList struct {
-	ranks   gpu.Buffer[int64] // of each row's first element among those of all columns
+	ranks   gpu.Buffer[int64] // index of each row's first element among those of all columns
 	offsets gpu.Buffer[int64]
 	report  []uint32      // one element: kernels.ListFlags
 	count   []int64       // one element: how many elements there are
-	items   *deviceColumn // nil until the arrays turned out to be lists
+	items   *deviceColumn // nil unless the arrays are lists
 }
 
-// valuesDepth is how deep the bracket of a property's value stands in a Feature: { "properties": {
+// valuesDepth is how deep the bracket of a property's value is in a Feature: { "properties": {
 // "name": [
 const valuesDepth = 3
 
-// lists finds the elements of all arrays among the properties; their number is there behind the
-// next await.
+// lists finds the elements of all arrays among the properties; their number is known after the next
+// await.
 func (d *deviceRows) lists() (lists *klist.Lists, elements []int64) {
 	within := d.within(kindArray)
 	if d.Stopped() {
@@ -41,7 +41,7 @@ func (d *deviceRows) lists() (lists *klist.Lists, elements []int64) {
 	return lists, device.Result(d.Work, lists.Total())
 }
 
-// measureLists asks what the arrays of a column are.
+// measureLists requests the kinds of a column's arrays.
 func (d *deviceRows) measureLists(c *deviceColumn, nested *nestedTexts) {
 	starts, ends := d.pick(c, kindArray)
 	offsets, report := device.Alloc[int64](d.Work, c.n+1), device.Alloc[uint32](d.Work, 1)
@@ -55,7 +55,7 @@ func (d *deviceRows) measureLists(c *deviceColumn, nested *nestedTexts) {
 	}
 }
 
-// listFacts are the facts for what MeasureLists said.
+// listFacts returns the facts for the result of MeasureLists.
 func (d *deviceRows) listFacts(report uint32) (facts geoarrow.FactKinds) {
 	for _, has := range []struct {
 		flag klist.ListFlags

@@ -20,17 +20,17 @@ func (d *deviceRows) parseNumbers(x knumber.Scalars, list []*deviceColumn) {
 	d.parse(x, numbers)
 }
 
-// deviceNumbers are the values of a column of numbers, made in the type that it has or is expected
-// to have.
+// deviceNumbers are the values of a column of numbers, in the type that it has or is expected to
+// have.
 type deviceNumbers struct {
 	knumber.NumberColumn
-	kind      arrow.Type   // as heldAs has it
-	undecided kernels.Mask // of float64: values that are to be resolved
-	looks     []uint64     // the same on the host, once it was waited for
+	kind      arrow.Type   // as returned by heldAs
+	undecided kernels.Mask // of float64: values to be resolved on the host
+	looks     []uint64     // the same on the host, after an await
 }
 
-// heldAs is the type as which the numbers of a column are made; arrow.NULL if it is not one of
-// numbers.
+// heldAs returns the type to which the numbers of a column are converted, arrow.NULL if it has
+// none.
 func heldAs(t arrow.Type) arrow.Type {
 	switch {
 	case t == arrow.INT32 || t == arrow.FLOAT64:
@@ -41,7 +41,7 @@ func heldAs(t arrow.Type) arrow.Type {
 	return arrow.NULL
 }
 
-// numbers takes memory for the values of a column.
+// numbers allocates memory for the values of a column.
 func (d *deviceRows) numbers(c *deviceColumn, kind arrow.Type) *deviceNumbers {
 	x := &deviceNumbers{kind: kind}
 	x.Column = c.number
@@ -56,8 +56,8 @@ func (d *deviceRows) numbers(c *deviceColumn, kind arrow.Type) *deviceNumbers {
 	return x
 }
 
-// expect takes memory for columns that seem to be what they were in the rows before, and for which
-// of their values are undecided.
+// expect allocates memory for columns that should have the same type as in earlier rows, and for
+// masks of their undecided values.
 func (d *deviceRows) expect(list []*deviceColumn) (expected []*deviceColumn, undecided kernels.Mask) {
 	for _, c := range list {
 		kind := d.expected[c.ID()]
@@ -70,8 +70,8 @@ func (d *deviceRows) expect(list []*deviceColumn) (expected []*deviceColumn, und
 	return expected, d.undecided(expected)
 }
 
-// undecided takes memory for which values of columns of float64 are undecided. All have as many
-// rows.
+// undecided allocates masks of the undecided values of float64 columns, which all have the same
+// number of rows.
 func (d *deviceRows) undecided(list []*deviceColumn) kernels.Mask {
 	words := 0
 	for _, c := range list {
@@ -82,7 +82,7 @@ func (d *deviceRows) undecided(list []*deviceColumn) kernels.Mask {
 	return device.Alloc[uint64](d.Work, words)
 }
 
-// numbersOf is where kernels are to write columns.
+// numbersOf returns where kernels write the columns.
 func numbersOf(list []*deviceColumn) []knumber.NumberColumn {
 	to := make([]knumber.NumberColumn, len(list))
 	for i, c := range list {
@@ -91,7 +91,7 @@ func numbersOf(list []*deviceColumn) []knumber.NumberColumn {
 	return to
 }
 
-// note gives each column of float64 its part of what is undecided, and asks for it.
+// note gives each float64 column its part of the masks, and requests it.
 func (d *deviceRows) note(list []*deviceColumn, undecided kernels.Mask) {
 	looks := device.Result(d.Work, undecided)
 	if d.Stopped() {
@@ -105,10 +105,10 @@ func (d *deviceRows) note(list []*deviceColumn, undecided kernels.Mask) {
 	}
 }
 
-// parse fills columns of numbers, and of true and false among them. Of those of float64 it asks
-// which of them are to be resolved and how many integers were rounded, as far as that is not known.
+// parse fills columns of numbers, including true and false. For float64 columns it requests which
+// values are to be resolved and how many integers were rounded, unless that is known.
 func (d *deviceRows) parse(x knumber.Scalars, list []*deviceColumn) {
-	var others []*deviceColumn // than those that are what was expected
+	var others []*deviceColumn // than those with the expected type
 	for _, c := range list {
 		if kind := heldAs(c.Type.ID()); c.made != nil && c.made.kind == kind {
 			c.looked = true
@@ -141,7 +141,7 @@ func (d *deviceRows) parse(x knumber.Scalars, list []*deviceColumn) {
 	}
 }
 
-// countRounded asks how many integers of a column of float64 were rounded.
+// countRounded requests how many integers of a float64 column were rounded.
 func (d *deviceRows) countRounded(c *deviceColumn) {
 	if c.numberKinds[0]&knumber.NumberInexact == 0 {
 		return
@@ -158,7 +158,7 @@ func (d *deviceRows) countRounded(c *deviceColumn) {
 // finishFloats fills the column.
 func (d *deviceRows) finishFloats(c *deviceColumn) {
 	if device.CountBits(c.undecided) > 0 {
-		c.floats.Valid = device.Alloc[uint64](d.Work, kernels.Words(c.n)) // nobody asks: what is valid is known
+		c.floats.Valid = device.Alloc[uint64](d.Work, kernels.Words(c.n)) // not requested, since validity is known
 		if d.Stopped() {
 			return
 		}

@@ -115,8 +115,8 @@ var columnTests = []struct {
 // longText is a string of more bytes than one thread reads.
 var longText = `"` + strings.Repeat(`0123456789\\\"\u00e9\n`, 40) + `"`
 
-// columnFile is features of which the property v has these values, drawn; where one is wrong, the
-// last one, and only far from the start.
+// columnFile returns features of which the property v has these values, drawn; where one is wrong,
+// the last one, and only far from the start.
 func columnFile(r *rand.Rand, features int, sequence bool, values []string, wrong bool) string {
 	return deviceFile(r, features, sequence, func() string {
 		return `{"type":"Point","coordinates":[1.5,2]}`
@@ -246,7 +246,7 @@ func TestDeviceRandomColumns(t *testing.T) {
 }
 
 // TestDeviceColumnsChange has the type of columns change in the course of the file, so that what
-// the chunks before had is wrong for those behind.
+// earlier chunks had is wrong for later ones.
 func TestDeviceColumnsChange(t *testing.T) {
 	narrow, wide, unsigned := []string{`1`, `-0`, `2147483647`, `-2147483648`}, []string{
 		`2147483648`,

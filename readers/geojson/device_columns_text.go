@@ -11,11 +11,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// nestedTexts is the objects and arrays among the properties of a chunk as compact JSON text, one
-// behind the other.
+// nestedTexts is the compact JSON text of all objects and arrays among the properties of a chunk.
 type nestedTexts struct {
 	text  gpu.Buffer[byte]
-	ranks *klist.Ranks // of the bytes that text keeps
+	ranks *klist.Ranks // of the bytes that stay in the text
 	lists *klist.Lists // of the arrays; nil if there is none
 }
 
@@ -78,17 +77,17 @@ func (d *deviceRows) within(kinds kjson.KindSet) kernels.Mask {
 	return within
 }
 
-// deviceText is a column of texts on its way.
+// deviceText is a column of texts in progress.
 type deviceText struct {
 	offsets gpu.Buffer[int64]
-	parts   []*ktext.Strings // scalars, and nested values: each row is empty in one of them
+	parts   []*ktext.Strings // scalars, and nested values; each row is empty in one of the two
 	summary [][]ktext.StringSummary
-	bytes   []int64 // one element; or none, where summary says it
-	arrived bool    // the host has summary and bytes
-	long    bool    // long strings were measured, too
+	bytes   []int64 // one element; or none if summary has it
+	arrived bool    // summary, bytes are on the host
+	long    bool    // long strings were measured as well
 }
 
-// size is how many bytes all texts have.
+// size returns the number of bytes of all texts.
 func (t *deviceText) size() int64 {
 	if t.bytes == nil {
 		return t.summary[0][0].Bytes
@@ -97,11 +96,11 @@ func (t *deviceText) size() int64 {
 }
 
 // measure finds how long the texts of a column are: strings without their quotes and escapes, other
-// scalars as they are, nested values as compact JSON.
+// scalars unchanged, nested values as compact JSON.
 func (d *deviceRows) measure(c *deviceColumn, nested *nestedTexts) {
 	c.text = &deviceText{}
 	if c.kinds&^kindNested != 0 {
-		d.measurePart(c.text, d.dev, c.starts, c.ends, ktext.StringsJSON) // scalars but strings have no backslash
+		d.measurePart(c.text, d.dev, c.starts, c.ends, ktext.StringsJSON) // only strings have backslashes
 	}
 	if c.kinds&kindNested != 0 {
 		starts, ends := d.pick(c, kindNested)
@@ -114,7 +113,7 @@ func (d *deviceRows) measure(c *deviceColumn, nested *nestedTexts) {
 	d.measured(c)
 }
 
-// measured asks for the bytes of all texts.
+// measured requests the number of bytes of all texts.
 func (d *deviceRows) measured(c *deviceColumn) {
 	if !d.Stopped() {
 		c.text.bytes = device.Result(d.Work, c.text.offsets.Slice(c.n, c.n+1))
@@ -143,12 +142,12 @@ func (d *deviceRows) measurePart(t *deviceText, text gpu.Buffer[byte], starts, e
 	d.Try(ktext.AddOffsets(d.K, d.S, t.offsets, offsets))
 }
 
-// add adds strings that were measured, and asks for their summary.
+// add adds measured strings, and requests their summary.
 func (t *deviceText) add(d *deviceRows, x *ktext.Strings) {
 	t.parts, t.summary = append(t.parts, x), append(t.summary, device.Result(d.Work, x.Summary))
 }
 
-// lengthen measures the long strings of a column, if the host knows by now that there are some.
+// lengthen measures the long strings of a column if the host has seen that there are any.
 func (d *deviceRows) lengthen(c *deviceColumn) {
 	if c.list != nil && c.list.items != nil {
 		d.lengthen(c.list.items)

@@ -7,18 +7,18 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// coordinatesDepth is how deep the bracket of coordinates stands in a Feature: { "geometry": {
+// coordinatesDepth is how deep the bracket of coordinates is in a Feature: { "geometry": {
 // "coordinates": [
 const coordinatesDepth = 3
 
-// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind
-// or of it and its Multi kind, of WKB where not.
+// geometry makes the column of geometries with GeometryBuilder's rules: native if all have one kind
+// or a kind and its Multi kind, otherwise WKB.
 //
 //	kinds, spans of coordinates -> parts, rings, positions -> ordinates ─┬─> offsets            native
 //	                                                                     └─> sizes -> bytes     WKB
 //	members of collections, likewise ──────────────────────────────────────────────────────┘
 //
-// sh are those that readMembers has read the kinds of; nil: there is none.
+// sh are the shapes whose kinds readMembers has read; nil: there are none.
 func (d *deviceRows) geometry(top *placedMembers, sh *deviceShapes, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
@@ -73,7 +73,7 @@ func (d *deviceRows) geometry(top *placedMembers, sh *deviceShapes, sum *readers
 	return g
 }
 
-// nativeKind is the kind of a column that has geometries of these kinds, or NoKind: no native
+// nativeKind returns the kind of a column of geometries of these kinds, or NoKind if no native
 // encoding holds them.
 func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {
@@ -91,8 +91,9 @@ func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 	return kind
 }
 
-// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have
-// their own number of levels, but for the device each has parts, a part rings and a ring positions.
+// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Kinds differ
+// in their number of levels, but on the device each row has parts, each part rings and each ring
+// positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	g.X, g.Y, g.Z = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y), device.Result(d.Work, sh.z)
 	switch g.Kind {

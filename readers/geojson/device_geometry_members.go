@@ -13,15 +13,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// memberDepth is how many brackets are open inside of a collection's member, whose own brackets
-// then are at depth 1: { "geometry": { "geometries": [
+// memberDepth is how many brackets are open around a collection's member, whose own brackets then
+// count from depth 1: { "geometry": { "geometries": [
 const memberDepth = 3
 
-// positionDepth is how deep the positions of a MultiPolygon stand in its coordinates: [ [ [ [
+// positionDepth is how deep the positions of a MultiPolygon are in its coordinates: [ [ [ [
 const positionDepth = 3
 
-// collectionTexts say where the members of each row's collection are in the text, and where they
-// are to be in one of their own.
+// collectionTexts has the place of the members of each row's collection in the text, and in a text
+// of their own.
 type collectionTexts struct {
 	collects        kernels.Mask      // rows that have members, even if none
 	firsts, offsets gpu.Buffer[int64] // of each row; empty spans of those that have none
@@ -29,8 +29,8 @@ type collectionTexts struct {
 	size            []int64           // one element: of the text
 }
 
-// measureCollections looks for GeometryCollections among the rows, whose members are placed. What
-// it asks for is there behind the next await; nil if there is none.
+// measureCollections looks for GeometryCollections among the rows, whose members are placed. Its
+// results are valid after the next await; nil if there is no collection.
 func (d *deviceRows) measureCollections(members *placedMembers) *collectionTexts {
 	if d.Stopped() || members.kinds(fieldGeometries)&^kindBit(kjson.ValueNull) == 0 {
 		return nil
@@ -49,11 +49,11 @@ func (d *deviceRows) measureCollections(members *placedMembers) *collectionTexts
 	return x
 }
 
-// deviceCollections are GeometryCollections on their way, and their members.
+// deviceCollections are GeometryCollections in progress, and their members.
 type deviceCollections struct {
 	rows    gpu.Buffer[int64] // that are collections
-	offsets gpu.Buffer[int64] // where the members of each begin in their text, and where all end
-	text    *deviceRows       // of the members; nil if there is none at all
+	offsets gpu.Buffer[int64] // start of each collection's members in their text, and the end of all
+	text    *deviceRows       // of the members; nil if there are none
 	shapes  *deviceShapes     // of the members
 }
 
@@ -67,8 +67,8 @@ func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCo
 	if d.Stopped() || x == nil || !sh.some(geoarrow.GeometryCollection) {
 		return nil
 	}
-	// The CPU engine counts the brackets of coordinates too where a collection says its type behind
-	// its members.
+	// The CPU engine also counts the brackets of coordinates if a collection has its type after its
+	// members.
 	d.Accept(d.deep >= memberDepth+coordinatesDepth-1+positionDepth, "collections too deep")
 	n, size := device.CountBits(x.mask), x.size[0]
 	c := &deviceCollections{rows: device.Alloc[int64](d.Work, n), offsets: device.Alloc[int64](d.Work, n+1)}
@@ -92,8 +92,8 @@ func (d *deviceRows) collections(sh *deviceShapes, x *collectionTexts) *deviceCo
 	return c
 }
 
-// memberShapes reads members of collections. z guesses whether a position of them has a third
-// ordinate.
+// memberShapes reads members of collections. z is a guess whether one of their positions has a
+// third ordinate.
 func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	p := d.listMembers()
 	if d.Stopped() {
@@ -110,9 +110,9 @@ func (d *deviceRows) memberShapes(z bool) *deviceShapes {
 	return sh
 }
 
-// writeCollections writes the members of collections as WKB of their own, which that of the rows
-// then holds in pieces, and gives what they add to the rows' dimension. of are the rows that the
-// collections are among.
+// writeCollections writes the members of collections as separate WKB, whose pieces are later copied
+// to the rows' WKB. It returns what they add to the rows' dimension. of are the rows that include
+// the collections.
 func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes,
 	sum *readers.Summary,
 ) (to kgeom.WKBCollections, dim geoarrow.Dim) {
@@ -147,7 +147,7 @@ func (d *deviceRows) writeCollections(c *deviceCollections, of *deviceShapes,
 	return to, c.shapes.dim()
 }
 
-// listMembers finds the members of collections and what they consist of.
+// listMembers finds the members of collections and their parts.
 func (d *deviceRows) listMembers() *placedMembers {
 	d.structure()
 	if d.Stopped() {
@@ -177,8 +177,8 @@ func (d *deviceRows) listMembers() *placedMembers {
 	return p
 }
 
-// countForeignOfMembers counts the members of members that nobody reads, and checks what their
-// values are made of.
+// countForeignOfMembers counts the foreign members of collections' members, and checks their
+// values.
 func (d *deviceRows) countForeignOfMembers() {
 	counts, fault := d.queueForeign(level{-1, ofGeometry.known})
 	d.Await()

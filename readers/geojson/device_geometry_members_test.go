@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// collection is one of members.
+// collection returns one of members.
 func collection(members ...string) string {
 	return `{"type":"GeometryCollection","geometries":[` + strings.Join(members, ",") + `]}`
 }
@@ -116,7 +116,7 @@ func TestDeviceCollectionsDepth(t *testing.T) {
 	}
 }
 
-// generatedGeometry is one of the shapes of vibeflight gen mixed.
+// generatedGeometry returns one of the shapes of vibeflight gen mixed.
 func generatedGeometry(r *rand.Rand, i int) string {
 	position := func() string { return fmt.Sprintf("[%.6f,%.6f]", r.Float64()*350-175, r.Float64()*170-85) }
 	line := func(least, most int) string {

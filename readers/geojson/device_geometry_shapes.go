@@ -12,24 +12,24 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceShapes are the geometries of the rows of a text: those that have coordinates, read. A row
-// without has no parts.
+// deviceShapes are the geometries with coordinates of the rows of a text. A row without coordinates
+// has no parts.
 type deviceShapes struct {
 	rows    int
-	read    kjson.GeometryRows // members, and what readMembers says of them
+	read    kjson.GeometryRows // members, and the reports of readMembers
 	valid   []uint64           // bit per row: it has a geometry
 	reports []kgeom.GeometryReport
 	kinds   gpu.Buffer[kgeom.GeometryKind]
-	report  kgeom.GeometryReport // the one of reports, once it was waited for: of kinds without GeometryZ
+	report  kgeom.GeometryReport // the element of reports after an await: kinds without GeometryZ
 	at      kgeom.RingOffsets
-	x, y, z gpu.Buffer[float64] // z has no element where no position has a third ordinate
+	x, y, z gpu.Buffer[float64] // z has no element if no position has a third ordinate
 	found   kgeom.PositionsFound
-	dims    []kgeom.GeometryReport // of kinds with GeometryZ, behind the next await; none where all is as report says
-	wkb     *deviceWKB             // measured with the positions; nil: it is not
+	dims    []kgeom.GeometryReport // of kinds with GeometryZ, after the next await; no element if report is complete
+	wkb     *deviceWKB             // measured with the positions; nil: not measured
 }
 
-// featureShapes prepares to find the geometries of features, of which top has the members; nil:
-// none has one.
+// featureShapes prepares to find the geometries of features, whose members are in top; nil: no
+// feature has a geometry.
 func (d *deviceRows) featureShapes(top *placedMembers) *deviceShapes {
 	if d.Stopped() || top.kinds(fieldGeometry)&kindBit(kjson.ValueObject) == 0 {
 		return nil
@@ -40,9 +40,9 @@ func (d *deviceRows) featureShapes(top *placedMembers) *deviceShapes {
 	return d.shapesOf(members, top)
 }
 
-// shapesOf prepares to find the geometries of rows whose members are placed: those of features, of
-// which top has the members and which must name themselves Feature, or those that are rows
-// themselves, where top is nil. Their kinds are to be read first: see readMembers.
+// shapesOf prepares to find the geometries of rows whose members are placed. With top, the rows are
+// features, which must have the type Feature; without it the geometries are rows themselves.
+// readMembers must read their kinds first.
 func (d *deviceRows) shapesOf(members, top *placedMembers) *deviceShapes {
 	n := members.rows
 	d.Accept(members.kinds(fieldType) == kindBit(kjson.ValueString), "a geometry without a type")
@@ -68,8 +68,8 @@ func (d *deviceRows) shapesOf(members, top *placedMembers) *deviceShapes {
 	return sh
 }
 
-// find finds the geometries whose kinds are read, of features if there is top. Brackets of
-// coordinates stand at depth deep. It waits for the device; the positions are left to be read.
+// find finds the geometries whose kinds were read, of features if top is set. Brackets of
+// coordinates are at depth deep. It waits for the device, and does not read positions.
 func (d *deviceRows) find(sh *deviceShapes, top *placedMembers, deep int) {
 	if d.Stopped() {
 		return
@@ -86,7 +86,7 @@ func (d *deviceRows) find(sh *deviceShapes, top *placedMembers, deep int) {
 	d.list(sh, rings, top != nil && d.asked.Geometry())
 }
 
-// rings counts the parts, rings and positions of coordinates, and checks what stands between them.
+// rings counts the parts, rings and positions of coordinates, and checks the text between them.
 // It waits for the device.
 func (d *deviceRows) rings(c kgeom.Coordinates, deep int) *kgeom.Rings {
 	if d.Stopped() {
@@ -107,7 +107,7 @@ func (d *deviceRows) rings(c kgeom.Coordinates, deep int) *kgeom.Rings {
 	return rings
 }
 
-// list lists what rings counted, with the offsets of a native column if that is what they become.
+// list lists the parts that rings counted, with the offsets of a native column if they become one.
 func (d *deviceRows) list(sh *deviceShapes, rings *kgeom.Rings, native bool) {
 	if d.Stopped() {
 		return
@@ -128,8 +128,8 @@ func (d *deviceRows) list(sh *deviceShapes, rings *kgeom.Rings, native bool) {
 	}
 }
 
-// ordinates reads the positions, of which z guesses whether one has a third ordinate. Where they
-// turn out to have a third ordinate that was not expected, all are read again.
+// ordinates reads the positions. z is a guess whether one has a third ordinate; if it is wrongly
+// false, all are read again.
 func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	n := sh.at.Positions.Len()
 	to := kgeom.Ordinates{
@@ -173,7 +173,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, z bool) {
 	}
 }
 
-// dims finds out which rows have a third ordinate, and whether only Points are empty.
+// dims finds which rows have a third ordinate, and whether only Points are empty.
 func (d *deviceRows) dims(sh *deviceShapes) {
 	if d.Stopped() {
 		return
@@ -200,7 +200,7 @@ func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
 	return false
 }
 
-// odd says which geometries may be odd.
+// odd returns which geometries may be unusual.
 func (sh *deviceShapes) odd() device.RingCheck {
 	return device.RingCheck{
 		Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon),
@@ -208,13 +208,13 @@ func (sh *deviceShapes) odd() device.RingCheck {
 	}
 }
 
-// becomesWKB reports whether geometries of several kinds, but no collections, are a column of WKB.
+// becomesWKB reports whether the geometries, which include no collections, become a column of WKB.
 func (sh *deviceShapes) becomesWKB() bool {
 	return sh.report.Kinds != 0 && nativeKind(sh.report.Kinds) == geoarrow.NoKind &&
 		!sh.some(geoarrow.GeometryCollection)
 }
 
-// dim is the union of the rows' dimensions.
+// dim returns the union of the rows' dimensions.
 func (sh *deviceShapes) dim() geoarrow.Dim {
 	if sh.z.Len() > 0 {
 		return geoarrow.XYZ
@@ -222,7 +222,7 @@ func (sh *deviceShapes) dim() geoarrow.Dim {
 	return geoarrow.XY
 }
 
-// uniform reports whether all geometries are of one kind and one dimension, behind the next await.
+// uniform reports whether all geometries are of one kind and one dimension, after the next await.
 func (sh *deviceShapes) uniform() bool {
 	kinds := sh.report.Kinds
 	if len(sh.dims) > 0 {
@@ -231,12 +231,12 @@ func (sh *deviceShapes) uniform() bool {
 	return kinds&(kinds-1) == 0
 }
 
-// first gives the first position of each row, and where the last row's end.
+// first returns the first position of each row, and where the last row's end.
 func (d *deviceRows) first(sh *deviceShapes) gpu.Buffer[int64] {
 	return d.through(d.through(sh.at.Spans, sh.at.Parts), sh.at.Rings)
 }
 
-// through gives the offsets of members' members.
+// through returns the offsets of members' members.
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 	to := device.Alloc[int64](d.Work, outer.Len())
 	if !d.Stopped() {

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// geometryFile is features that have nothing but geometries, which shape gives by their number.
+// geometryFile returns features that have nothing but geometries, which shape gives by their
+// number.
 func geometryFile(features int, sequence bool, shape func(i int) string) string {
 	open, separator, end := `{"type":"FeatureCollection","features":[`, ",\n", "]}"
 	if sequence {
@@ -55,12 +56,12 @@ func geometriesAccepted(t *testing.T, d *readertest.Device, features int, shape 
 	}
 }
 
-// inTurn gives geometries in turn.
+// inTurn returns geometries in turn.
 func inTurn(shapes ...string) func(i int) string {
 	return func(i int) string { return shapes[i%len(shapes)] }
 }
 
-// withBlanks has blanks at each place where JSON lets them stand.
+// withBlanks has blanks at each place where JSON allows them.
 func withBlanks(text string) string {
 	for _, c := range "[]{},:" {
 		text = strings.ReplaceAll(text, string(c), " \n"+string(c)+"\t ")

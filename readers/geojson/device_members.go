@@ -14,19 +14,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// dictionary is the names that members are looked up by. A name has one spelling in JSON text
-// without an escape, and any number with escapes. Those that properties have are columns, too.
+// dictionary has the names by which members are looked up. A name has one spelling in JSON text
+// without escapes, and any number with escapes. Names of properties are columns, too.
 type dictionary struct {
 	names   []string         // by number; the first are structuralNames
 	number  map[string]int32 // of a name
 	column  []int32          // of a name's number, or -1
 	columns []string         // names
 	spelled []string         // as the text has them
-	means   []int32          // the number of the name that each is
+	means   []int32          // the number of the name of each spelling
 	known   map[string]bool  // spelled
 }
 
-// newDictionary has names of properties and of members that nobody reads.
+// newDictionary returns a dictionary of the names of properties and of foreign members.
 func newDictionary(properties, foreign []string) *dictionary {
 	t := &dictionary{number: map[string]int32{}, known: map[string]bool{}}
 	for _, name := range structuralNames {
@@ -41,15 +41,15 @@ func newDictionary(properties, foreign []string) *dictionary {
 	return t
 }
 
-// add gives a name a number and its spelling without escapes, unless it has them, and a column if
-// it is to have one.
+// add assigns a number and a spelling without escapes to a name that has none, and a column if
+// requested.
 func (t *dictionary) add(name string, column bool) int32 {
 	n, ok := t.number[name]
 	if !ok {
 		n = int32(len(t.names))
 		t.number[name] = n
 		t.names, t.column = append(t.names, name), append(t.column, -1)
-		if strings.IndexByte(name, '\\') < 0 { // else the same bytes are another name
+		if strings.IndexByte(name, '\\') < 0 { // otherwise the same bytes are another name
 			t.spell(name, n)
 		}
 	}
@@ -60,7 +60,7 @@ func (t *dictionary) add(name string, column bool) int32 {
 	return n
 }
 
-// spell has a spelling mean a name.
+// spell adds a spelling of a name.
 func (t *dictionary) spell(spelled string, n int32) {
 	if !t.known[spelled] && len(spelled) <= kjson.LongestFieldName {
 		t.known[spelled] = true
@@ -68,13 +68,13 @@ func (t *dictionary) spell(spelled string, n int32) {
 	}
 }
 
-// learn adds a name as the text has it.
+// learn adds a name as it is spelled in the text.
 func (t *dictionary) learn(spelled []byte, column bool) {
 	name, _ := unescape(nil, spelled)
 	t.spell(string(spelled), t.add(string(name), column))
 }
 
-// widen makes a column of every name, and reports whether one had none.
+// widen makes a column for every name, and reports whether one had none.
 func (t *dictionary) widen() bool {
 	before := len(t.columns)
 	for _, name := range t.names {
@@ -84,15 +84,14 @@ func (t *dictionary) widen() bool {
 }
 
 // deviceDictionary is a dictionary on the device. It stays there from chunk to chunk: small copies
-// to the device wait for the large ones that bring text, and most chunks have the names of the one
-// before.
+// to the device wait for large copies of text, and most chunks have the names of the previous one.
 type deviceDictionary struct {
 	dictionary
 	fields *kjson.Fields
 	column gpu.Buffer[int32] // dictionary.column
 }
 
-// upload brings a dictionary that is not there yet.
+// upload copies a dictionary that is not on the device yet.
 func (u *deviceDictionary) upload(s *gpu.Stream, t *dictionary) error {
 	if u.fields != nil && slices.Equal(u.spelled, t.spelled) && slices.Equal(u.means, t.means) &&
 		slices.Equal(u.dictionary.column, t.column) {
@@ -109,7 +108,7 @@ func (u *deviceDictionary) upload(s *gpu.Stream, t *dictionary) error {
 	u.fields = fields
 	u.spelled, u.means, u.dictionary.column = slices.Clone(t.spelled), slices.Clone(t.means), slices.Clone(t.column)
 	if u.column, err = gpu.Of(s, t.column); err != nil {
-		return errors.Join(err, u.Free(s)) // half of it is not there
+		return errors.Join(err, u.Free(s)) // it is incomplete
 	}
 	return nil
 }
@@ -124,18 +123,18 @@ func (u *deviceDictionary) Free(s *gpu.Stream) error {
 	return err
 }
 
-// What one chunk may teach. Who chooses names so that they share buckets in every round is not
-// waited for.
+// Limits of what is learned from one chunk. Names that were chosen to share a bucket in every round
+// are left to the CPU engine.
 const (
-	mostNewNames = 256 // in addition to those of earlier chunks
-	newNames     = 256 // per round and level: a power of two
-	mostRounds   = 8
+	maxNewNames = 256 // in addition to those of earlier chunks
+	newNames    = 256 // per round and level: a power of two
+	maxRounds   = 8
 )
 
-// level is one whose members have a meaning.
+// level is a level of nesting whose members have a meaning.
 type level struct {
 	want  int32
-	known uint64 // a bit for each structural name that is no foreign member there
+	known uint64 // a bit for each structural name that is not a foreign member there
 }
 
 func nameBits(fields ...int) (b uint64) {
@@ -145,7 +144,7 @@ func nameBits(fields ...int) (b uint64) {
 	return b
 }
 
-// As featureMember and geometryMember have it.
+// The masks of featureMember and geometryMember.
 var (
 	ofFeature  = level{-1, nameBits(fieldType, fieldGeometry, fieldProperties, fieldID, fieldBBox)}
 	ofGeometry = level{fieldGeometry, nameBits(fieldType, fieldCoordinates, fieldGeometries, fieldBBox)}
@@ -153,12 +152,11 @@ var (
 	readElsewhere = nameBits(fieldType, fieldGeometry, fieldProperties, fieldID, fieldCoordinates, fieldGeometries)
 )
 
-// features finds out which members there are and checks that every record is a Feature with
-// geometry and properties. It gives the members of features.
+// features finds the members, checks that every record is a Feature with geometry and properties,
+// and returns the members of features.
 //
-// One wait is enough where the rows before had all names, and no feature or geometry has members
-// that nobody reads. Otherwise a second wait follows, and where there are new names they are
-// learned, and all is matched again.
+// One wait is enough if earlier rows had all names, and no feature or geometry has foreign members.
+// Otherwise a second wait follows. New names are learned, and all members are matched again.
 func (d *deviceRows) features() *placedMembers {
 	records, bad := device.Result(d.Work, d.records.Found), device.Result(d.Work, d.badString)
 	first := len(d.dict.names)
@@ -179,8 +177,8 @@ func (d *deviceRows) features() *placedMembers {
 		}
 		if !named && (missed[0] != math.MaxUint32 && d.learn(round) || !d.Stopped() && levels[2].odd.Unknown >= 0 &&
 			d.dict.widen()) {
-			d.Accept(len(d.dict.names)-first <= mostNewNames, "many new names")
-			d.Accept(round < mostRounds, "new names that hide")
+			d.Accept(len(d.dict.names)-first <= maxNewNames, "many new names")
+			d.Accept(round < maxRounds, "new names that hide")
 			continue
 		}
 		if d.Stopped() {
@@ -193,16 +191,16 @@ func (d *deviceRows) features() *placedMembers {
 	}
 }
 
-// mostSlots is how many places for members a chunk may have, each 4 bytes: a table of many columns
-// that few rows have is mostly empty.
-func (d *deviceRows) mostSlots() int { return max(d.dev.Len()/2, 1<<16) }
+// maxSlots returns how many places for members a chunk may have, each 4 bytes: a table of many
+// sparse columns is mostly empty.
+func (d *deviceRows) maxSlots() int { return max(d.dev.Len()/2, 1<<16) }
 
-// placeLevels puts members in columns: those of features, of geometries and of properties. What it
-// says of them is there behind the next await.
+// placeLevels puts the members of features, geometries and properties in columns. Its reports are
+// valid after the next await.
 func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceReport) {
 	fields := [3]int{len(structuralNames), len(structuralNames), len(d.dict.columns)}
 	all, rows := fields[0]+fields[1]+fields[2], d.records.Count
-	d.Accept(all <= d.mostSlots()/max(1, rows), "more columns than rows have text for")
+	d.Accept(all <= d.maxSlots()/max(1, rows), "more columns than rows have text for")
 	columns := d.names.column
 	slots, report, odds := device.Alloc[int32](d.Work, all*rows), device.Alloc[kjson.FieldReport](d.Work, all),
 		device.Alloc[kjson.PlaceReport](d.Work, len(levels))
@@ -228,7 +226,7 @@ func (d *deviceRows) placeLevels() (levels [3]*placedMembers, odd []kjson.PlaceR
 	return levels, device.Result(d.Work, odds)
 }
 
-// upload brings the dictionary to the device. One that can't be there refuses the chunk.
+// upload copies the dictionary to the device. If that fails, the chunk is refused.
 func (d *deviceRows) upload() {
 	if d.Stopped() {
 		return
@@ -240,8 +238,8 @@ func (d *deviceRows) upload() {
 	d.Try(err)
 }
 
-// missed gets the first member whose key is not one of the dictionary's names, behind the next
-// await. again: the dictionary has changed since the records were listed.
+// missed receives, after the next await, the first member whose key is not in the dictionary.
+// again: the dictionary has changed since the records were listed.
 func (d *deviceRows) missed(again bool) []uint32 {
 	if again {
 		d.upload()
@@ -277,13 +275,13 @@ func (d *deviceRows) checkTypes(top *placedMembers) {
 	}
 }
 
-// acceptTypes refuses types of records, as GeoJSONTypesFound has them, that are not all Feature.
+// acceptTypes refuses the chunk unless all types of records in GeoJSONTypesFound are Feature.
 func (d *deviceRows) acceptTypes(named uint32) {
 	d.Accept(named == 1<<kgeom.KindFeature, "a Feature without a type, or with another one")
 }
 
-// checkFeatures checks what every record must have, but for its type: that is seen where its
-// geometry's is.
+// checkFeatures checks what every record must have, except its type, which is checked with its
+// geometry's.
 func (d *deviceRows) checkFeatures(top *placedMembers) {
 	object, null := kindBit(kjson.ValueObject), kindBit(kjson.ValueNull)
 	d.Accept(top.kinds(fieldType) == kindBit(kjson.ValueString), "a Feature without a type")
@@ -291,8 +289,8 @@ func (d *deviceRows) checkFeatures(top *placedMembers) {
 	d.Accept(top.kinds(fieldProperties)&^(object|null) == 0, "properties that are no object")
 }
 
-// learn asks for names that the dictionary does not have, and reports whether there were any. It
-// waits for the device, for where they are and for their text.
+// learn adds the names that the dictionary lacks, and reports whether there were any. It waits for
+// the device twice: for their places and for their text.
 func (d *deviceRows) learn(seed uint64) bool {
 	wants := [...]int32{-1, fieldGeometry, fieldProperties}
 	var found [len(wants)][]kjson.KeySpan
@@ -318,7 +316,7 @@ func (d *deviceRows) learn(seed uint64) bool {
 			}
 		}
 	}
-	if !some { // what is missing are the names of members of other levels
+	if !some { // the missing names are those of members of other levels
 		return false
 	}
 	if d.Await(); d.Stopped() {
@@ -337,8 +335,8 @@ func (d *deviceRows) level(want int32) kjson.MemberLevel {
 	return kjson.MemberLevel{Owner: d.records.Owner, Field: d.records.Field, Want: want}
 }
 
-// countForeign counts the members of features and geometries that nobody reads, by their names, and
-// checks what their values are made of. Then they are no members any more.
+// countForeign counts the foreign members of features and geometries by their names, and checks
+// their values. Then it removes them from the members.
 func (d *deviceRows) countForeign(top *placedMembers) {
 	d.foreign = map[string]int64{}
 	type counted struct {
@@ -383,8 +381,8 @@ func (d *deviceRows) countForeign(top *placedMembers) {
 	}
 }
 
-// queueForeign counts the members of a level, and checks the values of those that nobody reads,
-// behind the next await.
+// queueForeign queues the count of a level's foreign members and the check of their values,
+// complete after the next await.
 func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 	count, at := device.Alloc[int64](d.Work, len(d.dict.names)), device.Alloc[int64](d.Work, 1)
 	nested := device.Alloc[uint64](d.Work, kernels.Words(d.records.Members))
@@ -398,7 +396,7 @@ func (d *deviceRows) queueForeign(l level) (counts, fault []int64) {
 	return device.Result(d.Work, count), device.Result(d.Work, at)
 }
 
-// properties gives the members of properties in columns, and the name of each column.
+// properties returns the members of properties in columns, and the name of each column.
 func (d *deviceRows) properties() (names []string, p *placedMembers) {
 	if d.Stopped() {
 		return nil, nil

@@ -14,14 +14,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceChunks finds and parses chunks of features that look like the ones before.
+// deviceChunks finds and parses chunks of features that look like earlier ones.
 type deviceChunks struct {
 	*workers
 	sep   kjson.RecordSeparator
 	probe device.Probe
 }
 
-// deviceChunks makes what one goroutine needs.
+// deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w, sep: kjson.RecordsComma}
 	c.probe = device.Probe{Src: w.src, End: w.head.Window.End, First: c.begins, Last: c.beginsLast}
@@ -31,8 +31,8 @@ func (w *workers) deviceChunks() *deviceChunks {
 	return c
 }
 
-// Bounds finds the features that begin between two offsets. A chunk of nothing but the last
-// feature, or of a piece of it, is not refused: the CPU engine parses what follows all features.
+// Bounds finds the features that begin between two offsets. A chunk of only the last feature, or of
+// a piece of it, is not refused: the CPU engine parses the text after all features.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	switch {
 	case len(c.prefix) == 0:
@@ -64,7 +64,7 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	})
 }
 
-// begins is where the first feature seems to begin in text, or -1.
+// begins returns where the first feature seems to begin in text, or -1.
 func (c *deviceChunks) begins(text []byte) int {
 	for p := 0; ; p++ {
 		at := bytes.Index(text[p:], c.prefix)
@@ -78,7 +78,7 @@ func (c *deviceChunks) begins(text []byte) int {
 	}
 }
 
-// beginsLast is where the last feature behind the first byte seems to begin in text, or -1.
+// beginsLast returns where the last feature after the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	for end := len(text); ; {
 		at := bytes.LastIndex(text[:end], c.prefix)
@@ -92,35 +92,36 @@ func (c *deviceChunks) beginsLast(text []byte) int {
 	}
 }
 
-// startsLine reports whether only blanks stand between p and the line feed before it.
+// startsLine reports whether only blanks are between p and the line feed before it.
 func startsLine(buf []byte, p int) bool {
 	before := bytes.TrimRight(buf[:p], " \t\r")
 	return len(before) > 0 && before[len(before)-1] == '\n'
 }
 
-// memberNames are the members of rows that were read: properties in the order in which they were
-// met, and foreign ones. The device looks for them in the rows behind.
+// memberNames are the names of members in earlier rows: properties in order of first appearance,
+// and foreign members. The device looks for them in later rows.
 type memberNames struct {
 	mu      sync.Mutex
 	list    []string
 	foreign []string
 	third   bool // some position has a third ordinate
-	// of columns of numbers, as heldAs has it, where they last had values; others are NULL.
+	// of columns of numbers, as returned by heldAs, when they last had values; others are NULL.
 	// Replaced, not changed
 	numbers map[geoarrow.ColumnID]arrow.Type
 }
 
-// mostForeign is how many names of foreign members are kept: of more, a chunk finds out itself.
-const mostForeign = 256
+// maxForeign is how many names of foreign members are kept; a chunk finds further ones itself.
+const maxForeign = 256
 
-// dictionary has the names so far.
+// dictionary returns a dictionary of the names so far.
 func (s *memberNames) dictionary() *dictionary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return newDictionary(s.list, s.foreign)
 }
 
-// types are those of the columns of numbers where they last had values. They are not to be changed.
+// types returns the types of the columns of numbers when they last had values. The result must not
+// be modified.
 func (s *memberNames) types() map[geoarrow.ColumnID]arrow.Type {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *memberNames) hasThird() bool {
 	return s.third
 }
 
-// learnThird notes that some position has a third ordinate, if one has.
+// learnThird notes whether some position has a third ordinate.
 func (s *memberNames) learnThird(has bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,13 +147,13 @@ func (s *memberNames) learnForeign(count map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range count {
-		if len(s.foreign) < mostForeign && !slices.Contains(s.foreign, name) {
+		if len(s.foreign) < maxForeign && !slices.Contains(s.foreign, name) {
 			s.foreign = append(s.foreign, name)
 		}
 	}
 }
 
-// learn keeps the names of a part of the file, which columns are of which numbers, and whether a
+// learn keeps the names of a part of the file, the types of its columns of numbers, and whether a
 // position has a third ordinate.
 func (s *memberNames) learn(c *geoarrow.Columns) {
 	if c == nil {
@@ -169,7 +170,7 @@ func (s *memberNames) learn(c *geoarrow.Columns) {
 	s.third = s.third || c.Geometry != nil && c.Geometry.Dim&geoarrow.HasZ != 0
 }
 
-// learnTypes keeps the types of columns, if they are none of those that s has.
+// learnTypes keeps the types of columns that s does not have yet.
 func (s *memberNames) learnTypes(columns []geoarrow.Column) {
 	changed := false
 	for i := range columns {

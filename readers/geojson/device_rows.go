@@ -22,29 +22,29 @@ type deviceRows struct {
 	turns *taskSchedule
 	dev   gpu.Buffer[byte] // the text
 	dict  *dictionary
-	names *deviceDictionary // dict, once upload has run
+	names *deviceDictionary // dict on the device, after upload
 	sep   kjson.RecordSeparator
 	deep  int // how many brackets of the text may be open at a time
 
-	asked readers.Projection // columns whose values are to be had
-	// of columns of numbers, as they were in the rows before; as heldAs has it
+	asked readers.Projection // columns whose values are requested
+	// of columns of numbers in earlier rows; as returned by heldAs
 	expected map[geoarrow.ColumnID]arrow.Type
-	texts    []geoarrow.ColumnID // columns that are to be text
+	texts    []geoarrow.ColumnID // columns that must be text
 	// columns of these rows that are text because they hold several kinds of values
 	mixed []geoarrow.ColumnID
 
 	x         *kjson.Structure
 	records   *kjson.Records
-	badString gpu.Buffer[int64] // where one is, or -1; no element: all are sound
+	badString gpu.Buffer[int64] // place of an invalid one, or -1; no element: all are valid
 	shapes    *placedMembers    // members of geometries
 	values    *placedMembers    // members of properties
-	foreign   map[string]int64  // how many members that nobody reads there are of each name
-	third     bool              // some position here, or of the rows before, has a third ordinate
+	foreign   map[string]int64  // number of foreign members of each name
+	third     bool              // some position here or in earlier rows has a third ordinate
 
-	longest int64 // that the text of a feature may be
+	longest int64 // maximum length of a feature's text
 }
 
-// structuralNames are the members that say what a Feature and its geometry are. They begin each
+// structuralNames are the members with a meaning in a Feature and its geometry. They begin each
 // dictionary.
 var structuralNames = []string{"type", "geometry", "properties", "id", "coordinates", "geometries", "bbox"}
 
@@ -85,8 +85,8 @@ func (d *deviceRows) read(part *readers.Part) {
 	})
 }
 
-// checkLengths looks for features of which the CPU engine would say that they are too long: each
-// ends before the next one begins.
+// checkLengths refuses features that the CPU engine would find too long. A feature ends before the
+// next one begins.
 func (d *deviceRows) checkLengths(part *readers.Part) {
 	for i, open := range part.Starts {
 		next := part.To
@@ -97,8 +97,8 @@ func (d *deviceRows) checkLengths(part *readers.Part) {
 	}
 }
 
-// structure finds features and members, and checks all text between values and inside strings. What
-// that finds is seen when the members are.
+// structure finds features and members, and checks all text between values and inside strings. Its
+// results are read together with the members.
 func (d *deviceRows) structure() {
 	var err error
 	if d.x, err = kjson.AllocStructure(d.S, d.dev.Len()); err != nil {
@@ -123,8 +123,8 @@ func (d *deviceRows) structure() {
 	d.checkStrings()
 }
 
-// checkStrings looks at strings, if ParseStructure did not find all of them sound. badString gets
-// what it finds.
+// checkStrings checks strings, unless ParseStructure found all of them valid. badString receives
+// the result.
 func (d *deviceRows) checkStrings() {
 	if d.Stopped() || !d.records.Unsound {
 		return
@@ -134,7 +134,7 @@ func (d *deviceRows) checkStrings() {
 	}
 }
 
-// stringsSound reports whether no string is bad, of what badString has held.
+// stringsSound reports whether all strings are valid, according to badString.
 func stringsSound(bad []int64) bool { return len(bad) == 0 || bad[0] < 0 }
 
 // placedMembers are members in their columns.
@@ -145,17 +145,17 @@ type placedMembers struct {
 	rows   int
 }
 
-// of is the slots of one field.
+// of returns the slots of one field.
 func (p *placedMembers) of(field int) gpu.Buffer[int32] {
 	return p.slots.Slice(field*p.rows, (field+1)*p.rows)
 }
 
-// kinds are the kinds of values that a field has.
+// kinds returns the kinds of values that a field has.
 func (p *placedMembers) kinds(field int) uint32 { return p.report[field].Kinds }
 
 func kindBit(k kjson.ValueKind) uint32 { return 1 << k }
 
-// place puts the structural members of the records in columns. It waits for the device.
+// place puts the records' structural members in columns. It waits for the device.
 func (d *deviceRows) place() *placedMembers {
 	fields := len(structuralNames)
 	p := &placedMembers{rows: d.records.Count, slots: device.Alloc[int32](d.Work, fields*d.records.Count)}
@@ -180,7 +180,7 @@ func (d *deviceRows) place() *placedMembers {
 }
 
 // readMembers reads the single values of columns, measures their texts, and reads the kinds of
-// geometries, which may be nil. It asks what there is.
+// geometries, which may be nil. It requests the results.
 func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) knumber.Scalars {
 	scalars := d.scalars(list)
 	if d.Stopped() || len(scalars.of) == 0 && shapes == nil {
@@ -206,8 +206,8 @@ func (d *deviceRows) readMembers(list []*deviceColumn, shapes *deviceShapes) knu
 
 const repeatedName = "a name that comes twice"
 
-// tokens gives the text of each row's value in one column, and for which rows there is one that is
-// not null.
+// tokens returns the text of each row's value in one column, and which rows have one that is not
+// null.
 func (d *deviceRows) tokens(slots gpu.Buffer[int32]) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	n := d.records.Count
 	starts, ends, valid = device.Alloc[int64](d.Work, n), device.Alloc[int64](d.Work, n),

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// featureFile is what feature gives, one behind the other.
+// featureFile returns what feature gives, one after the other.
 func featureFile(features int, sequence bool, feature func(i int) string) string {
 	list := make([]string, features)
 	for i := range list {
@@ -23,14 +23,14 @@ func featureFile(features int, sequence bool, feature func(i int) string) string
 	return `{"type":"FeatureCollection","features":[` + strings.Join(list, " ,\n") + "]}"
 }
 
-// featureWith is a Feature with these properties and, behind a comma each, further members of it
-// and of its geometry.
+// featureWith returns a Feature with these properties and, after a comma each, further members of
+// it and of its geometry.
 func featureWith(properties, members, geometry string) string {
 	return fmt.Sprintf(`{"type":"Feature","properties":{%s},"geometry":{"type":"Point","coordinates":[1.5,-2]%s}%s}`,
 		properties, geometry, members)
 }
 
-// seldom gives one of texts about every n-th time, from feature 100 on: none of the rows that are
+// seldom returns one of texts about every n-th time, from feature 100 on: none of the rows that are
 // read first have it.
 func seldom(i, n int, texts ...string) string {
 	if i < 100 || i%n != 0 {

@@ -24,7 +24,7 @@ func sweepEngine(seed uint64) int {
 }
 
 // sweeper writes documents of several chunks whose features begin alike, so that a device reads
-// most of them: what a document has little of stands in all of its chunks, and nothing is odd in
+// most of them: what a document has little of is in all of its chunks, and nothing is odd in
 // every document.
 type sweeper struct {
 	*generator
@@ -126,7 +126,7 @@ func (w *sweeper) plan() {
 	}
 }
 
-// document is about n bytes, and maybe a sequence.
+// document returns about n bytes, and maybe a sequence.
 func (w *sweeper) document(size int) (text string, sequence bool) {
 	var b strings.Builder
 	form := w.IntN(10) // 0 to 2: a sequence, 3: an array, else a collection
@@ -173,7 +173,7 @@ func (w *sweeper) document(size int) (text string, sequence bool) {
 	return b.String() + end, form < 3
 }
 
-// oneFeature is the next feature.
+// oneFeature returns the next feature.
 func (w *sweeper) oneFeature() string {
 	var b strings.Builder
 	b.WriteString(w.open)
@@ -224,7 +224,7 @@ func (w *sweeper) oneFeature() string {
 	return b.String() + w.blank() + "}"
 }
 
-// id is one, or "".
+// id returns one, or "".
 func (w *sweeper) id() string {
 	kind := w.ids
 	if kind < 0 {
@@ -276,7 +276,7 @@ func (w *sweeper) someProperties() string {
 	return w.object(members)
 }
 
-// longNumber is one that few digits do not decide.
+// longNumber returns one that few digits do not decide.
 func (w *sweeper) longNumber() string {
 	return w.pick("1."+strings.Repeat("0", 30+w.IntN(800))+"1", "9007199254740993."+strings.Repeat("0", w.IntN(60))+
 		w.pick("", "1"), strings.Repeat("9", 17+w.IntN(300)), "0."+strings.Repeat("0", w.IntN(340))+"123",
@@ -285,7 +285,7 @@ func (w *sweeper) longNumber() string {
 		"100000000000000016777215.99999999999999999999")
 }
 
-// shape is a geometry.
+// shape returns a geometry.
 func (w *sweeper) shape() string {
 	kind := w.kinds[w.IntN(len(w.kinds))]
 	if w.odd() {
@@ -317,7 +317,7 @@ func (w *sweeper) shapeOf(kind, depth int) string {
 	return w.object(w.foreign(members))
 }
 
-// foreign adds a member that nobody reads, now and then.
+// foreign sometimes adds a foreign member.
 func (w *sweeper) foreign(members []member) []member {
 	if w.odd() {
 		members = append(members, member{w.pick("bbox", "x", "properties", "coordinates_", "id", "crs"), w.anyValue(2)})
@@ -325,7 +325,7 @@ func (w *sweeper) foreign(members []member) []member {
 	return members
 }
 
-// coordinates are arrays so deep.
+// coordinates returns arrays so deep.
 func (w *sweeper) coordinates(level int) string {
 	if level == 0 {
 		n := w.dim
@@ -352,7 +352,7 @@ var sweepTokens = append([]string{
 	`,"id":2`, `]}`, `}}`, `]]`, `[[`, `[]`, `null`, `nul`, `true`, "[1,2]", `"coordinates":[]`, `"bbox":[1]`,
 }, oracleTokens...)
 
-// mutateSome makes up to three mistakes, most of them behind the first chunk.
+// mutateSome makes up to three mistakes, most of them after the first chunk.
 func (w *sweeper) mutateSome(text []byte, chunk int) []byte {
 	for range []int{0, 0, 1, 1, 1, 2, 3}[w.IntN(7)] {
 		if len(text) <= 1 {
@@ -419,7 +419,7 @@ func (w *sweeper) mutateAt(text []byte, at int) []byte {
 	return spliced(at, at, w.pick(" ", "\n", "\t", "\r\n"))
 }
 
-// otherValue is one that may stand for any other.
+// otherValue returns a value that may replace any other.
 func (w *sweeper) otherValue() string {
 	return w.pick("null", "true", "1", "-1.5", `"x"`, `""`, "[]", "{}", "[1,2]", "[[1,2],[3,4]]",
 		"[[[1,2],[3,4],[5,6],[1,2]]]", "[null]", `["1","2"]`, `{"type":"Point","coordinates":[1,2]}`, `{"type":"X"}`,
@@ -430,7 +430,7 @@ func (w *sweeper) otherValue() string {
 		`{"a" 1}`, "[1,]", `["\x"]`, "[tru]")
 }
 
-// valueBehind is where the value of the first member at or behind a byte stands, more or less.
+// valueBehind returns about where the value of the first member at or after a byte is.
 func valueBehind(text []byte, at int) (from, to int) {
 	colon := bytes.IndexByte(text[at:], ':')
 	if colon < 0 {

@@ -54,7 +54,7 @@ func TestDeviceLarge(t *testing.T) {
 	}
 }
 
-// largeOwn is a file of some chunks of a MiB.
+// largeOwn returns a file of some chunks of a MiB.
 func largeOwn(t *testing.T) string {
 	t.Helper()
 	text := []byte(`{"type":"FeatureCollection","features":[`)

@@ -11,7 +11,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// deviceFile is features that begin alike, one kind of geometry, and what make gives as properties.
+// deviceFile returns features that begin alike, one kind of geometry, and what make gives as
+// properties.
 func deviceFile(r *rand.Rand, features int, sequence bool, shape func() string, properties func(i int) string) string {
 	var b strings.Builder
 	separator := ",\n"
@@ -40,14 +41,14 @@ func deviceFile(r *rand.Rand, features int, sequence bool, shape func() string, 
 	return b.String()
 }
 
-// degrees are ordinates as files have them.
+// degrees returns ordinates as files have them.
 func degrees(r *rand.Rand) string {
 	return fmt.Sprintf("%.*f", r.IntN(15), r.Float64()*360-180)
 }
 
 func point(r *rand.Rand) string { return "[" + degrees(r) + "," + degrees(r) + "]" }
 
-// many are some of what one gives, between brackets.
+// many returns some of what one gives, between brackets.
 func many(r *rand.Rand, least int, one func() string) string {
 	all := make([]string, least+r.IntN(4))
 	for i := range all {
@@ -56,7 +57,7 @@ func many(r *rand.Rand, least int, one func() string) string {
 	return "[" + strings.Join(all, [...]string{",", ", ", " ,\n"}[r.IntN(3)]) + "]"
 }
 
-// shapeOf gives geometries of one kind.
+// shapeOf returns geometries of one kind.
 func shapeOf(r *rand.Rand, kind string) func() string {
 	position := func() string { return point(r) }
 	line := func() string { return many(r, 0, position) }

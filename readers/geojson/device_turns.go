@@ -8,19 +8,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// taskSchedule has tasks on one chunk go side by side: while one waits for the device the others
-// give it more to do, so that one wait serves them all.
+// taskSchedule interleaves tasks on one chunk: while one waits for the device, the others queue
+// more work, so that one wait serves all of them.
 //
 //	one     launch, ask ·      look, launch, ask ·      look
 //	other   ·       launch, ask ·                launch, ask ·   look
 //	host                      wait                         wait
 //
-// They take taskSchedule: none runs while another does, and what they share needs no lock.
+// Tasks take turns: only one runs at a time, so that shared state needs no lock.
 type taskSchedule struct {
-	rest func() // lets the others have their turns, until the device was waited for; nil without others
+	rest func() // lets the other tasks run until the device was waited for; nil without others
 }
 
-// Await waits for all that the device was given, by the tasks next to this one, too.
+// Await waits for all work of the device, including that of other tasks.
 func (d *deviceRows) Await() {
 	if d.turns.rest == nil {
 		d.Work.Await()
@@ -29,7 +29,7 @@ func (d *deviceRows) Await() {
 	}
 }
 
-// together has tasks go side by side. A task may have others do so.
+// together interleaves tasks. A task may interleave others in turn.
 func (d *deviceRows) together(tasks ...func()) {
 	around := d.turns.rest
 	defer func() { d.turns.rest = around }()
@@ -51,7 +51,7 @@ func (d *deviceRows) together(tasks ...func()) {
 	}
 }
 
-// paused is a task that stops wherever it waits for the device.
+// paused returns a task that stops wherever it waits for the device.
 func (d *deviceRows) paused(task func()) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		var rest func()
@@ -64,7 +64,7 @@ func (d *deviceRows) paused(task func()) iter.Seq[struct{}] {
 	}
 }
 
-// ask waits for the elements of b.
+// ask waits for the device and returns the elements of b.
 func ask[T any](d *deviceRows, b gpu.Buffer[T]) []T {
 	out := device.Result(d.Work, b)
 	d.Await()

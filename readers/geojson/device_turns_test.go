@@ -77,7 +77,7 @@ func TestTogether(t *testing.T) {
 }
 
 // TestDeviceCalls bounds how often a chunk is waited for, and what is copied to the device next to
-// its text, which would wait behind that of others. Numbers of the types before are made when they
+// its text, which would wait after that of others. Numbers of the types before are made when they
 // are read.
 func TestDeviceCalls(t *testing.T) {
 	polygon := `{"type":"Polygon","coordinates":[[[1.5,2],[3,4.25],[5,6],[1.5,2]]]}`

@@ -14,13 +14,13 @@ type deviceWKB struct {
 	measured *kgeom.WKB
 	offsets  gpu.Buffer[int64]
 	narrow   gpu.Buffer[int32] // the offsets
-	size     []int64           // one element, behind the next await: bytes of all
+	size     []int64           // one element, after the next await: bytes of all
 	bytes    gpu.Buffer[byte]
 	facts    gpu.Buffer[kgeom.RingFact]
 }
 
-// measureWKB finds where geometries lie in their WKB, those of collections too, and asks how long
-// it is. Their positions are in x, y and z, or will be.
+// measureWKB computes the places of geometries in their WKB, including those of collections, and
+// requests its size. Positions are in x, y and z, now or later.
 func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64],
 	collections kgeom.WKBCollections,
 ) *deviceWKB {
@@ -41,9 +41,8 @@ func (d *deviceRows) measureWKB(sh *deviceShapes, x, y, z gpu.Buffer[float64],
 	return to
 }
 
-// writeWKB writes geometries, those of collections too. Unless there may be room for more behind
-// them, it waits until the device has said how long they are, if that was not asked for with the
-// positions.
+// writeWKB writes geometries, including those of collections. It waits for the size from the
+// device, unless that was requested with the positions or the memory may be larger than needed.
 func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections, roomy bool) *deviceWKB {
 	to := sh.wkb
 	if to == nil {
@@ -55,7 +54,7 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections
 	if d.Stopped() {
 		return to
 	}
-	size := sh.mostWKB()
+	size := sh.maxWKB()
 	if !roomy {
 		size = to.size[0]
 	}
@@ -67,15 +66,15 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections
 	return to
 }
 
-// mostWKB is how many bytes the geometries have as WKB at most, without collections: nine for each
-// header, and an ordinate's eight.
-func (sh *deviceShapes) mostWKB() int64 {
+// maxWKB returns the maximum size of the geometries as WKB, without collections: nine bytes for
+// each header, and eight for each ordinate.
+func (sh *deviceShapes) maxWKB() int64 {
 	headers, position := sh.rows+sh.at.Parts.Len()+sh.at.Rings.Len(), 2*8
 	if sh.z.Len() > 0 {
 		position += 8
 	}
 	if sh.some(geoarrow.Point, geoarrow.MultiPoint) {
-		position += 5 // each has a header without a count
+		position += 5 // each header has no count
 	}
 	return int64(9*headers + position*sh.at.Positions.Len())
 }

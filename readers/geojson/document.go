@@ -56,7 +56,8 @@ func (s *scanner) document() bool {
 	return false
 }
 
-// utf16 reports a byte order mark of UTF-16, or a first character that only it would write so.
+// utf16 reports whether the file begins with a byte order mark of UTF-16, or with a first character
+// in UTF-16.
 func (s *scanner) utf16() bool {
 	if s.N < 2 {
 		return false
@@ -65,7 +66,7 @@ func (s *scanner) utf16() bool {
 	return a == 0xFF && b == 0xFE || a == 0xFE && b == 0xFF || a == 0 && b != 0 || a != 0 && b == 0
 }
 
-// onlyBlanks reads the rest of the file behind p.
+// onlyBlanks reads the rest of the file after p.
 func (s *scanner) onlyBlanks(p int, behind string) bool {
 	if p < 0 {
 		return false
@@ -87,8 +88,7 @@ const (
 	arrayComma          // before a comma, or the end
 )
 
-// array reads features from p on, which is behind the opening bracket, up to and with the closing
-// one.
+// array reads features from p, after the opening bracket, through the closing one.
 func (s *scanner) array(p int) int {
 	if p = s.features(p, arrayStart); s.stopped {
 		return s.rest()
@@ -96,8 +96,8 @@ func (s *scanner) array(p int) int {
 	return p
 }
 
-// features reads features from p on, up to and with the closing bracket of their array, or to a
-// feature at which to stop.
+// features reads features from p through the closing bracket of their array, or up to a feature at
+// which to stop.
 func (s *scanner) features(p, state int) int {
 	for {
 		if p = s.blank(p); p < 0 {
@@ -129,7 +129,7 @@ func (s *scanner) features(p, state int) int {
 				return p
 			}
 		case state == arrayComma:
-			if again, first := s.again(); again && s.err == nil { // a row before may turn out to be malformed
+			if again, first := s.again(); again && s.err == nil { // an earlier row may still turn out to be malformed
 				p, state = first, arrayFeature
 				continue
 			}
@@ -149,10 +149,10 @@ func (s *scanner) features(p, state int) int {
 	}
 }
 
-// spanEnds reports the end of a span that is read for a second time.
+// spanEnds reports whether a span that is read again ends here.
 func (s *scanner) spanEnds(p int) bool { return s.inside && p >= s.N && s.EOF }
 
-// rootValue starts over with the Feature or geometry at off, which is the whole file or the first
+// rootValue starts again with the Feature or geometry at off, which is the whole file or the first
 // value of a sequence.
 func (s *scanner) rootValue(off int64) bool {
 	p := s.MoveTo(off)
@@ -166,7 +166,7 @@ func (s *scanner) rootValue(off int64) bool {
 	return s.sequenceFrom(p, s.sequence)
 }
 
-// sequenceFrom reads Features and geometries from p on to the end of the file.
+// sequenceFrom reads Features and geometries from p to the end of the file.
 func (s *scanner) sequenceFrom(p int, sequence bool) bool {
 	ok := s.values(p, sequence)
 	if s.stopped {
@@ -175,9 +175,8 @@ func (s *scanner) sequenceFrom(p int, sequence bool) bool {
 	return ok
 }
 
-// values reads Features and geometries from p on to the end of the file, or to one at which to
-// stop. Unless sequence is set a second one must stand on a line of its own, or behind a record
-// separator.
+// values reads Features and geometries from p to the end of the file, or up to one at which to
+// stop. Unless sequence is set, the second one must be on a new line or after a record separator.
 func (s *scanner) values(p int, sequence bool) bool {
 	for {
 		before := s.Base + int64(p)
@@ -221,8 +220,8 @@ func (s *scanner) values(p int, sequence bool) bool {
 	}
 }
 
-// separated reports a line feed, a carriage return or a record separator in the blanks of the file
-// from offset a to b.
+// separated reports whether the blanks of the file from offset a to b have a line feed, a carriage
+// return or a record separator.
 func (s *scanner) separated(a, b int64) bool {
 	buf := make([]byte, min(b-a, window.Bytes))
 	for ; a < b; a += int64(len(buf)) {
@@ -249,8 +248,8 @@ func (s *scanner) sequenceRow(p int) int {
 	kind, at, end := s.typeOf(p)
 	switch {
 	case end < 0:
-		// What is wrong may be no fault of the JSON alone: the reader of the value says it with its
-		// place.
+		// The defect may not be one of JSON itself: the reader of the value reports it with its
+		// position.
 		first := s.fault
 		if s.cut() || kind != "Feature" && kindOfName([]byte(kind)) == geoarrow.NoKind {
 			return -1
@@ -279,8 +278,8 @@ func (s *scanner) readValue(kind string, p int) int {
 	return end
 }
 
-// typeOf finds the type member of the object at p: its text, where it stands, and the end of the
-// object.
+// typeOf finds the type member of the object at p. It returns its text, its place, and the end of
+// the object.
 func (s *scanner) typeOf(p int) (kind string, at, end int) {
 	at = -1
 	p = s.space(p + 1)
@@ -296,7 +295,7 @@ func (s *scanner) typeOf(p int) (kind string, at, end int) {
 			return kind, at, -1
 		}
 		isType := string(name) == "type"
-		if p = s.skip(value, anyDepth); p < 0 { // what reads the value counts brackets
+		if p = s.skip(value, anyDepth); p < 0 { // the reader of the value counts brackets
 			return kind, at, -1
 		}
 		if isType {
@@ -307,8 +306,8 @@ func (s *scanner) typeOf(p int) (kind string, at, end int) {
 	return kind, at, p + 1
 }
 
-// crs reads the crs member of the 2008 specification. A later one counts, but in a sequence all
-// must agree.
+// crs reads the crs member of the 2008 specification. The last one counts, except that all of a
+// sequence must agree.
 func (s *scanner) crs(p, open int) int {
 	end := s.skip(p, open)
 	if end < 0 {

@@ -63,7 +63,7 @@ func TestBrokenUnicodeEscapes(t *testing.T) {
 	check(t, plain, cases)
 }
 
-// TestEscapesBehindRuns has each kind of escape behind texts of every length that are copied in one
+// TestEscapesBehindRuns has each kind of escape after texts of every length that are copied in one
 // way or the other, and at the end of one.
 func TestEscapesBehindRuns(t *testing.T) {
 	for _, escape := range []string{

@@ -5,7 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// Windowed is the CPU engine with windows of readBytes, or of the usual size where that is 0.
+// Windowed returns the CPU engine with windows of readBytes, or of the usual size where that is 0.
 func Windowed(l readers.Layout, readBytes int) readers.Parser {
 	return parser{layout: l, readBytes: readBytes}
 }
@@ -15,8 +15,8 @@ func Portable(l readers.Layout, readBytes int) readers.Parser {
 	return parser{layout: l, readBytes: readBytes, portable: true}
 }
 
-// Parallel is the CPU engine with several workers, each of which reads partBytes in one go; 0 is a
-// single worker.
+// Parallel returns the CPU engine with several workers, each of which reads partBytes in one go; 0
+// is a single worker.
 func Parallel(l readers.Layout, partBytes int) readers.Parser {
 	return readertest.Limited(parser{layout: l}, 2+partBytes%15, partBytes)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// readOn reads a text as a sequence, or goes on behind old. ok is false if that can't be.
+// readOn reads a text as a sequence, or extends old. ok is false if that is impossible.
 func readOn(t *testing.T, text string, old *readers.Table, limits readers.Limits) (table *readers.Table,
 	ok bool, err error,
 ) {

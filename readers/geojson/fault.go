@@ -7,19 +7,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// fault is why the parser stopped. It costs nothing until it becomes an error.
+// fault is the reason why the parser stopped. It is cheap until it becomes an error.
 type fault struct {
-	pos   int    // index in the window; n or beyond: the window ends too early
-	want  string // what was expected there, or what is wrong where bare is set
+	pos   int    // index in the window; n or more: the window ends too early
+	want  string // what was expected there, or the whole message if bare is set
 	bare  bool
 	field string
 	rule  string
-	depth bool // not malformed but nested beyond MaxDepth
-	file  bool // of the file: on_error: skip does not pass it
-	wide  bool // not malformed but one column beyond MaxColumns; file is set too
+	depth bool // well-formed but nested beyond MaxDepth
+	file  bool // a fault of the file: on_error: skip does not skip it
+	wide  bool // well-formed but one column beyond MaxColumns; file is also set
 }
 
-// fail says that something else was expected at p.
+// fail sets the fault: something else was expected at p.
 func (s *scanner) fail(p int, want string) int {
 	s.fault = fault{pos: p, want: want}
 	return -1
@@ -30,7 +30,7 @@ func (s *scanner) failRule(p int, rule, want string) int {
 	return -1
 }
 
-// wrong says that what stands at p is well-formed JSON but breaks a rule of GeoJSON.
+// wrong sets the fault: the JSON at p is well-formed but breaks a rule of GeoJSON.
 func (s *scanner) wrong(p int, field, rule, what string) int {
 	s.fault = fault{pos: p, want: what, bare: true, field: field, rule: rule}
 	return -1
@@ -41,16 +41,16 @@ func (s *scanner) failDepth(p int) int {
 	return -1
 }
 
-// failWide says that the name at p is that of one column too many.
+// failWide sets the fault: the name at p is of one column too many.
 func (s *scanner) failWide(p int, field string) int {
 	s.fault = fault{pos: p, bare: true, field: field, file: true, wide: true}
 	return -1
 }
 
-// cut reports whether the fault is that the window ends, and fill would bring more.
+// cut reports whether the fault is only the end of the window, and fill would read more.
 func (s *scanner) cut() bool { return s.fault.pos >= s.N && !s.EOF }
 
-// error makes the fault an error with its place in the file.
+// error returns the fault as an error with its position in the file.
 func (s *scanner) error() error {
 	if s.err != nil {
 		return s.err
@@ -96,9 +96,8 @@ func (s *scanner) error() error {
 	return e
 }
 
-// cutAt is the index of the line feed at which the row of a sequence seems to be cut off, whose
-// fault shows at pos, or -1: where a value is missing, what is found in its place is the next
-// record.
+// cutAt returns the index of the line feed at which a row of a sequence seems to be cut off, or -1.
+// The fault shows only at pos, because the next record is found in place of the missing value.
 func (s *scanner) cutAt(pos int) int {
 	why, row := s.fault, int(s.rowOffset-s.Base)
 	if !s.inSequence || !s.inRow || row < 0 || row > pos || why.depth || why.file {
@@ -107,7 +106,7 @@ func (s *scanner) cutAt(pos int) int {
 	end := s.skip(row, anyDepth)
 	s.fault = why
 	if end >= 0 {
-		return -1 // its JSON is sound
+		return -1 // its JSON is well-formed
 	}
 	blanks := pos
 	for blanks > row && isBlank(s.At(blanks-1)) {
@@ -121,8 +120,8 @@ func (s *scanner) cutAt(pos int) int {
 	return -1
 }
 
-// mode is the value of on_error that would read the rest of the row at hand, "" if none would: a
-// row beyond --max-feature-bytes is an error under all of them.
+// mode returns the value of on_error that would read the rest of the current row, or "": a row
+// beyond --max-feature-bytes is an error under all of them.
 func (s *scanner) mode() string {
 	why := s.fault
 	defer func() { s.fault, s.err = why, nil }()

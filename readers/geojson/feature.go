@@ -8,7 +8,7 @@ import (
 
 const featureRule = "RFC 7946 section 3.2"
 
-// featureState is what a Feature said so far. Where a member is repeated the last one counts.
+// featureState is what was read of a Feature so far. If a member is repeated, the last one counts.
 type featureState struct {
 	typePos    int // of the type member's value; -1: none
 	isFeature  bool
@@ -49,18 +49,18 @@ func (s *scanner) readFeature(p int) int {
 	return end
 }
 
-// featureMembers reads a Feature up to and with its closing bracket.
+// featureMembers reads a Feature through its closing bracket.
 //
-// Most writers put the same bytes between the values of every feature. What stood before an id, a
-// geometry or properties in the last features is compared as a whole; where it stands again, its
-// grammar holds again.
+// Most writers put the same bytes between the values of every feature. The bytes before an id, a
+// geometry or properties in the last features are compared as a whole. If they are equal, their
+// grammar needs no check.
 func (s *scanner) featureMembers(f *featureState, p int) int {
 	open := s.brackets + 1
 	guess, from := &s.gaps[gapStart], p
 	for first := true; ; first = false {
 		var member byte
 		at := p
-		known := s.known(guess, p, from) // behind a type member the guess is for another place
+		known := s.known(guess, p, from) // after a type member the guess is for another place
 		if known != nil {
 			if at = s.space(p + len(known.text)); at >= s.N {
 				return s.fail(s.N, "a value")
@@ -110,24 +110,24 @@ func (s *scanner) featureMembers(f *featureState, p int) int {
 	}
 }
 
-// gap is what stood between two values of a Feature: from its start or the end of the value before,
+// gap is the bytes between two values of a Feature: from its start or the end of the previous value
 // to the value of member.
 type gap struct {
 	text    string
 	member  byte
-	hasType bool // a type member is in it
+	hasType bool // it has a type member
 }
 
-// gaps are the last two that began in the same place.
+// gaps are the last two that began at the same place.
 type gaps [2]gap
 
 // The places where gaps begin.
 const (
 	gapStart = iota // of the feature
-	gapID           // behind the member's value
+	gapID           // after the member's value
 	gapProperties
 	gapGeometry
-	gapNone // behind a value of any other member, of which nothing is known
+	gapNone // after a value of any other member, of which nothing is known
 )
 
 func gapOf(member byte) int {
@@ -142,7 +142,7 @@ func gapOf(member byte) int {
 	return gapNone
 }
 
-// known finds the gap that stands at p, if p is where the gaps begin.
+// known finds the gap at p, if the gaps begin at p.
 func (s *scanner) known(g *gaps, p, from int) *gap {
 	if g == nil || p != from {
 		return nil
@@ -157,7 +157,7 @@ func (s *scanner) known(g *gaps, p, from int) *gap {
 
 // learn keeps a gap for the next features.
 func (s *scanner) learn(g *gaps, member byte, from, at int, hasType bool) {
-	if g != nil && at-from <= mostPredicted {
+	if g != nil && at-from <= maxPredicted {
 		g[0], g[1] = gap{text: string(s.Text(from, at)), member: member, hasType: hasType}, g[0]
 	}
 }
@@ -319,7 +319,7 @@ func (s *scanner) properties(p, open int) int {
 	}
 }
 
-// passed reports whether the value at p is one that a later one of the same name replaces.
+// passed reports whether the value at p is replaced by a later one of the same name.
 func (s *scanner) passed(p int) bool {
 	return s.passes && s.replaced[s.Base+int64(p)]
 }

@@ -1,18 +1,18 @@
 // Package geojson reads GeoJSON (RFC 7946, with the crs member of the 2008 specification) and
 // GeoJSON text sequences (RFC 8142, and newline-delimited features without record separators).
 //
-// Accepted, strictly as RFC 8259 has it, with any blanks and any order of members:
+// It accepts, strictly by RFC 8259, with any blanks and any order of members:
 //
 //	file      FeatureCollection | Feature | geometry | array of Features | sequence, each after an optional
 //	          byte order mark
 //	sequence  Features and geometries, each after any blanks and record separators; a file whose name does not
 //	          promise a sequence is one if its
-//	          second value stands on a line of its own
+//	          second value is on a line of its own
 //
 // Repeated names: the last one counts, but a FeatureCollection has features once. Members that no
-// column holds are counted by name and dropped. A fourth and later ordinate is ignored and counted.
-// Everything else that breaks a rule is a *readers.ParseError; what is valid but unusual (open
-// rings, short lines) is kept and counted. docs/formats/geojson.md has the whole list, and what
+// column holds are counted by name and dropped. Fourth and later ordinates are ignored and counted.
+// Every other violation of a rule is a *readers.ParseError. Valid but unusual geometries (open
+// rings, short lines) are kept and counted. docs/formats/geojson.md has the whole list, and what
 // GDAL does.
 package geojson
 
@@ -31,7 +31,7 @@ import (
 
 var sequenceExtensions = []string{".geojsonl", ".geojsons", ".geojsonseq", ".ndjson", ".jsonl", ".ndgeojson"}
 
-// Format is GeoJSON in all its forms.
+// Format returns GeoJSON in all its forms.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       "geojson",
@@ -54,8 +54,8 @@ func open(_ context.Context, src *source.File, opts readers.Options) (readers.La
 	return readers.Layout{Options: opts, Dialect: slices.Contains(sequenceExtensions, ext)}, nil
 }
 
-// sniff accepts what begins as JSON and says a type that GeoJSON knows, or has a member that only
-// GeoJSON has.
+// sniff accepts text that begins as JSON and has a type of GeoJSON, or a member that only GeoJSON
+// has.
 func sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n\x1e")
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {

@@ -35,7 +35,7 @@ func FuzzFormat(f *testing.F) {
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it, without a
 // geometry column of nulls only; or, where the input has the mark ¦, a part of the error that
-// stands there.
+// is there.
 type textCase struct{ name, input, want string }
 
 // readCase is how the cases of a table are read.
@@ -80,7 +80,7 @@ func check(t *testing.T, how readCase, cases []textCase) {
 	}
 }
 
-// sizes are windows from 1 byte to n, every one of a short text.
+// sizes returns windows from 1 byte to n, every one of a short text.
 func sizes(n int) []int {
 	var all []int
 	for size := 1; size <= n; size += 1 + size/200 {
@@ -89,8 +89,8 @@ func sizes(n int) []int {
 	return all
 }
 
-// partSizes are parts of 1 byte to half of n, beyond which one worker reads it all; under -short
-// every third one.
+// partSizes returns parts of 1 byte to half of n, beyond which one worker reads it all; under
+// -short every third one.
 func partSizes(n int) []int {
 	all := sizes(n / 2)
 	if !testing.Short() {
@@ -119,17 +119,17 @@ func columns(table *readers.Table) string {
 	return strings.Join(kept, "\n")
 }
 
-// fc is a FeatureCollection.
+// fc returns a FeatureCollection.
 func fc(features ...string) string {
 	return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`
 }
 
-// f is a Feature.
+// f returns a Feature.
 func f(geometry, properties string) string {
 	return `{"type":"Feature","geometry":` + geometry + `,"properties":` + properties + `}`
 }
 
-// props is a FeatureCollection of features without geometry.
+// props returns a FeatureCollection of features without geometry.
 func props(properties ...string) string {
 	var features []string
 	for _, p := range properties {
@@ -138,8 +138,8 @@ func props(properties ...string) string {
 	return fc(features...)
 }
 
-// values is a FeatureCollection whose features have a property a with these values, each; "" leaves
-// it out.
+// values returns a FeatureCollection whose features have a property a with these values, each; ""
+// leaves it out.
 func values(texts ...string) string {
 	var rows []string
 	for _, v := range texts {
@@ -151,7 +151,7 @@ func values(texts ...string) string {
 	return props(rows...)
 }
 
-// geom is a FeatureCollection of geometries.
+// geom returns a FeatureCollection of geometries.
 func geom(geometries ...string) string {
 	var features []string
 	for _, g := range geometries {
@@ -160,7 +160,7 @@ func geom(geometries ...string) string {
 	return fc(features...)
 }
 
-// shape is a geometry.
+// shape returns a geometry.
 func shape(kind, coordinates string) string {
 	return `{"type":"` + kind + `","coordinates":` + coordinates + `}`
 }

@@ -10,7 +10,7 @@ import (
 
 const geometryRule = "RFC 7946 section 3.1"
 
-// kindOfName is the geometry kind of a type member's value. Names are case-sensitive.
+// kindOfName returns the geometry kind of a type member's value. Names are case-sensitive.
 func kindOfName(name []byte) geoarrow.Kind {
 	switch string(name) {
 	case "Point":
@@ -31,8 +31,8 @@ func kindOfName(name []byte) geoarrow.Kind {
 	return geoarrow.NoKind
 }
 
-// openings are how writers begin a geometry: after these bytes its coordinates follow, and nothing
-// is left to check.
+// openings are the usual beginnings of a geometry: its coordinates follow these bytes, which need
+// no further check.
 var openings = [...]string{
 	geoarrow.Point:           `{"type":"Point","coordinates":`,
 	geoarrow.LineString:      `{"type":"LineString","coordinates":`,
@@ -55,7 +55,7 @@ var spacedOpenings = [...]string{
 	geoarrow.GeometryCollection: "",
 }
 
-// opening looks for the usual beginning of a geometry at p.
+// opening checks for a usual beginning of a geometry at p.
 func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
 	list, name := &openings, p+len(`{"type":"`)
 	if s.At(p+1) == ' ' {
@@ -69,8 +69,8 @@ func (s *scanner) opening(p int) (k geoarrow.Kind, end int) {
 	return geoarrow.NoKind, p
 }
 
-// likelyKind is the only kind whose name may stand at p, as far as the letters that tell the names
-// apart say, or NoKind.
+// likelyKind returns the only kind whose name may be at p, by the letters that distinguish the
+// names, or NoKind.
 func (s *scanner) likelyKind(p int) geoarrow.Kind {
 	switch s.At(p) {
 	case 'P':
@@ -92,31 +92,32 @@ func (s *scanner) likelyKind(p int) geoarrow.Kind {
 	return geoarrow.NoKind
 }
 
-// members are what a geometry object said so far. Where a member is repeated the last one counts.
+// members are what was read of a geometry object so far. If a member is repeated, the last one
+// counts.
 type members struct {
 	kind        geoarrow.Kind
 	typePos     int // of the type member's value; -1: none
-	coordinates int // where the value is; -1: none
+	coordinates int // place of the value; -1: none
 	geometries  int
 
-	parsed   geoarrow.Kind // the kind as which the builder holds coordinates or geometries; NoKind: it holds none
+	parsed   geoarrow.Kind // the kind of the coordinates or geometries in the builder; NoKind: it has none
 	parsedAt int
-	foreign  [2]int // which foreign members of the row the value has
+	foreign  [2]int // the foreign members of the row inside the value
 
-	// why coordinates or geometries could not be read as the kind known then; want is empty if
-	// nothing was refused
+	// why coordinates or geometries could not be read as the kind then known; want is empty if they
+	// could
 	refused     fault
 	refusedKind geoarrow.Kind
 	refusedAt   int
 }
 
-// geometryMark is a place to return to.
+// geometryMark is a position to return to.
 type geometryMark struct {
 	mark   geoarrow.Mark
 	shapes rows.Shapes
 }
 
-// geometry reads the geometry object at p into the builder, up to but without End. open is the
+// geometry reads the geometry object at p into the builder, without End. open is the
 // number of brackets around it.
 func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	if s.At(p) != '{' {
@@ -149,7 +150,7 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	return s.geometryObject(&m, s.space(p+1), open+1, mark)
 }
 
-// geometryObject reads the members from p on, which is behind the bracket or behind the members
+// geometryObject reads the members from p on, which is after the bracket or after the members
 // that m has.
 func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k geoarrow.Kind, end int) {
 	if end = s.geometryMembers(m, p, open, mark); end < 0 {
@@ -158,8 +159,8 @@ func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k 
 	return s.resolveMembers(m, end, open, mark)
 }
 
-// tryValue reads coordinates or geometries as those of kind k. Where they are not, it passes them:
-// a later member may replace them or their type.
+// tryValue reads coordinates or geometries as those of kind k. If that fails, it skips them: a
+// later member may replace them or their type.
 func (s *scanner) tryValue(m *members, k geoarrow.Kind, p, open int, mark geometryMark) int {
 	foreign := len(s.sink.foreign)
 	end := s.shape(k, p, open)
@@ -182,7 +183,7 @@ func (s *scanner) tryValue(m *members, k geoarrow.Kind, p, open int, mark geomet
 	return end
 }
 
-// coordinateBrackets is how many brackets coordinates open at most: they don't count as nesting.
+// coordinateBrackets is how many brackets coordinates open at most; these don't count as nesting.
 const coordinateBrackets = 4
 
 // shape reads the coordinates or geometries at p of a geometry of kind k.
@@ -193,8 +194,8 @@ func (s *scanner) shape(k geoarrow.Kind, p, open int) int {
 	return s.coordinates(k, p)
 }
 
-// earlier keeps the fault that stands first in the file, unless the window is to be filled. It
-// gives -1.
+// earlier keeps the fault that comes first in the file, unless the window is to be filled. It
+// returns -1.
 func (s *scanner) earlier(f fault) int {
 	if f.want != "" && f.pos <= s.fault.pos && !s.cut() {
 		s.fault = f
@@ -202,9 +203,9 @@ func (s *scanner) earlier(f fault) int {
 	return -1
 }
 
-// memberFault is what is wrong with the members so far, if nothing follows that replaces them.
-// Whether coordinates before their type were read as the right kind depends on the geometry before,
-// and so on where a worker began: they are read again.
+// memberFault returns the fault of the members so far, if no later member replaces them.
+// Coordinates before their type are read again: whether their kind was guessed depends on the
+// previous geometry, and so on where a worker began.
 func (s *scanner) memberFault(m *members) fault {
 	switch {
 	case m.typePos < 0:
@@ -225,7 +226,7 @@ func (s *scanner) memberFault(m *members) fault {
 	return f
 }
 
-// geometryMembers reads members up to and with the closing bracket.
+// geometryMembers reads members through the closing bracket.
 func (s *scanner) geometryMembers(m *members, p, open int, mark geometryMark) (end int) {
 	for first := m.typePos < 0; ; first = false {
 		if s.At(p) == '}' {
@@ -326,14 +327,14 @@ func (s *scanner) endGeometry(k geoarrow.Kind) {
 	}
 }
 
-// rewind forgets the coordinates that were read since mark, and what was counted of them.
+// rewind drops the coordinates that were read since mark, and their counts.
 func (s *scanner) rewind(mark geometryMark) {
 	s.sink.Geom.Rewind(mark.mark)
 	s.sink.Shapes = mark.shapes
 }
 
-// resolveMembers sees to it that the builder holds what the last of repeated members said, once all
-// members are known. end is behind the object.
+// resolveMembers makes the builder hold the last of repeated members, once all members are known.
+// end is after the object.
 func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
 	if m.typePos < 0 {
 		return 0, s.wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)
@@ -353,7 +354,7 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 	if m.parsed == m.kind && m.parsedAt == at {
 		return m.kind, end
 	}
-	// and not again: collections inside of collections would take exponential time
+	// only once: nested collections would take exponential time
 	if m.refusedKind == m.kind && m.refusedAt == at {
 		s.fault = m.refused
 		return 0, -1
@@ -366,7 +367,7 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 	return m.kind, end
 }
 
-// unknownType is the fault of a type member.
+// unknownType returns the fault of a type member.
 func unknownType(p int, field, want string) fault {
 	return fault{pos: p, want: want, field: field, rule: "RFC 7946 section 1.4"}
 }

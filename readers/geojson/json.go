@@ -11,15 +11,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// This file knows RFC 8259: blanks, strings, literals, and values of which only the grammar
-// matters. Every function takes an index and gives the index behind what it read, or -1 with the
+// This file implements RFC 8259: blanks, strings, literals, and values of which only the grammar is
+// checked. Every function takes an index and returns the index after what it read, or -1 with the
 // fault set.
 
 const blanks = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 
 func isBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
 
-// space passes blanks.
+// space skips blanks.
 func (s *scanner) space(p int) int {
 	for isBlank(s.At(p)) {
 		p++
@@ -32,7 +32,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads the rest of a string whose opening quote stands before p. It gives the index of the
+// str reads the rest of a string whose opening quote is before p. It returns the index of the
 // closing quote, and whether there is an escape.
 func (s *scanner) str(p int) (end int, escaped bool) {
 	start := p
@@ -109,11 +109,11 @@ func (s *scanner) badText(start, p int) int {
 	return -1
 }
 
-// shortRun is up to how many bytes without an escape are copied one by one, in less time than it
-// takes to begin to do so at once.
+// shortRun is the longest run of bytes without escapes that is copied byte by byte, which is faster
+// for short runs.
 const shortRun = 24
 
-// unescape appends the text that a valid string with escapes means, and counts the lone surrogates
+// unescape appends the decoded text of a valid string with escapes, and counts the lone surrogates
 // that became U+FFFD.
 func unescape(dst, src []byte) (out []byte, replaced int64) {
 	for i := 0; i < len(src); i++ {
@@ -166,8 +166,7 @@ func unescape(dst, src []byte) (out []byte, replaced int64) {
 	return dst, replaced
 }
 
-// hex4 is what four hexadecimal digits mean, the first one lowest. No branch waits for whether one
-// is a letter.
+// hex4 returns the value of four hexadecimal digits, the first one lowest, without branches.
 func hex4(w uint32) (r rune, ok bool) {
 	t := &number.HexDigits
 	a, b, c, d := t[byte(w)], t[byte(w>>8)], t[byte(w>>16)], t[byte(w>>24)]
@@ -192,7 +191,7 @@ const (
 	falseMask = 1<<40 - 1
 )
 
-// boolean reads the rest of true or false, and tells which it is.
+// boolean reads the rest of true or false, and returns which it is.
 func (s *scanner) boolean(p int) (v int64, end int) {
 	switch w := s.Word(p); {
 	case w&trueMask == trueWord:
@@ -205,7 +204,7 @@ func (s *scanner) boolean(p int) (v int64, end int) {
 	return 0, s.literal(p, "false")
 }
 
-// number reads a number of which only the grammar matters.
+// number checks the grammar of a number.
 func (s *scanner) number(p int) int {
 	end := number.Skip(s.Q, p)
 	if end < 0 {
@@ -214,11 +213,11 @@ func (s *scanner) number(p int) int {
 	return end
 }
 
-// anyDepth is an open for skip that lets any nesting pass.
+// anyDepth is a value of open for skip that allows any nesting.
 const anyDepth = -readers.DefaultMaxFeatureBytes
 
-// skip reads any value; open is the number of brackets around it. Its time is linear and its memory
-// one byte an open bracket.
+// skip reads any value; open is the number of brackets around it. Its time is linear, and its
+// memory is one byte per open bracket.
 func (s *scanner) skip(p, open int) int {
 	stack := s.stack[:0]
 	for {
@@ -299,7 +298,7 @@ func (s *scanner) colon(p int) int {
 		return s.fail(p, `":" after a key`)
 	}
 	if p = s.space(p + 1); p >= s.N {
-		return s.fail(s.N, "a value") // and no prediction is learned from blanks that the window cuts
+		return s.fail(s.N, "a value") // and blanks that the window cuts must not become a prediction
 	}
 	return p
 }

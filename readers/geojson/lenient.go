@@ -7,28 +7,27 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// This file reads malformed rows under on_error: null and repair, as far as their brackets and
-// quotes are sound. Only rows that the strict reading refuses come here.
+// This file reads malformed rows under on_error: null and repair, if their brackets and quotes are
+// balanced. Only rows that the strict reader refuses are read here.
 
 // Rules of deviations.
 const (
 	ruleValue      = "bad-value"      // a property or an id that is malformed
 	ruleGeometry   = "bad-geometry"   // a geometry that is malformed
-	ruleProperties = "bad-properties" // properties that are no object
-	ruleKey        = "bad-key"        // a name that is no text
-	ruleMember     = "bad-member"     // a member that no column holds and that is no JSON
-	ruleFeature    = "no-feature"     // a row that is no Feature
+	ruleProperties = "bad-properties" // properties that are not an object
+	ruleKey        = "bad-key"        // a name that is not valid text
+	ruleMember     = "bad-member"     // a member that no column holds and that is not JSON
+	ruleFeature    = "no-feature"     // a row that is not a Feature
 
 	ruleNaN          = "nan"               // repair: NaN, Infinity, -Infinity
 	ruleSpelling     = "spelling"          // repair: a value with one obvious reading
 	ruleGeometryText = "geometry-spelling" // repair: the same of a geometry
-	ruleFeatureType  = "feature-type"      // repair: a Feature that does not say so
+	ruleFeatureType  = "feature-type"      // repair: a Feature without its type
 	ruleComma        = "trailing-comma"    // repair: a comma before a closing bracket
 )
 
-// lenientRow reads the row at p once more, with null for each value that is malformed. What the
-// strict reading left in the types of columns is to go: the chunk is read again, each of its rows
-// first by the probe.
+// lenientRow reads the row at p again, with null for each malformed value. To undo what the strict
+// reader added to the types of columns, the chunk is read again, each row first by the probe.
 func (s *scanner) lenientRow(p int) int {
 	if !s.sink.careful {
 		s.sink.restart = true
@@ -88,7 +87,7 @@ func (s *scanner) lenientValue(p int) int {
 	return s.nullRow(p)
 }
 
-// kindOf is the kind of a geometry by its name, under on_error: repair in any case.
+// kindOf returns the kind of a geometry by its name, under on_error: repair in any case.
 func (s *scanner) kindOf(name string) geoarrow.Kind {
 	if k := kindOfName([]byte(name)); k != geoarrow.NoKind || !s.repairs {
 		return k
@@ -97,7 +96,7 @@ func (s *scanner) kindOf(name string) geoarrow.Kind {
 	return k
 }
 
-// nullRow passes what is no Feature: all of its row is null.
+// nullRow skips a value that is not a Feature: all of its row is null.
 func (s *scanner) nullRow(p int) int {
 	s.deviate(p, "", ruleFeature, "row is null")
 	s.sink.Geom.Null()
@@ -113,14 +112,14 @@ func (s *scanner) endRow(k geoarrow.Kind) {
 	}
 }
 
-// deviate notes a deviation at index p of the row at hand.
+// deviate notes a deviation at index p of the current row.
 func (s *scanner) deviate(p int, field, rule, done string) {
 	s.sink.Deviate(readers.Deviation{Offset: s.Base + int64(p), Row: s.feature, Field: field, Rule: rule, Done: done})
 }
 
-// object calls each with the members of the object at p, which looseSkip passed. name is nil where
-// the key is malformed, and valid until the next key. each gives the index behind the value, or -1.
-// A comma behind the last member is counted.
+// object calls each with the members of the object at p, which looseSkip passed. name is nil if the
+// key is malformed, and valid until the next key. each returns the index after the value, or -1. A
+// comma after the last member is counted.
 func (s *scanner) object(p int, counted bool, each func(name []byte, at int) int) int {
 	p = s.space(p + 1)
 	for s.At(p) != '}' {
@@ -142,8 +141,8 @@ func (s *scanner) object(p int, counted bool, each func(name []byte, at int) int
 	return p + 1
 }
 
-// lastMembers gives where the values of the object at p stand; of a name that is repeated, the last
-// one.
+// lastMembers returns the places of the values of the object at p; of a repeated name, that of the
+// last one.
 func (s *scanner) lastMembers(p int) map[string]int {
 	last := map[string]int{}
 	s.object(p, false, func(name []byte, at int) int {
@@ -155,7 +154,7 @@ func (s *scanner) lastMembers(p int) map[string]int {
 	return last
 }
 
-// lenientFeature reads the Feature at p, whose members stand where last says.
+// lenientFeature reads the Feature at p, whose members are at the places in last.
 func (s *scanner) lenientFeature(p int, last map[string]int) int {
 	open := s.brackets + 1
 	shape := geoarrow.NoKind
@@ -200,7 +199,7 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 	return end
 }
 
-// lenientSkip passes a value that no column holds, and counts it where it is no JSON.
+// lenientSkip skips a value that no column holds, and counts it if it is not JSON.
 func (s *scanner) lenientSkip(p, open int) int {
 	end, sound := s.loose(p)
 	if sound {
@@ -210,7 +209,7 @@ func (s *scanner) lenientSkip(p, open int) int {
 	return end
 }
 
-// null passes a null at p, or gives -1.
+// null skips a null at p, or returns -1.
 func (s *scanner) null(p int) int {
 	if end, sound := s.loose(p); sound && s.At(p) == 'n' {
 		return end
@@ -218,7 +217,7 @@ func (s *scanner) null(p int) int {
 	return -1
 }
 
-// badValue passes a value that is malformed as the fault says; its column has a null.
+// badValue skips a value with the current fault; its column has a null.
 func (s *scanner) badValue(p int, field string) int {
 	if s.fault.depth {
 		return -1
@@ -266,7 +265,7 @@ func (s *scanner) lenientProperties(p, open int) int {
 	})
 }
 
-// lenientGeometry reads the geometry at p, up to but without its end; NoKind is null.
+// lenientGeometry reads the geometry at p, without its end; NoKind is null.
 func (s *scanner) lenientGeometry(p, open int) (geoarrow.Kind, int) {
 	var mark geometryMark
 	s.sink.Geom.SetMark(&mark.mark)

@@ -14,7 +14,7 @@ var (
 	nullLines = readCase{file: "a.geojsonl", options: map[string]any{"on_error": "null"}}
 )
 
-// passedCase is a text whose deviations stand at the marks ¦, with the columns that it becomes and
+// passedCase is a text whose deviations are at the marks ¦, with the columns that it becomes and
 // what each deviation says but for its byte.
 type passedCase struct {
 	name, input, columns string

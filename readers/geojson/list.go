@@ -34,7 +34,7 @@ func (s *scanner) arrayValue(c *rows.Column, p, open int) int {
 }
 
 // each calls do for each element of the valid array at p, with the index of its first byte; do
-// gives the index behind it, or -1 to stop.
+// returns the index after it, or -1 to stop.
 func (s *scanner) each(p int, do func(p int) int) {
 	p = s.space(p + 1)
 	for s.At(p) != ']' {
@@ -47,8 +47,8 @@ func (s *scanner) each(p int, do func(p int) int) {
 	}
 }
 
-// listKinds is the kind of a valid array: FactEmptyList, kinds of one list, or FactJSON. bad is the
-// index of a number that no float64 holds in a list of numbers, else -1.
+// listKinds returns the kind of a valid array: FactEmptyList, kinds of one list, or FactJSON. bad
+// is the index of a number that no float64 holds in a list of numbers, else -1.
 func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	bad = -1
 	s.each(p, func(p int) int {
@@ -92,7 +92,7 @@ func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	return kinds, bad
 }
 
-// listFamily is the store of lists of the kinds, 0 where they don't go together.
+// listFamily returns the store of lists of the kinds, 0 if no list can have them all.
 func listFamily(k geoarrow.FactKinds) rows.Store {
 	switch {
 	case k == geoarrow.FactListBool:

@@ -4,15 +4,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// This file knows where values end whose tokens are no JSON, as long as their brackets, quotes,
-// commas and colons are.
+// This file finds the ends of values whose tokens are not JSON, if their brackets, quotes, commas
+// and colons are.
 //
-//	NaN  -Infinity  01  True        any run of bytes that is no blank, quote, bracket, comma or colon
-//	"a\x"  "bytes that are no UTF-8"  "control characters"    up to the next quote without a backslash
+//	NaN  -Infinity  01  True        any run of bytes other than blanks, quotes, brackets, commas and colons
+//	"a\x"  "bytes that are not UTF-8"  "control characters"    up to the next quote without a backslash
 
-// looseSkip passes any value, and sets loosened to the first token that is no JSON, or -1. Under
-// on_error: repair a comma may stand before a closing bracket. Nesting is not limited: what reads
-// the value limits it.
+// looseSkip skips any value, and sets loosened to the first token that is not JSON, or -1. Under
+// on_error: repair a comma may precede a closing bracket. Nesting is not limited here: the reader
+// of the value limits it.
 func (s *scanner) looseSkip(p int) int {
 	s.loosened = -1
 	stack := s.stack[:0]
@@ -58,20 +58,20 @@ func (s *scanner) looseSkip(p int) int {
 	}
 }
 
-// loose passes the value at p, and reports whether it is JSON; the fault says where it is not.
+// loose skips the value at p, and reports whether it is JSON; if not, the fault has the place.
 func (s *scanner) loose(p int) (end int, sound bool) {
 	end = s.looseSkip(p)
 	at := s.loosened
 	if at < 0 {
 		return end, true
 	}
-	if s.skip(p, anyDepth) >= 0 { // a number or a literal that goes on
+	if s.skip(p, anyDepth) >= 0 { // a number or a literal that continues
 		s.fail(at, "a value")
 	}
 	return end, false
 }
 
-// trailingComma passes blanks, and under on_error: repair a comma before the bracket.
+// trailingComma skips blanks and, under on_error: repair, a comma before the bracket.
 func (s *scanner) trailingComma(p int, bracket byte) int {
 	p = s.space(p)
 	if s.repairs && s.At(p) == ',' {
@@ -83,14 +83,14 @@ func (s *scanner) trailingComma(p int, bracket byte) int {
 	return p
 }
 
-// loosen notes a token that is no JSON.
+// loosen notes a token that is not JSON.
 func (s *scanner) loosen(p int) {
 	if s.loosened < 0 {
 		s.loosened = p
 	}
 }
 
-// looseKey passes a key and its colon, and the blanks around it.
+// looseKey skips a key and its colon, and the blanks around it.
 func (s *scanner) looseKey(p int) int {
 	if s.At(p) != '"' {
 		return s.fail(p, "a key in quotes")
@@ -101,7 +101,7 @@ func (s *scanner) looseKey(p int) int {
 	return s.colon(p)
 }
 
-// looseToken passes a string, a number, a literal, or what stands in the place of one.
+// looseToken skips a string, a number, a literal, or a token in the place of one.
 func (s *scanner) looseToken(p int) int {
 	if s.At(p) == '"' {
 		return s.looseString(p)
@@ -121,7 +121,8 @@ func (s *scanner) looseToken(p int) int {
 	return end
 }
 
-// isDelimiter reports a byte that ends a token that is no string; the zeros behind the window do.
+// isDelimiter reports whether a byte ends a token other than a string, as the zeros after the
+// window do.
 func isDelimiter(c byte) bool {
 	switch c {
 	case '{', '}', '[', ']', ',', ':', '"', 0:
@@ -130,7 +131,7 @@ func isDelimiter(c byte) bool {
 	return isBlank(c)
 }
 
-// looseString passes a string at p. In a sequence it ends on its line.
+// looseString skips a string at p. In a sequence it ends on its line.
 func (s *scanner) looseString(p int) int {
 	if end, _ := s.str(p + 1); end >= 0 {
 		return end + 1

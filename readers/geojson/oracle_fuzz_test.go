@@ -77,7 +77,7 @@ func (r oracleRun) difference(path string, data []byte) string {
 	return table.difference(want)
 }
 
-// errorDifference checks that an error lies in the file and is the same for the whole file at once.
+// errorDifference checks that an error is in the file and is the same for the whole file at once.
 func (r oracleRun) errorDifference(path string, data []byte, err error) string {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
@@ -110,7 +110,7 @@ func (r oracleRun) inParts(t testing.TB, data []byte, size int, skip bool) {
 	readertest.Same(t, Format(), in, []int{part}, readertest.Variant{Name: "parallel", Parser: Parallel})
 }
 
-// difference gives the first difference of two tables.
+// difference returns the first difference of two tables.
 func (t *neutral) difference(want *neutral) string {
 	switch {
 	case t.crs != want.crs:
@@ -154,7 +154,7 @@ func rowDifference(got, want []string) string {
 	return ""
 }
 
-// oraclePath is a file to write documents to, in memory where the system has it.
+// oraclePath returns a file to write documents to, in memory where the system has it.
 func oraclePath(t testing.TB) string {
 	dir, err := os.MkdirTemp("/dev/shm", "geojson")
 	if err != nil {
@@ -267,8 +267,8 @@ func compareGenerated(t *testing.T, n, first int, document func(*generator) []by
 	t.Logf("%d documents, %d accepted, %.1f s", n, accepted, time.Since(began).Seconds())
 }
 
-// eachInParts is which of the generated documents several workers read: all, under -short every
-// third one.
+// eachInParts returns which of the generated documents several workers read: all, under -short
+// every third one.
 func eachInParts() int {
 	if testing.Short() {
 		return 3
@@ -367,7 +367,7 @@ func (g *generator) array(values []string) string {
 	return b.String() + "]"
 }
 
-// some gives n values of f.
+// some returns n values of f.
 func some(n int, f func() string) []string {
 	var out []string
 	for range n {
@@ -469,7 +469,7 @@ func (g *generator) properties() string {
 
 func (g *generator) anyValue(depth int) string { return g.value(g.IntN(14), depth) }
 
-// value is a JSON value of a kind.
+// value returns a JSON value of a kind.
 func (g *generator) value(kind, depth int) string {
 	if g.one(12) {
 		return "null"
@@ -692,8 +692,8 @@ func (g *generator) swapTokens(data []byte) []byte {
 	return []byte(s[:a0] + s[b0:b1] + s[a1:b0] + s[a0:a1] + s[b1:])
 }
 
-// oracleSeeds are the inputs that break parsers, one of each type of a column, and what went wrong
-// once.
+// oracleSeeds returns the inputs that break parsers, one of each type of a column, and what went
+// wrong once.
 func oracleSeeds() []string {
 	collection := func(features ...string) string {
 		return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + `]}`

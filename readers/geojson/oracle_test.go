@@ -54,7 +54,7 @@ type tree struct {
 	replace int64   // lone surrogates in a string
 }
 
-// last is the value of a member, the last one if it is repeated; nil if there is none.
+// last returns the value of a member, the last one if it is repeated; nil if there is none.
 func (t *tree) last(name string) *tree {
 	for i := len(t.keys) - 1; i >= 0; i-- {
 		if t.keys[i] == name {
@@ -86,7 +86,7 @@ type treeReader struct {
 	end  int // of the last token
 }
 
-// token gives the next token with its text.
+// token returns the next token with its text.
 func (r *treeReader) token() (json.Token, []byte, error) {
 	tok, err := r.d.Token()
 	if err != nil {
@@ -271,7 +271,7 @@ func (o *oracle) file(data []byte, sequenceName bool) error {
 
 // rootIsValue tells a Feature or geometry from a FeatureCollection.
 //
-// Choice: a FeatureCollection is read from front to back, so features stand before or behind the
+// Choice: a FeatureCollection is read from front to back, so features are before or after the
 // type, but once; and an object is a Feature or a geometry as soon as a type says so, whatever a
 // second type says.
 func rootIsValue(root *tree) (bool, error) {
@@ -333,7 +333,7 @@ func (o *oracle) rows(array *tree, open int) error {
 // values reads a sequence.
 //
 // Choice: in a file whose name or first byte promises a sequence, values need nothing between them;
-// in another the second one stands on its own line.
+// in another the second one is on its own line.
 func (o *oracle) values(data []byte, promised bool) error {
 	for n := 0; ; n++ {
 		rest := skipBlanks(data, true)

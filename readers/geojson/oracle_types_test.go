@@ -99,8 +99,8 @@ func renameColumns(columns []neutralColumn, hasID bool) {
 	}
 }
 
-// family is a kind of values that go together: "bool", "number", "text"; in a list "[bool" and so
-// on, "[" for an empty one; "json" for the others.
+// family returns a kind of values that go together: "bool", "number", "text"; in a list "[bool" and
+// so on, "[" for an empty one; "json" for the others.
 func family(v *tree) string {
 	switch v.kind {
 	case 't', 'f':
@@ -220,7 +220,7 @@ func scalarType(scalars map[string]bool, numbers []string, all []*tree) string {
 
 func isReal(number string) bool { return strings.ContainsAny(number, ".eE") }
 
-// integers gives the least and the largest of the numbers, ok is false if one is no integer.
+// integers returns the least and the largest of the numbers, ok is false if one is no integer.
 func integers(numbers []string) (least, most *big.Int, ok bool) {
 	for _, n := range numbers {
 		if isReal(n) {
@@ -324,7 +324,7 @@ func parseMoment(text string) (m moment, ok bool) {
 	return m, err == nil
 }
 
-// textType is the type of a column of strings.
+// textType returns the type of a column of strings.
 func textType(all []*tree) string {
 	kinds, zones, digits := map[string]bool{}, map[string]bool{}, 0
 	var moments []moment
@@ -375,7 +375,7 @@ func textType(all []*tree) string {
 	return "timestamp[" + unit + "," + zone + "]"
 }
 
-// render is the text of a value in a column of a type.
+// render returns the text of a value in a column of a type.
 func (o *oracle) render(v *tree, typ string) string {
 	if elem, isList := strings.CutPrefix(typ, "list<"); isList {
 		elem = strings.TrimSuffix(elem, ">")
@@ -408,8 +408,8 @@ func (o *oracle) render(v *tree, typ string) string {
 	return strconv.Quote(o.asText(v))
 }
 
-// asText is a value as text: a string without quotes, anything else as it is written, nested values
-// without blanks.
+// asText returns a value as text: a string without quotes, anything else as it is written, nested
+// values without blanks.
 func (o *oracle) asText(v *tree) string {
 	switch v.kind {
 	case '"':
@@ -480,7 +480,7 @@ func oracleKind(name string) geoarrow.Kind {
 	return geoarrow.NoKind
 }
 
-// levels is how many arrays are around the positions of a kind.
+// levels returns how many arrays are around the positions of a kind.
 func levels(k geoarrow.Kind) int {
 	switch k {
 	case geoarrow.Point:
@@ -643,7 +643,7 @@ func (o *oracle) geometries(t *neutral) {
 	}
 }
 
-// promoted is the nest of a shape as one of a kind.
+// promoted returns the nest of a shape as one of a kind.
 func promoted(s *oracleShape, k geoarrow.Kind) nest {
 	switch {
 	case s.kind == k || k == geoarrow.NoKind:

@@ -13,15 +13,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+// parser is the CPU engine: one pass over the bytes, which defines the result of every engine.
 type parser struct {
 	layout    readers.Layout
-	readBytes int            // read at a time; 0: window.Bytes
-	portable  bool           // without what only some processors have
+	readBytes int            // bytes read at a time; 0: window.Bytes
+	portable  bool           // without optional instructions of the processor
 	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the whole file, or again a span of rows that an earlier Parse emitted.
+// Parse reads the whole file, or a span of rows that an earlier Parse emitted.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -63,12 +63,12 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		return readers.Summary{}, err
 	}
 	s.sum.BytesRead += s.Read
-	// another one stands in a row that may not be read again
+	// another one may be in a row that is not read again
 	s.sum.Appendable = s.sequence && s.inSequence && s.sum.CRS == geoarrow.CRS84
 	return s.sum, nil
 }
 
-// span reads rows again that make one chunk.
+// span reads the rows of one chunk again.
 func (s *scanner) span() bool {
 	if s.inSequence {
 		return s.values(0, true)

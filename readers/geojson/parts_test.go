@@ -20,7 +20,7 @@ var decoys = []string{
 	`"]}"`, `"\\"`, `"\""`, `"{\"type\":\"Feature\",\"properties\":{\"n\":7"`, `7`, `-0.5`, `null`, `"x"`,
 }
 
-// decoyFile is a collection whose properties, foreign members and strings look like features.
+// decoyFile returns a collection whose properties, foreign members and strings look like features.
 func decoyFile(r *rand.Rand, features int, sequence bool) string {
 	var b strings.Builder
 	separator := ",\n"
@@ -169,8 +169,8 @@ func TestPartsOfOddFiles(t *testing.T) {
 	}
 }
 
-// TestSpansOfParts: where the batches of a table stand does not depend on how many workers read it,
-// and each stands behind the one before.
+// TestSpansOfParts: the places of a table's batches do not depend on how many workers read it,
+// and each follows the one before.
 func TestSpansOfParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 100 {
@@ -193,7 +193,7 @@ func TestSpansOfParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.Summary.Skipped.Count > 0 { // those behind the last row may be in its span or not
+		if one.Summary.Skipped.Count > 0 { // those after the last row may be in its span or not
 			several.Spans[len(several.Spans)-1].To = one.Spans[len(one.Spans)-1].To
 		}
 		if got, want := fmt.Sprint(several.Spans), fmt.Sprint(one.Spans); got != want {
@@ -251,7 +251,7 @@ func TestSkippedCRS(t *testing.T) {
 	}
 }
 
-// TestMissingComma: a member behind a missing comma is no member. It must not hide the error of the
+// TestMissingComma: a member after a missing comma is no member. It must not hide the error of the
 // member before, whatever the window shows of it.
 func TestMissingComma(t *testing.T) {
 	in := readertest.Input{Name: "a.geojson", Text: []byte(`{"type":"Feature","geometry":"""geometry":0`)}

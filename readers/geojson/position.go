@@ -46,7 +46,7 @@ func (s *scanner) failCoordinates(p int, want string) int {
 	return -1
 }
 
-// arrays reads an array at p whose elements do reads.
+// arrays reads an array at p; do reads each element.
 func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
 	p++
 	if isBlank(s.At(p)) {
@@ -116,9 +116,9 @@ func (s *scanner) ring(p int) int {
 	return p
 }
 
-// positions reads an array of positions: nearly all bytes of most files. Plain ones are read in a
-// row where the processor can, two numbers with at most one blank at each place are read here,
-// anything else by position.
+// positions reads an array of positions, nearly all bytes of most files. Plain positions are read
+// in bulk if the processor can. Two numbers with at most one blank at each place are read here,
+// others by position.
 func (s *scanner) positions(p int) int {
 	p++
 	if isBlank(s.At(p)) {
@@ -152,7 +152,7 @@ func (s *scanner) positions(p int) int {
 	}
 }
 
-// pair reads a position of two numbers, or passes it to position.
+// pair reads a position of two numbers, or calls position.
 func (s *scanner) pair(p int) int {
 	start := p
 	if s.At(p) != '[' {
@@ -185,8 +185,8 @@ func (s *scanner) pair(p int) int {
 	return end + 1
 }
 
-// position reads any position: two ordinates, a third, which is z, and more, which RFC 7946 lets us
-// ignore.
+// position reads any position: two ordinates, a third, which is z, and further ones, which RFC 7946
+// allows to ignore.
 func (s *scanner) position(p int) int {
 	if s.At(p) != '[' {
 		return s.failCoordinates(p, `"[" of a position`)

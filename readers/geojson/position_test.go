@@ -60,7 +60,7 @@ func randomLines(r *rand.Rand, lines, perLine int) (text []byte, ordinates []str
 			text = append(text, ',')
 		}
 		text = append(text, `{"type":"Feature","properties":null,"geometry":{"type":"LineString","coordinates":[`...)
-		style := r.IntN(4) // of most numbers of this line: digits before and behind the point
+		style := r.IntN(4) // of most numbers of this line: digits before and after the point
 		before, behind := 1+r.IntN(9), r.IntN(16)
 		for i := range perLine {
 			x, y := randomDecimal(r, style, before, behind), randomDecimal(r, style, before, behind)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestValuesThatNobodyAskedForAreChecked puts values, malformed ones and good ones, in a property
-// and in an id that nobody asks for.
+// and in an id that is not requested.
 func TestValuesThatNobodyAskedForAreChecked(t *testing.T) {
 	digits := fmt.Sprintf("%0310d", 7)[1:]
 	for _, value := range []string{

@@ -10,20 +10,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
-// This file reads values that have one obvious reading, under on_error: repair: their text is
-// written anew as JSON, and that is read. What cannot be written so, or cannot be read then, is
-// left to be null.
+// This file reads values that have one obvious reading, under on_error: repair. Their text is
+// rewritten as JSON, which is then read. Values for which that fails become null.
 
 var nan = math.Float64frombits(0x7ff8000000000000) // the one that every table has
 
-// numberNames are what writers of other languages have for numbers that JSON does not have:
-// Python's json first.
+// numberNames are spellings, in several languages, of numbers that JSON does not have: Python's
+// json first.
 var numberNames = map[string]float64{
 	"nan": nan, "-nan": nan, "infinity": math.Inf(1), "+infinity": math.Inf(1), "-infinity": math.Inf(-1),
 	"inf": math.Inf(1), "+inf": math.Inf(1), "-inf": math.Inf(-1),
 }
 
-// repairValue reads the malformed value of a property at p, or gives -1 and leaves the fault.
+// repairValue reads the malformed value of a property at p, or returns -1 and keeps the fault.
 func (s *scanner) repairValue(c *rows.Column, p, open int) int {
 	why := s.fault
 	end := s.looseSkip(p)
@@ -89,7 +88,7 @@ func (s *scanner) repairList(c *rows.Column, p int) bool {
 	return true
 }
 
-// repairGeometry reads the malformed geometry from p to end, up to but without its end.
+// repairGeometry reads the malformed geometry from p to end, without its end.
 func (s *scanner) repairGeometry(p, end, open int) (k geoarrow.Kind) {
 	written, _, ok := rewrite(s.Text(p, end), true)
 	if ok && s.in(written, func() bool {
@@ -101,16 +100,16 @@ func (s *scanner) repairGeometry(p, end, open int) (k geoarrow.Kind) {
 	return geoarrow.NoKind
 }
 
-// in calls f while the window shows another text.
+// in calls f with the window on another text.
 func (s *scanner) in(text []byte, f func() bool) bool {
 	saved := s.Window
-	s.Window = window.Of(append(text, ' ')) // behind a number something stands
+	s.Window = window.Of(append(text, ' ')) // text follows the number
 	ok := f()
 	s.Window = saved
 	return ok
 }
 
-// foldKind is the kind of a geometry by its name in any case, and the name.
+// foldKind returns the kind of a geometry by its name in any case, and the name.
 func foldKind(name string) (geoarrow.Kind, string) {
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {
 		if strings.EqualFold(name, k.String()) {

@@ -6,28 +6,28 @@ import (
 	"unicode/utf8"
 )
 
-// rewriter writes a value whose tokens are not all JSON as one that is:
+// rewriter rewrites a value whose tokens are not all JSON as JSON:
 //
 //	True, NULL                        in lower case
 //	+1  01  .5  1.                    1  1  0.5  1.0
-//	NaN, Infinity in a list or object null; in a geometry there is no reading
+//	NaN, Infinity in a list or object null; not in a geometry
 //	control characters in a text      escaped
 //	[1, 2,]                           without the last comma
 //	"type": "POINT" of a geometry     in the standard's case
 //	"1.5" in an array of a geometry   1.5
 //
-// Quotes and brackets are those of a value that looseSkip passed.
+// Quotes and brackets are those of a value that looseSkip accepted.
 type rewriter struct {
 	src      []byte
 	at       int
 	dst      []byte
 	open     []byte // brackets
-	key      string // the last one of the object at hand
+	key      string // the last one of the current object
 	geometry bool
-	done     string // what was done, of the last token that was no JSON
+	done     string // how the last token that was not JSON was rewritten
 }
 
-// rewrite gives the JSON, and what it reads differently. ok is false where a token has no obvious
+// rewrite returns the JSON, and a description of the change. ok is false if a token has no obvious
 // reading.
 func rewrite(src []byte, geometry bool) (written []byte, done string, ok bool) {
 	r := rewriter{src: src, geometry: geometry, dst: make([]byte, 0, len(src))}
@@ -61,7 +61,7 @@ func (r *rewriter) token() bool {
 	return true
 }
 
-// word writes a number, a literal, or what stands in the place of one.
+// word writes a number, a literal, or a token in the place of one.
 func (r *rewriter) word() bool {
 	end := r.at
 	for end < len(r.src) && !isDelimiter(r.src[end]) {
@@ -87,7 +87,7 @@ func (r *rewriter) word() bool {
 	return ok
 }
 
-// plainNumber writes a number as JSON has it.
+// plainNumber writes a number in JSON's syntax.
 func plainNumber(text string) (string, bool) {
 	sign, rest := "", text
 	switch {

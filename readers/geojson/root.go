@@ -8,7 +8,7 @@ import (
 
 const collectionRule = "RFC 7946 section 3.3"
 
-// root is what the first object of the file said so far.
+// root is what was read of the first object of the file so far.
 type root struct {
 	start    int64  // its offset
 	kind     string // of its type member
@@ -16,11 +16,11 @@ type root struct {
 	features bool   // the member was there
 }
 
-// isRow reports a type whose object is a row, and not a collection of rows.
+// isRow reports whether an object of a type is a row, and not a collection of rows.
 func isRow(kind string) bool { return kind == "Feature" || kindOfName([]byte(kind)) != geoarrow.NoKind }
 
 // rootObject reads the first object of the file. A FeatureCollection may be of any size, so its
-// features are read as they come, even before its type is known; a Feature or a geometry is a row,
+// features are read as they come, even before its type is known. A Feature or a geometry is a row,
 // and the first value of a sequence if more follow.
 func (s *scanner) rootObject(p int) bool {
 	r := root{start: s.Base + int64(p), typeOff: -1}
@@ -51,8 +51,8 @@ func (s *scanner) rootObject(p int) bool {
 	}
 }
 
-// rootComma passes the comma before all members but the first, and gives the index of the next key
-// or of the closing bracket.
+// rootComma skips the comma before every member except the first, and returns the index of the next
+// key or of the closing bracket.
 func (s *scanner) rootComma(p int, first bool) int {
 	if p = s.blank(p); p < 0 || first || s.At(p) == '}' {
 		return p
@@ -106,7 +106,7 @@ func (s *scanner) rootFeatures(r *root, p int) int {
 	end := s.array(p + 1)
 	if end < 0 && (s.err == nil || s.faulty) && r.typeOff >= 0 && r.kind != "FeatureCollection" {
 		s.err = nil
-		return s.failType(r.typeOff) // it stands before what is wrong with a feature
+		return s.failType(r.typeOff) // it comes before the fault of a feature
 	}
 	return end
 }
@@ -127,7 +127,7 @@ func (s *scanner) rootEnd(r *root, p int) bool {
 	return s.onlyBlanks(p+1, "the FeatureCollection")
 }
 
-// failType says that the type member's value at off is not one of the root's.
+// failType sets the fault: the type member's value at off is not a type of a root.
 func (s *scanner) failType(off int64) int {
 	p := s.MoveTo(off)
 	if p < 0 {

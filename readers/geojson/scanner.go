@@ -13,59 +13,59 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser. Its methods read one thing of the grammar at an index of
-// the window and give the index behind it, or -1: then fault, or err, says why.
+// scanner is one run of the CPU parser. Its methods read one element of the grammar at an index of
+// the window and return the index after it, or -1 with fault or err set.
 type scanner struct {
 	window.Window
 	limits readers.Limits
 	state
-	sequence   bool // the file's name promises a sequence
+	sequence   bool // the file's name is that of a sequence
 	inside     bool // a span of rows is read again
 	skipErrors bool
 	nulls      bool // on_error: null or repair
 	repairs    bool // on_error: repair
-	plainRuns  bool // package positions may be called
+	plainRuns  bool // package positions may be used
 	emit       func(readers.Chunk) error
 
 	fault    fault
-	err      error // of the window, of emit or of a chunk: no fault of the text, unless faulty
-	faulty   bool  // err is that of a fault that another scanner found
+	err      error // of the window, of emit or of a chunk: not a fault of the text, unless faulty
+	faulty   bool  // err is from a fault that another scanner found
 	stack    []byte
 	name     []byte // the last key with escapes
 	typeText []byte // the last type with escapes
-	loosened int    // the first token that looseSkip passed and that is no JSON, or -1
+	loosened int    // the first token skipped by looseSkip that is not JSON, or -1
 
 	sink  *sink
-	probe *sink // where features are tried, unless on_error is fail
+	probe *sink // tries features first, unless on_error is fail
 	chunk readers.Span
 	sum   readers.Summary
 
 	onlyCRS bool       // the CRS is known: no other may follow
-	stop    int64      // no row that begins here or behind is read
-	stopped bool       // because of that the last reading ended
-	next    int64      // offset behind the last chunk: of the next row, or of what ends the rows
-	rest    func() int // reads on with several workers when this scanner stopped
+	stop    int64      // rows that begin here or later are not read
+	stopped bool       // the last reading ended because of stop
+	next    int64      // offset after the last chunk: of the next row, or of what ends the rows
+	rest    func() int // continues with several workers after this scanner stopped
 
-	counted      bool  // a row was read that is not one of those left out
+	counted      bool  // a row was read and not skipped
 	inRow        bool  // a fault is one of a feature
 	feature      int64 // its number in the file
-	first        int64 // offset of the first one of the chunk, be it left out or not
+	first        int64 // offset of the chunk's first row, even if it was skipped
 	firstFeature int64 // and its number
 	rowOffset    int64 // and its first byte
 	lastKind     geoarrow.Kind
-	gaps         [gapNone]gaps // what stood between values in the last features
+	gaps         [gapNone]gaps // bytes between values in the last features
 
-	passes   bool           // the feature at hand gives a name twice
-	replaced map[int64]bool // and these are the values that don't count
+	passes   bool           // the current feature has a name twice
+	replaced map[int64]bool // the values of these that don't count
 }
 
-// state is what a span must know of the text before it.
+// state is what a span needs to know of the text before it.
 type state struct {
 	inSequence bool // values one after the other; else an array of Features
 	brackets   int  // around the features
 }
 
-// pack gives the state as a Span carries it.
+// pack returns the state in the form of a Span's.
 func (t state) pack() uint64 {
 	v := uint64(t.brackets) << 1
 	if t.inSequence {
@@ -76,7 +76,7 @@ func (t state) pack() uint64 {
 
 func unpackState(v uint64) state { return state{inSequence: v&1 != 0, brackets: int(v >> 1)} }
 
-// scanner makes one that has read nothing.
+// scanner returns a new scanner.
 func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{
 		limits: req.Limits.WithDefaults(), sink: newSink(c.layout.Columns), lastKind: geoarrow.Point,
@@ -90,13 +90,13 @@ func (c parser) scanner(req readers.Request) *scanner {
 	if s.skipErrors || s.nulls {
 		s.probe = newSink(c.layout.Columns)
 	}
-	if !req.Span.Inside { // else the rows are known to have no column too many
+	if !req.Span.Inside { // otherwise the rows are known to have few enough columns
 		s.bound()
 	}
 	return s
 }
 
-// bound bounds the columns of the rows that the scanner reads first.
+// bound limits the columns of the first rows.
 func (s *scanner) bound() {
 	s.sink.MaxColumns = s.limits.MaxColumns
 	s.sink.Follow(readers.NewColumnSet(s.limits))
@@ -105,7 +105,7 @@ func (s *scanner) bound() {
 	}
 }
 
-// open has the scanner read from an offset on, where row number row begins.
+// open moves the scanner to an offset, where row number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
 	s.feature, s.chunk, s.fault, s.err, s.stopped = row, readers.Span{Row: row}, fault{}, nil, false
 	if !s.Window.Open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
@@ -114,7 +114,7 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
+// refill reads more of the file after index p, which becomes index 0. It returns -1 with err set if
 // it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
@@ -124,7 +124,7 @@ func (s *scanner) refill(p int) int {
 	return 0
 }
 
-// blank passes blanks, and the record separators of a sequence, over any number of windows.
+// blank skips blanks, and the record separators of a sequence, over any number of windows.
 func (s *scanner) blank(p int) int {
 	for {
 		p = s.space(p)
@@ -144,7 +144,7 @@ func (s *scanner) blank(p int) int {
 	}
 }
 
-// unit reads something with do until the window holds all of it.
+// unit calls do until the window holds all that it reads.
 func (s *scanner) unit(p int, do func(p int) int) int {
 	for {
 		end := do(p)
@@ -166,7 +166,7 @@ func (s *scanner) unit(p int, do func(p int) int) int {
 	}
 }
 
-// textAt is the decoded text of the string value from p to end, nil for any other value. It is
+// textAt returns the decoded text of the string value from p to end, nil for any other value. It is
 // valid until the next one.
 func (s *scanner) textAt(p, end int) []byte {
 	if s.At(p) != '"' {
@@ -184,7 +184,7 @@ func (s *scanner) textAt(p, end int) []byte {
 func (s *scanner) row(p int) int {
 	s.inRow = true
 	crs := s.sum.CRS
-	first := s.lastKind == geoarrow.Point // no row before shows in this one's error
+	first := s.lastKind == geoarrow.Point // this row's error must not depend on earlier rows
 	for {
 		s.rowOffset = s.Base + int64(p)
 		repeats := len(s.sink.repeats)
@@ -206,18 +206,18 @@ func (s *scanner) row(p int) int {
 			return -1
 		}
 		if s.cut() {
-			s.sink.repeats = s.sink.repeats[:repeats] // what replaces what shows once the window holds the row
+			s.sink.repeats = s.sink.repeats[:repeats] // repeated names are known once the window holds the row
 			s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.Window.End, s.stop)-s.chunk.From, s.limits.BatchRows)
 			if p = s.refill(p); p < 0 {
 				return -1
 			}
 			continue
 		}
-		if !first { // the error is that of a file in which this row comes first
+		if !first { // the error is that of a file with this row as its first
 			first, s.lastKind = true, geoarrow.Point
 			continue
 		}
-		if !s.passes { // what is malformed may be a value that does not count
+		if !s.passes { // the malformed value may be one that does not count
 			if p = s.whole(p); p < 0 {
 				return -1
 			}
@@ -238,7 +238,7 @@ func (s *scanner) row(p int) int {
 	}
 }
 
-// commit ends the row at hand, and gives the index behind it.
+// commit ends the current row, and returns the index after it.
 func (s *scanner) commit(end int) int {
 	if s.sink.Rows == 0 {
 		s.chunk.From = s.rowOffset
@@ -250,8 +250,8 @@ func (s *scanner) commit(end int) int {
 	return end
 }
 
-// tooLong refuses a text at p that is longer than --max-feature-bytes, wherever windows end: of one
-// that ends at end, or that has a fault if end < 0.
+// tooLong refuses a row at p that is longer than --max-feature-bytes, wherever windows end. The row
+// ends at end, or has a fault if end < 0.
 func (s *scanner) tooLong(p, end int) bool {
 	if end < 0 {
 		end = min(s.fault.pos, s.N)
@@ -263,8 +263,8 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// whole brings all of the row at p into the window, as far as its JSON is well-formed, and gives
-// its index there. The fault stays what it is.
+// whole reads all of the row at p, up to malformed JSON, into the window, and returns its index
+// there. It keeps the fault.
 func (s *scanner) whole(p int) int {
 	why, row, at := s.fault, s.Base+int64(p), s.Base+int64(s.fault.pos)
 	s.unit(p, func(p int) int { return s.skip(p, s.brackets) })
@@ -276,9 +276,9 @@ func (s *scanner) whole(p int) int {
 	return int(row - s.Base)
 }
 
-// try reads the row at p, or leaves no trace of it. Under on_error: skip, and where a chunk has a
-// row that is to be read leniently, it reads it twice: a malformed one must leave none in the types
-// of columns either.
+// try reads the row at p completely or not at all. Under on_error: skip, and in a chunk with a row
+// that is read leniently, it reads the row twice, since a malformed row must not affect the types
+// of columns.
 func (s *scanner) try(p int) int {
 	if s.skipErrors || s.sink.careful {
 		real := s.sink
@@ -304,8 +304,8 @@ func (s *scanner) parse(p int) int {
 	return s.readFeature(p)
 }
 
-// skipRow passes a malformed row: to its end if its JSON at least is well-formed, else in a
-// sequence to the end of its first line.
+// skipRow skips a malformed row: to its end if its JSON is well-formed, otherwise, in a sequence,
+// to the end of its first line.
 func (s *scanner) skipRow(p int) int {
 	why := s.fault
 	off, at := s.Base+int64(p), s.Base+int64(why.pos)
@@ -333,7 +333,7 @@ func (s *scanner) skipRow(p int) int {
 	return end
 }
 
-// lineEnd finds the next line feed or record separator from p on, or the end of the file.
+// lineEnd finds the next line feed or record separator at or after p, or the end of the file.
 func (s *scanner) lineEnd(p int) int {
 	for {
 		for ; p < s.N; p++ {
@@ -350,8 +350,7 @@ func (s *scanner) lineEnd(p int) int {
 	}
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at p, or before what looks like
-// one.
+// chunkEnds reports whether the current chunk ends before the row, or apparent row, at p.
 func (s *scanner) chunkEnds(p int) bool {
 	at := s.Base + int64(p)
 	if s.sink.Full(&s.limits) {
@@ -361,13 +360,13 @@ func (s *scanner) chunkEnds(p int) bool {
 		at-s.chunk.From >= s.limits.BatchBytes)
 }
 
-// pastStop reports whether the row at p is for others to read. Who leads hands over behind a row,
-// which tells what the others must know.
+// pastStop reports whether other workers read the row at p. The head scanner hands over only after
+// a row, which has what the others need to know.
 func (s *scanner) pastStop(p int) bool {
 	return s.Base+int64(p) >= s.stop && (s.rest == nil || s.counted)
 }
 
-// stops says whether nothing behind p is to be read; p is where a row begins.
+// stops reports whether reading ends at p, where a row begins.
 func (s *scanner) stops(p int) bool {
 	s.stopped = s.pastStop(p)
 	return s.stopped
@@ -380,8 +379,8 @@ func (s *scanner) begin(p int) {
 	}
 }
 
-// end finishes the chunk whose last row ended before p. If its rows showed that some of them must
-// be read another way, it goes back: again is true, and the index is that of its first row.
+// end finishes the chunk whose last row ended before p. If some of its rows must be read another
+// way, it goes back: again is true, and the index is that of its first row.
 func (s *scanner) end(p int) (next int, again bool) {
 	if again, next := s.again(); again {
 		return next, true
@@ -402,7 +401,7 @@ func (s *scanner) again() (bool, int) {
 	k := s.sink
 	repeats := slices.Clone(k.repeats)
 	var text []geoarrow.ColumnID
-	if len(repeats) == 0 && !k.restart { // else a value that does not count may be what asked for text
+	if len(repeats) == 0 && !k.restart { // otherwise a value that does not count may have made it text
 		text = k.NeedText()
 	}
 	if len(repeats)+len(text) == 0 && !k.restart {

@@ -73,7 +73,7 @@ func TestSequence(t *testing.T) {
 	})
 }
 
-// TestSequenceBlanks has roots that stand far apart: the newline between them may be anywhere.
+// TestSequenceBlanks has roots that are far apart: the newline between them may be anywhere.
 func TestSequenceBlanks(t *testing.T) {
 	blank := strings.Repeat(" ", 1<<20+100)
 	table, err := readertest.Check(t, geojson.Format(), readertest.Input{

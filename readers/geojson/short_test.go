@@ -11,7 +11,7 @@ import (
 )
 
 // TestShortTexts has texts of 0 to 40 bytes, which are copied 16 bytes at once if they are short:
-// each keeps its own bytes, and what stands behind them in the file shows nowhere.
+// each keeps its own bytes, and what follows them in the file shows nowhere.
 func TestShortTexts(t *testing.T) {
 	var rows []string
 	want := ""

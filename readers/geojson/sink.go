@@ -8,22 +8,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the rows of the chunk at hand, with what GeoJSON must know of them next to their
-// values.
+// sink holds the rows of the current chunk, and GeoJSON's state in addition to their values.
 type sink struct {
 	rows.Sink
 	columns []*column // by their Index
 	id      *rows.Column
-	start   prediction // what stands before the first property
+	start   prediction // bytes before the first property
 
-	repeats []int64        // offsets of features that give a name twice, found in this pass
-	known   map[int64]bool // the same, of the passes before
+	repeats []int64        // offsets of features that have a name twice, found in this pass
+	known   map[int64]bool // the same, from earlier passes
 
-	restart bool // a row is malformed, and null in places: the chunk is read again, carefully
-	careful bool // the probe reads each row first, so that a malformed one leaves nothing in the types of columns
+	restart bool // a malformed row has nulls: the chunk is read again with the probe
+	careful bool // the probe reads each row first, so that a malformed one does not affect the types of columns
 
-	foreign []string         // names of the row at hand
-	members map[string]int64 // foreign members of the rows before, by name
+	foreign []string         // names of the current row
+	members map[string]int64 // foreign members of earlier rows, by name
 }
 
 func newSink(columns readers.Projection) *sink {
@@ -38,7 +37,7 @@ func newSink(columns readers.Projection) *sink {
 	return k
 }
 
-// Reset forgets the rows of the chunk, not what is known of it.
+// Reset drops the rows of the chunk, not what is known about it.
 func (k *sink) Reset() {
 	for _, c := range k.Order {
 		k.columns[c.Index].after = prediction{}
@@ -50,12 +49,12 @@ func (k *sink) Reset() {
 	k.foreign = k.foreign[:0]
 }
 
-// property finds or makes the column of a property, and puts it in order.
+// property finds or makes the column of a property, and moves it to its place in order.
 func (k *sink) property(name []byte) *column {
 	return k.columns[k.Column(geoarrow.RoleAttribute, name).Index]
 }
 
-// Commit ends the row at hand, which began at an offset.
+// Commit ends the current row, which began at an offset.
 func (k *sink) Commit(at int64) {
 	k.Sink.Commit(at)
 	for _, name := range k.foreign {
@@ -64,7 +63,7 @@ func (k *sink) Commit(at int64) {
 	k.foreign = k.foreign[:0]
 }
 
-// Rollback forgets the row at hand.
+// Rollback forgets the current row.
 func (k *sink) Rollback() {
 	k.Sink.Rollback()
 	k.foreign = k.foreign[:0]
@@ -81,26 +80,26 @@ func (k *sink) AddTo(sum *readers.Summary) {
 // column collects the values of one name.
 type column struct {
 	rows.Column
-	after prediction // what followed this column's value in the last feature
+	after prediction // bytes after this column's value in the last feature
 }
 
-// prediction is the bytes that stood between one value and the next one's, all of them: `,"name":
-// `. Where they stand again, the next value belongs to the same column, with nothing left to check.
+// prediction is the bytes between one value and the next: `,"name": `. If they occur again, the
+// next value belongs to the same column without further checks.
 type prediction struct {
 	next   *column
 	lo, hi uint64 // the first 16 bytes
 	loMask uint64
 	hiMask uint64
-	rest   string // the bytes behind
+	rest   string // the rest
 	n      int
 }
 
-// mostPredicted bounds the bytes that a prediction keeps.
-const mostPredicted = 256
+// maxPredicted bounds the bytes that a prediction keeps.
+const maxPredicted = 256
 
 func (q *prediction) learn(next *column, between []byte) {
 	*q = prediction{}
-	if len(between) > mostPredicted {
+	if len(between) > maxPredicted {
 		return
 	}
 	var b [16]byte

@@ -25,7 +25,7 @@ func read(t *testing.T, text string, limits readers.Limits) *readers.Table {
 	return table
 }
 
-// text0 is the value of the first attribute in row 0.
+// text0 returns the value of the first attribute in row 0.
 func text0(table *readers.Table) string {
 	c := table.Batches[0].Attributes[0]
 	return string(c.Values[:c.Offsets[1]])
@@ -36,7 +36,7 @@ func text0(table *readers.Table) string {
 func TestBackslashes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025} {
 		for _, before := range []int{0, 1, 7, 31} {
-			// An odd run escapes the quote behind it.
+			// An odd run escapes the quote after it.
 			text := strings.Repeat("x", before) + strings.Repeat(`\`, n)
 			want := strings.Repeat("x", before) + strings.Repeat(`\`, n/2)
 			if n%2 == 1 {
@@ -193,7 +193,7 @@ func TestWideObject(t *testing.T) {
 	}
 }
 
-// le is the bytes of int32 values.
+// le returns the bytes of int32 values.
 func le(values ...int) (b []byte) {
 	for _, v := range values {
 		b = append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))

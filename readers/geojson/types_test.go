@@ -289,7 +289,7 @@ func TestFeature(t *testing.T) {
 	})
 }
 
-// crs is a FeatureCollection without features that has a crs member.
+// crs returns a FeatureCollection without features that has a crs member.
 func crs(member string) string {
 	return `{"type":"FeatureCollection","crs":` + member + `,"features":[]}`
 }

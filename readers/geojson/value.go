@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// value reads the value of property c at p into the row at hand. open is the number of brackets
+// value reads the value of property c at p into the current row. open is the number of brackets
 // around it.
 func (s *scanner) value(c *rows.Column, p, open int) int {
 	row := s.sink.Rows
@@ -61,8 +61,7 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 	return end
 }
 
-// pass checks the value of a property that nobody asked for: it is malformed where value finds it
-// so.
+// pass checks the value of a property that is not requested, with the same errors as value.
 func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
 	switch first := s.At(p); first {
 	case 'n':
@@ -82,14 +81,14 @@ func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
 	return end
 }
 
-// mostPlain is how many digits a number has at most that is in the range of float64 whatever they
-// are.
-const mostPlain = 308
+// maxPlain is the largest number of digits with which every number is in the range of float64.
+const maxPlain = 308
 
-// passNumber checks a number. What has no exponent and few digits need not be converted for that.
+// passNumber checks a number. One without exponent and with few digits need not be converted for
+// that.
 func (s *scanner) passNumber(p int) int {
 	end := number.Skip(s.Q, p)
-	if end >= 0 && end < s.N && end-p <= mostPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 &&
+	if end >= 0 && end < s.N && end-p <= maxPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 &&
 		bytes.IndexByte(s.Text(p, end), 'E') < 0 {
 		return end
 	}
@@ -100,10 +99,10 @@ func (s *scanner) passNumber(p int) int {
 	return end
 }
 
-// repeated passes the value of a name that this feature gave before. The last one counts, so the
-// chunk is read again without the others.
+// repeated skips the value of a repeated name. The last one counts, so the chunk is read again
+// without the others.
 func (s *scanner) repeated(p, open int) int {
-	if !s.passes { // else the value itself is missing
+	if !s.passes { // otherwise the value itself is missing
 		s.sink.repeats = append(s.sink.repeats, s.rowOffset)
 	}
 	return s.skip(p, open)
@@ -128,8 +127,8 @@ func (s *scanner) textValue(c *rows.Column, p int) int {
 	return end + 1
 }
 
-// appendText appends the bytes from p to end. Most texts are short, and to copy 16 bytes whatever
-// their length is takes no guess at it.
+// appendText appends the bytes from p to end. Most texts are short, and copying 16 bytes whatever
+// their length avoids a mispredicted branch.
 func (s *scanner) appendText(text []byte, p, end int) []byte {
 	n := len(text)
 	if end-p > 16 || cap(text)-n < 16 {
@@ -182,7 +181,7 @@ func (s *scanner) failNumber(p, end int, v float64, want string) int {
 	return s.failRule(^end, "RFC 8259 section 6", "a digit, or the end of the number")
 }
 
-// beyond is the fault of a number that no float64 holds.
+// beyond returns the fault of a number beyond the range of float64.
 func (s *scanner) beyond(p int) int {
 	return s.wrong(p, "", "", "a number beyond the range of float64")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// workers parse one file. The head scanner began with the file: it parses the first rows, learns
-// from them what features look like, and parses what follows all rows.
+// workers parse one file. The head scanner parses the first rows, learns from them how features
+// begin, and parses the text after all rows.
 type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
@@ -21,11 +21,11 @@ type workers struct {
 	src    *source.File
 	req    readers.Request
 	head   *scanner
-	prefix []byte      // what features begin with; empty: too short to search for
+	prefix []byte      // first bytes of features; empty: too short to search for
 	seen   memberNames // properties of the rows so far, for the device
 }
 
-// newWorkers makes the head scanner hand over after the first rows.
+// newWorkers returns workers to which the head scanner hands over after the first rows.
 func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Request, head *scanner) *workers {
 	w := &workers{ctx: ctx, parser: c, src: src, req: req, head: head}
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
@@ -47,9 +47,9 @@ func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Req
 	return w
 }
 
-// headBytes is how many bytes of rows the head scanner reads before other workers start. With a
-// device all of them wait until it is known how features begin and which members most of them have,
-// so it is less.
+// headBytes returns how many bytes of rows the head scanner reads before other workers start. It is
+// less with a device, since all workers wait until it is known how features begin and which members
+// they usually have.
 func (w *workers) headBytes() int64 {
 	if w.Device != nil {
 		return min(w.Limits.PartBytes, parallel.HeadBytes/4)
@@ -83,8 +83,8 @@ func (w *workers) rest() int {
 	return p
 }
 
-// minPrefix is how many bytes features must have in common at their beginning, so that a search for
-// them finds features and little else.
+// minPrefix is how many bytes features must have in common at their beginning for a search to find
+// mostly features.
 const minPrefix = 8
 
 // prefix returns what the last features began with, or nil if that is too short.
@@ -107,7 +107,7 @@ func (s *scanner) prefix() []byte {
 type worker struct {
 	*workers
 	s      *scanner
-	limits readers.Limits // of rows that are known to be rows
+	limits readers.Limits // of verified rows
 	p      int            // index of the current row
 }
 
@@ -118,7 +118,7 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*si
 	return r
 }
 
-// Find goes to the first bytes between two offsets that look like a feature; in a sequence, a line
+// Find moves to the first bytes between two offsets that look like a feature; in a sequence, a line
 // must begin with them.
 func (r *worker) Find(sink *sink, from, stop int64) bool {
 	r.s.limits = r.limits.Guessed()
@@ -135,7 +135,7 @@ func (r *worker) Find(sink *sink, from, stop int64) bool {
 	return r.p >= 0
 }
 
-// Open goes to the row at an offset.
+// Open moves to the row at an offset.
 func (r *worker) Open(sink *sink, from, stop, row int64) bool {
 	r.s.limits = r.limits
 	return r.open(sink, from, stop, row)
@@ -213,7 +213,7 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 	}, true
 }
 
-// Err returns the reason of a failure, and tells the head scanner whether it is a fault of the
+// Err returns the reason for a failure, and tells the head scanner whether it is a fault of the
 // text.
 func (r *worker) Err() error {
 	r.head.faulty = r.s.err == nil

@@ -10,18 +10,18 @@ import (
 
 const arcRule = "OGC 07-036 section 10.4.7"
 
-// Arcs become lines as GDAL makes them: a position every stepDegrees, all steps of an arc alike,
-// with the positions that the file gives exactly as it gives them.
+// Arcs become lines as in GDAL: a position every stepDegrees, with equal steps in an arc. Positions
+// in the file are kept exactly.
 const (
 	stepDegrees = 4
 	stepAngle   = stepDegrees * math.Pi / 180
 )
 
-// mostComputed bounds how many positions of a feature are computed: a few bytes of an arc become up
-// to 90 positions.
-const mostComputed = 1 << 20
+// maxComputed bounds the computed positions of a feature: a few bytes of an arc become up to 90
+// positions.
+const maxComputed = 1 << 20
 
-// isArc reports the name of a segment that is made of arcs of circles.
+// isArc reports whether a name is that of a segment of circular arcs.
 func isArc(local []byte) bool {
 	switch string(local) {
 	case "Arc", "ArcString", "Circle", "ArcByCenterPoint", "CircleByCenterPoint":
@@ -30,12 +30,13 @@ func isArc(local []byte) bool {
 	return false
 }
 
-// isGeodesic reports the name of a segment that is read as a line through its positions.
+// isGeodesic reports whether a name is that of a segment that is read as a line through its
+// positions.
 func isGeodesic(local []byte) bool {
 	return string(local) == "Geodesic" || string(local) == "GeodesicString"
 }
 
-// arc reads a segment that is no line, whose start tag was read, as one, up to its end.
+// arc reads a curved segment, whose start tag was read, as a line, up to its end.
 func (s *scanner) arc(c frame) bool {
 	name := string(s.X.Local())
 	switch {
@@ -71,10 +72,10 @@ func (s *scanner) wrongArc(what string) bool {
 	return s.Wrong(s.X.At, fieldGeometry, arcRule, what)
 }
 
-// position is one of an arc. z is NaN where it has none.
+// position is a position of an arc. z is NaN if it has none.
 type position struct{ x, y, z float64 }
 
-// givenPositions are those that the file gives of an arc.
+// givenPositions are the positions of an arc in the file.
 type givenPositions struct{ x, y, z []float64 }
 
 func (g *givenPositions) at(i int) position {
@@ -85,7 +86,7 @@ func (g *givenPositions) at(i int) position {
 	return p
 }
 
-// takePositions takes the positions from first on away from the geometry at hand.
+// takePositions removes the positions from first on from the current geometry, and returns them.
 func (s *scanner) takePositions(first int) *givenPositions {
 	g, t := &s.sink.Geom, &s.given
 	t.x, t.y, t.z = append(t.x[:0], g.X[first:]...), append(t.y[:0], g.Y[first:]...), t.z[:0]
@@ -104,7 +105,7 @@ func (s *scanner) addPosition(p position) {
 	}
 }
 
-// circle is a circle on which angles are counted from the x axis on, counter-clockwise.
+// circle is a circle with angles counter-clockwise from the x axis.
 type circle struct{ x, y, radius float64 }
 
 func (c circle) angle(p position) float64 { return math.Atan2(p.y-c.y, p.x-c.x) }
@@ -114,9 +115,9 @@ func (c circle) at(angle float64) (x, y float64) {
 	return c.x + float64(c.radius*cos), c.y + float64(c.radius*sin) // not fused: the same on every processor
 }
 
-// circleThrough is the circle through three positions, and the angles at which it meets them, one
-// after the other. Positions in a line have none. If the first one is the last one, too, the circle
-// is the whole one, whose diameter leads to the second.
+// circleThrough returns the circle through three positions, and their angles on it, in order.
+// Collinear positions have none. If the first one equals the last one, it is the full circle with
+// the second one opposite.
 func circleThrough(a, b, c position) (o circle, at [3]float64, ok bool) {
 	if a.x == c.x && a.y == c.y {
 		o = circle{(a.x + b.x) / 2, (a.y + b.y) / 2, math.Hypot(a.x-b.x, a.y-b.y) / 2}
@@ -144,7 +145,7 @@ func circleThrough(a, b, c position) (o circle, at [3]float64, ok bool) {
 	return o, at, !math.IsInf(o.radius, 0) && !math.IsNaN(o.radius)
 }
 
-// through adds an arc behind its first position: through b to c.
+// through adds an arc after its first position: through b to c.
 func (s *scanner) through(a, b, c position) bool {
 	if o, at, ok := circleThrough(a, b, c); ok {
 		if !s.between(o, at[0], at[1], a.z, b.z) {
@@ -185,12 +186,12 @@ func (s *scanner) closeCircle(a, b, c position) bool {
 	return true
 }
 
-// between adds the positions of a circle between two angles, without those at either end. z goes
-// evenly from one end to the other.
+// between adds the positions of a circle between two angles, without those at either end. z is
+// interpolated linearly.
 func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	n := int(math.Abs(to-from)/stepAngle + 0.5)
-	if s.row.computed += n; s.row.computed > mostComputed {
-		return s.wrongArc("arcs of more than " + strconv.Itoa(mostComputed) + " computed positions in a feature")
+	if s.row.computed += n; s.row.computed > maxComputed {
+		return s.wrongArc("arcs of more than " + strconv.Itoa(maxComputed) + " computed positions in a feature")
 	}
 	for i := 1; i < n; i++ {
 		part := float64(i) / float64(n)
@@ -200,13 +201,13 @@ func (s *scanner) between(o circle, from, to, z0, z1 float64) bool {
 	return true
 }
 
-// centeredArc is what an arc or a circle around a position says of itself. Angles are counted from
-// the first axis of the system towards the second, in radians.
+// centeredArc has the parameters of an arc or a circle around a position. Angles are in radians,
+// from the first axis of the system towards the second.
 type centeredArc struct {
 	radius   float64
 	unit     string // of the radius, as written
 	from, to float64
-	has      uint8 // bits of what was there: radius, startAngle, endAngle
+	has      uint8 // bits of the elements that were present: radius, startAngle, endAngle
 }
 
 const (
@@ -251,7 +252,7 @@ func (s *scanner) aroundCenter(c frame, whole bool) bool {
 	}
 }
 
-// measure reads the number of the element whose start tag was read, up to its end.
+// measure reads the number in the element whose start tag was read, up to its end.
 func (s *scanner) measure() (v float64, ok bool) {
 	text, ok := s.flat()
 	if !ok {
@@ -265,7 +266,7 @@ func (s *scanner) measure() (v float64, ok bool) {
 	return v, s.closes()
 }
 
-// angle is measure of an angle, which is in degrees unless it says radians.
+// angle is measure for an angle, which is in degrees unless its unit is radians.
 func (s *scanner) angle() (v float64, ok bool) {
 	unit, _ := s.X.Attr("uom")
 	radians := string(unit) == "rad" || string(unit) == "radian" || string(unit) == "urn:ogc:def:uom:EPSG::9101"

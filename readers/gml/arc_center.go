@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// metres are the lengths of units of a radius, by what uom calls them.
+// metres are the lengths of units of a radius, by their names in uom.
 var metres = map[string]float64{
 	"m": 1, "metre": 1, "meter": 1, "metres": 1, "meters": 1, "urn:ogc:def:uom:epsg::9001": 1,
 	"urn:ogc:def:uom:ucum::m": 1,
@@ -16,15 +16,15 @@ var metres = map[string]float64{
 	"ft": 0.3048, "[ft_i]": 0.3048, "urn:ogc:def:uom:epsg::9002": 0.3048,
 }
 
-// earthRadius is that of the sphere on which a minute of arc is a nautical mile, as GDAL has it for
-// such circles.
+// earthRadius is the radius of the sphere on which a minute of arc is a nautical mile, which GDAL
+// uses for such circles.
 const earthRadius = 1852 * 60 * 180 / math.Pi
 
-// nearShare is by how much of its radius a computed end of an arc may miss the position where the
-// line goes on.
+// nearShare is the share of the radius by which a computed end of an arc may miss the position
+// where the line continues.
 const nearShare = 1.0 / 500
 
-// addAround puts an arc in place of its center, which is the position first.
+// addAround replaces the center of an arc, which is the position first, by the arc.
 func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool {
 	n := len(s.sink.Geom.X) - first
 	switch {
@@ -44,8 +44,8 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 	at, radius := s.placer(c, center, e)
 	s.ends = curveEnds{radius * nearShare, radius * nearShare}
 	steps := max(1, int(math.Abs(e.to-e.from)/stepAngle+0.5))
-	if s.row.computed += steps; s.row.computed > mostComputed {
-		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", mostComputed))
+	if s.row.computed += steps; s.row.computed > maxComputed {
+		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", maxComputed))
 	}
 	start := position{z: center.z}
 	for i := range steps + 1 {
@@ -62,8 +62,8 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 	return true
 }
 
-// placer gives positions around a center by their angle, and the radius in the units of the system.
-// In a geographic system a radius in units of length is one on the sphere.
+// placer returns positions around a center by their angle, and the radius in the units of the
+// system. In a geographic system a radius in units of length is one on the sphere.
 func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64),
 	radius float64,
 ) {
@@ -84,8 +84,8 @@ func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle
 	}, radius
 }
 
-// onSphere gives longitudes and latitudes in degrees at a distance from a center, which is one on a
-// sphere of radius 1.
+// onSphere returns longitudes and latitudes in degrees at a distance from a center, on a sphere of
+// radius 1.
 func onSphere(center position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
 	lat, lon := center.y*math.Pi/180, center.x*math.Pi/180
 	sinLat, cosLat := math.Sincos(lat)
@@ -101,8 +101,8 @@ func onSphere(center position, distance float64, northFirst bool) func(angle flo
 	}
 }
 
-// curveEnds says how near the ends of the curve that was read last must be to those next to them:
-// 0, the same, where the file gives them.
+// curveEnds has the distances within which the ends of the last curve must meet adjacent ones: 0
+// for positions in the file.
 type curveEnds struct{ start, end float64 }
 
 // near reports whether two neighbouring positions are within a distance.

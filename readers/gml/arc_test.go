@@ -12,7 +12,7 @@ import (
 
 var linear = readCase{options: map[string]any{"linearize": true}}
 
-// segments is a collection with a Curve of such segments.
+// segments returns a collection with a Curve of such segments.
 func segments(s ...string) string {
 	return geom("<Curve><segments>" + strings.Join(s, "") + "</segments></Curve>")
 }
@@ -55,7 +55,7 @@ func TestArcsAreNamed(t *testing.T) {
 }
 
 // TestArcs looks at the positions of arcs: how many there are, that those of the file are exact,
-// and where the others lie.
+// and where the others are.
 func TestArcs(t *testing.T) {
 	const half = "<Arc><posList>0 0 1 1 2 0</posList></Arc>"
 	cases := []struct {

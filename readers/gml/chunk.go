@@ -6,17 +6,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// state is what a span must know of the text before it.
+// state is what a span needs to know of the text before it.
 type state struct {
 	encoding xmltext.Encoding
-	swapped  bool  // boundedBy of the root says that the first axis is north
-	size     uint8 // and how many ordinates a position of a list has; 0: it is not known
-	wraps    bool  // the root is no collection
+	swapped  bool  // by the root's boundedBy the first axis is north
+	size     uint8 // and the number of ordinates of a list's position; 0: unknown
+	wraps    bool  // the root is not a collection
 	fme      bool  // the file is FME's
 	named    bool  // boundedBy of the root names a system
 }
 
-// Where pack puts the state, from the lowest bit on.
+// Places of the state's parts in a packed word, from the lowest bit.
 const (
 	encodingBits = 8
 	sizeBits     = 8
@@ -26,7 +26,7 @@ const (
 	namedBit     = fmeBit << 1
 )
 
-// pack gives the state as a Span carries it.
+// pack returns the state in the form of a Span's.
 func (t state) pack() uint64 {
 	v := uint64(t.size)<<encodingBits | uint64(t.encoding)
 	if t.swapped {
@@ -51,7 +51,7 @@ func unpackState(v uint64) state {
 	}
 }
 
-// pack is the state of the rows that are read.
+// pack returns the state of the rows that are read.
 func (s *scanner) pack() uint64 {
 	return state{
 		encoding: s.X.Encoding, swapped: s.frame.system.swapped, size: uint8(s.frame.listSize()),
@@ -59,7 +59,7 @@ func (s *scanner) pack() uint64 {
 	}.pack()
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at offset off.
+// chunkEnds reports whether the current chunk ends before the row at offset off.
 func (s *scanner) chunkEnds(off int64) bool {
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)
@@ -76,8 +76,8 @@ func (s *scanner) begin(off int64) {
 	}
 }
 
-// end finishes the chunk whose last row ended before offset off. If its rows showed that a column
-// must be read as text, it goes back, and again is true.
+// end finishes the chunk whose last row ended before offset off. If a column must be read again as
+// text, it goes back, and again is true.
 func (s *scanner) end(off int64) (again, ok bool) {
 	if text := s.sink.NeedText(); len(text) > 0 {
 		s.sink.Text = append(s.sink.Text, text...)

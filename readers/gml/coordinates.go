@@ -9,11 +9,11 @@ import (
 
 const coordinatesRule = "OGC 02-069 section 4.3.1"
 
-// separators are what stands between the numbers of coordinates.
+// separators are the separators of a coordinates element.
 type separators struct {
 	decimal byte // point of a number
 	cs      byte // between the ordinates of a tuple
-	ts      byte // between tuples; any blank is as good as the blank
+	ts      byte // between tuples; a blank stands for any blank
 }
 
 // tuples reads the text of a coordinates element, whose start tag was read, up to its end.
@@ -63,8 +63,8 @@ func (s *scanner) tuples() bool {
 	return s.closes()
 }
 
-// tuple reads the tuple at p of a text, and gives the index of the next one. bad is what is
-// expected at end where it is malformed.
+// tuple reads the tuple at p of a text, and returns the index of the next one. bad is what was
+// expected at end if it is malformed.
 func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad string) {
 	for i, spaced := 0, -1; ; i++ {
 		v, after := number.Float(text.q, p)
@@ -99,11 +99,11 @@ func (s *scanner) tuple(text plainText, p int, sep separators) (end int, bad str
 	}
 }
 
-// ends reports a byte that may stand behind a number.
+// ends reports whether a byte may follow a number.
 func (sep separators) ends(c byte) bool { return isBlank(c) || c == sep.cs || c == sep.ts }
 
-// foreign reads an ordinate at p that is not as package number has it: a decimal comma, a plus. It
-// gives the index behind it, or a complement as ordinate does.
+// foreign reads an ordinate at p that package number does not accept: with a decimal comma or a
+// plus. It gives the index after it, or a complement as ordinate does.
 func (s *scanner) foreign(t plainText, p int, sep separators) (v float64, end int) {
 	last := p
 	for last < t.n && !sep.ends(byteAt(t.q, last)) {
@@ -116,7 +116,7 @@ func (s *scanner) foreign(t plainText, p int, sep separators) (v float64, end in
 	return v, last
 }
 
-// decimal reads a whole text as an ordinate. why is as of double.
+// decimal reads a whole text as an ordinate. why is as in double.
 func (s *scanner) decimal(text []byte, sep separators) (v float64, why int) {
 	if sep.decimal != '.' {
 		if bytes.IndexByte(text, '.') >= 0 {

@@ -9,7 +9,7 @@ import (
 
 const curveRule = "OGC 07-036 section 10.4.7"
 
-// line reads a curve, whose start tag was read, as a LineString of its own, up to its end.
+// line reads a curve, whose start tag was read, as a separate LineString, up to its end.
 func (s *scanner) line(c frame) bool {
 	before := len(s.sink.Geom.X)
 	if !s.curve(c) {
@@ -56,8 +56,8 @@ func (s *scanner) curve(c frame) bool {
 	}
 }
 
-// pieces reads the curves in the element whose start tag was read, up to its end, as the
-// continuation of the line that begins with position first.
+// pieces reads the curves in the element whose start tag was read, up to its end, and appends them
+// to the line that begins with position first.
 func (s *scanner) pieces(around frame, first int) bool {
 	if !s.inline() {
 		return false
@@ -91,14 +91,14 @@ func (s *scanner) pieces(around frame, first int) bool {
 	}
 }
 
-// isPiece reports the name of a curve, or of a segment of one, that is read as part of a line or
-// could be.
+// isPiece reports whether a name is that of a curve or segment that is, or could be, read as part
+// of a line.
 func isPiece(local []byte) bool {
 	return string(local) == "LineStringSegment" || shapeOf(local) == aCurve || isArc(local) || isGeodesic(local)
 }
 
-// join drops position piece, with which a curve begins, if the line before ends there. An end that
-// was computed, which is exact within a distance, gives way to one that the file gives.
+// join drops position piece, the first one of a curve, if the preceding line ends there. A computed
+// end, which is exact within a distance, is replaced by one from the file.
 func (s *scanner) join(piece int, within float64) bool {
 	g := &s.sink.Geom
 	if piece == len(g.X) {
@@ -119,14 +119,13 @@ func (s *scanner) join(piece int, within float64) bool {
 	return true
 }
 
-// equalOrdinate compares an ordinate with the one before it; those that are missing are equal to
-// any.
+// equalOrdinate compares an ordinate with the previous one; a missing one equals any.
 func equalOrdinate(z []float64, i int) bool {
 	return i >= len(z) || z[i] == z[i-1] || math.IsNaN(z[i]) || math.IsNaN(z[i-1])
 }
 
 // orientable reads an OrientableCurve, whose start tag was read, up to its end. With orientation
-// "-" it is its curve from the end to the beginning.
+// "-" it is its curve reversed.
 func (s *scanner) orientable(c frame) bool {
 	sign, _ := s.X.Attr("orientation")
 	turned := string(sign) == "-"
@@ -158,7 +157,7 @@ func (s *scanner) orientable(c frame) bool {
 	}
 }
 
-// reverseZ turns the z of the positions from first on round, of which the last ones may be missing.
+// reverseZ reverses the z of the positions from first on, of which the last ones may be missing.
 func (s *scanner) reverseZ(first int) {
 	g := &s.sink.Geom
 	if len(g.Z) <= first {

@@ -19,7 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// deviceColumn is a column of values on its way.
+// deviceColumn is a column of values in progress.
 type deviceColumn struct {
 	*geoarrow.Column
 	number int // among those of the vocabulary
@@ -33,8 +33,8 @@ type deviceColumn struct {
 	size    []int64
 }
 
-// attributes makes the columns of values: leading ones first, then those of elements in the order
-// in which they first appear. first: at which tag they do.
+// attributes makes the columns of values: leading ones first, then those of elements in order of
+// first appearance. first: the tags of these appearances.
 func (d *deviceRows) attributes(columns *geoarrow.Columns, first []uint32) {
 	words := d.chunks.words
 	var order []int
@@ -90,7 +90,7 @@ func (d *deviceRows) attributes(columns *geoarrow.Columns, first []uint32) {
 	d.gather(texts, text, values)
 }
 
-// values finds the kinds of values. It gives the text as it is meant, in which they lie.
+// values finds the kinds of values. It returns the decoded text that they are in.
 func (d *deviceRows) values() (text gpu.Buffer[byte], values knumber.Scalars) {
 	n, columns := d.rows.Rows, d.rows.Columns
 	text = d.Text
@@ -183,8 +183,8 @@ func (d *deviceRows) parse(list []*deviceColumn, text gpu.Buffer[byte], values k
 	}
 }
 
-// gather makes columns of texts, and of dates and times if all of their texts are such. It waits
-// once for how long they all are, and once more if there are long ones.
+// gather makes columns of texts, or of dates and times if all of their texts are such. It waits
+// once for the lengths, and again if there are long texts.
 func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values knumber.Scalars) {
 	n := d.rows.Rows
 	for _, c := range list {
@@ -227,7 +227,7 @@ func (d *deviceRows) gather(list []*deviceColumn, text gpu.Buffer[byte], values 
 	}
 }
 
-// measured asks how long the texts of a column are.
+// measured requests the lengths of a column's texts.
 func (d *deviceRows) measured(c *deviceColumn) {
 	n := d.rows.Rows
 	c.summary, c.size = device.Result(d.Work, c.strings.Summary), device.Result(d.Work, c.offsets.Slice(n, n+1))

@@ -23,7 +23,7 @@ type deviceStyle struct {
 	ids     bool
 }
 
-// deviceFile is a collection of features of everything that columns are made of.
+// deviceFile returns a collection of features of everything that columns are made of.
 func deviceFile(r *rand.Rand, features int) []byte {
 	all := []string{"Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "MultiGeometry"}
 	s := deviceStyle{
@@ -60,7 +60,7 @@ func deviceFile(r *rand.Rand, features int) []byte {
 	return []byte(b.String())
 }
 
-// feature is one feature.
+// feature returns one feature.
 func (s *deviceStyle) feature(i int) string {
 	words := []string{
 		"plain", "é ü 😀", "A &amp; B &lt;c&gt;", "  blanks around ", "two\r\nlines", "",
@@ -104,7 +104,7 @@ func (s *deviceStyle) feature(i int) string {
 	return b.String()
 }
 
-// geometry is one of a kind.
+// geometry returns one of a kind.
 func (s *deviceStyle) geometry(kind, system string) string {
 	tag := func(name, attributes string, content ...string) string {
 		return "<gml:" + name + attributes + ">" + strings.Join(content, "") + "</gml:" + name + ">"

@@ -9,14 +9,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// deviceChunks finds and parses chunks of features of one layer, which are like those that the
-// vocabulary was learnt from.
+// deviceChunks finds and parses chunks of features of one layer, which are like those from which
+// the vocabulary was learned.
 type deviceChunks struct {
 	*workers
 	probe device.Probe
 }
 
-// deviceChunks makes what one goroutine needs.
+// deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
 	c.probe = device.Probe{Src: w.src, Begin: -1, End: w.head.End, First: c.first, Last: c.last}
@@ -24,7 +24,7 @@ func (w *workers) deviceChunks() *deviceChunks {
 }
 
 // onDevice learns the tags of rows from those that begin at an offset, and reports whether devices
-// know them.
+// support them.
 func (w *workers) onDevice(at int64) bool {
 	s := w.head
 	if w.Device == nil || s.X.Encoding != xmltext.UTF8 || s.schema != nil || s.main != "" {
@@ -32,21 +32,21 @@ func (w *workers) onDevice(at int64) bool {
 	}
 	text := make([]byte, min(learnBytes, s.End-at))
 	if n, _ := w.src.ReadAt(text, at); n < len(text) {
-		return false // the parse of the rows gives the reason
+		return false // the parse of the rows reports the reason
 	}
 	w.words = learn(text, &w.home.x, s.layer, s.opening, systems{axes: s.names.axes, fme: s.names.fme},
 		s.limits.MaxDepth)
 	return w.words != nil
 }
 
-// Bounds finds the features that begin between two offsets. What looks like the beginning of one
-// may be in a comment or a CDATA section. Then the chunk does not begin where the previous one
-// ended, or it is refused.
+// Bounds finds the features that begin between two offsets. An apparent beginning may be in a
+// comment or a CDATA section. Then the chunk does not begin where the previous one ended, or is
+// refused.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return c.probe.Bounds(from, stop, "no feature of the layer near")
 }
 
-// first is where the first feature seems to begin in text, or -1.
+// first returns where the first feature seems to begin in text, or -1.
 func (c *deviceChunks) first(text []byte) int {
 	opening := c.head.opening
 	for p := 0; ; p++ {
@@ -60,7 +60,7 @@ func (c *deviceChunks) first(text []byte) int {
 	}
 }
 
-// last is where the last feature seems to begin behind the first byte of text, or -1.
+// last returns where the last feature seems to begin after the first byte of text, or -1.
 func (c *deviceChunks) last(text []byte) int {
 	opening := c.head.opening
 	for end := len(text); ; {
@@ -75,7 +75,7 @@ func (c *deviceChunks) last(text []byte) int {
 	}
 }
 
-// endsName reports whether what follows on a name ends it.
+// endsName reports whether the text after a name ends it.
 func endsName(text []byte) bool {
 	return len(text) > 0 && (isBlank(text[0]) || text[0] == '>' || text[0] == '/')
 }

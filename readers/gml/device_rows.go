@@ -18,14 +18,14 @@ type deviceRows struct {
 	*device.Work
 	chunks *deviceChunks
 	asked  readers.Projection
-	forced []geoarrow.ColumnID // columns that are to be text
+	forced []geoarrow.ColumnID // columns that must be text
 	mixed  []geoarrow.ColumnID // columns of these rows that are text because they hold several kinds of values
 
 	tags *kxml.XML
 	rows *kxml.XMLRows
 }
 
-// Why devices refuse features.
+// Reasons for refusing features.
 const (
 	oddTags      = "a tag, or an order of tags, that the first features do not have, or text that is not as most is"
 	oddGeometry  = "a geometry of four ordinates, or of several kinds with north first"
@@ -69,7 +69,7 @@ func (d *deviceRows) find(words *vocabulary) {
 	d.Later(func() error { return x.Free(d.S) })
 	d.tags = x
 	d.Accept(x.Fault < 0 && x.Tags > 0, oddTags)
-	d.Accept(x.Tags <= d.Text.Len()/leastTag, "tags of hardly any text")
+	d.Accept(x.Tags <= d.Text.Len()/minTag, "tags of hardly any text")
 	if d.Stopped() {
 		return
 	}
@@ -88,51 +88,51 @@ func (d *deviceRows) find(words *vocabulary) {
 	d.Later(func() error { return rows.Free(d.S) })
 	d.rows = rows
 	d.Accept(rows.Rows > 0, oddTags)
-	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/leastValue,
+	d.Accept(rows.Rows*max(1, len(words.columns)) <= d.Text.Len()/minValue,
 		"more columns than features have text for")
 }
 
-// leastTag and leastValue are how many bytes of text stand for a tag, and for a column of a
-// feature: a device has so much room for them.
+// minTag and minValue are the bytes of text per tag, and per column of a feature, for which a
+// device has memory.
 const (
-	leastTag   = 3
-	leastValue = 4
+	minTag   = 3
+	minValue = 4
 )
 
-// dictionaryKept is the dictionary of the file whose chunk was read last on a slot.
-type dictionaryKept struct {
-	of     *vocabulary
-	onCard *kxml.XMLDictionary
+// fileDictionary is the dictionary of the file whose chunk was read last on a slot.
+type fileDictionary struct {
+	of         *vocabulary
+	dictionary *kxml.XMLDictionary
 }
 
-// Free gives the memory back.
-func (k *dictionaryKept) Free(s *gpu.Stream) error {
-	if k.onCard == nil {
+// Free frees the memory.
+func (k *fileDictionary) Free(s *gpu.Stream) error {
+	if k.dictionary == nil {
 		return nil
 	}
-	return k.onCard.Free(s)
+	return k.dictionary.Free(s)
 }
 
-// dictionary is that of the file on the device.
+// dictionary returns the file's dictionary on the device.
 func (d *deviceRows) dictionary(words *vocabulary) *kxml.XMLDictionary {
-	k := device.Keep[dictionaryKept](d.Work)
+	k := device.Keep[fileDictionary](d.Work)
 	if k.of == words {
-		return k.onCard
+		return k.dictionary
 	}
 	arena := d.S.Use(nil)
 	defer d.S.Use(arena)
 	err := k.Free(d.S)
-	*k = dictionaryKept{}
+	*k = fileDictionary{}
 	if err == nil {
-		k.onCard, err = kxml.AllocXMLDictionary(d.S, words.tags)
+		k.dictionary, err = kxml.AllocXMLDictionary(d.S, words.tags)
 	}
 	if d.Try(err); err == nil {
 		k.of = words
 	}
-	return k.onCard
+	return k.dictionary
 }
 
-// check looks at what was found of tags and features, and gives what their geometries are in.
+// check checks the tags and features that were found, and returns the frame of their geometries.
 func (d *deviceRows) check(found *kxml.XMLFound) (frame, string) {
 	c := d.chunks
 	d.Accept(found.Fault < 0, oddTags)
@@ -140,8 +140,8 @@ func (d *deviceRows) check(found *kxml.XMLFound) (frame, string) {
 	return c.words.uses(found, c.head.frame)
 }
 
-// checkLengths looks for features of which the CPU engine would say that they are too long: each
-// ends before the next one begins.
+// checkLengths refuses features that the CPU engine would find too long. A feature ends before the
+// next one begins.
 func (d *deviceRows) checkLengths(starts []int64) {
 	for i, start := range starts {
 		next := int64(d.Text.Len())

@@ -11,11 +11,12 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// learnBytes are looked at to learn the tags of a file.
+// learnBytes is how many bytes are read to learn the tags of a file.
 const learnBytes = 256 << 10
 
-// learn reads rows of a layer from text, which begins with one that stands in elements that another
-// scanner has open. opening is what rows begin with. It is nil if these are not for devices.
+// learn reads rows of a layer from text, which begins with a row inside of elements that another
+// scanner has open. opening is the beginning of rows. It returns nil if devices do not support the
+// rows.
 func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, names systems,
 	maxDepth int,
 ) *vocabulary {
@@ -39,7 +40,7 @@ func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, n
 	return v
 }
 
-// lesson is the reading of a text to learn from.
+// lesson is the state of learning from a text.
 type lesson struct {
 	*vocabulary
 	x       xmltext.Scanner
@@ -49,7 +50,7 @@ type lesson struct {
 	open    []int // tags of the elements that are open in the row; -1: not known
 }
 
-// read learns the tags of rows, up to what is none.
+// read learns the tags of rows, up to an element that is not a row.
 func (l *lesson) read() {
 	for {
 		switch l.x.Next() {
@@ -85,7 +86,7 @@ func (l *lesson) read() {
 	}
 }
 
-// rowColumn is the column of the attribute that names the row: -1 if it has none.
+// rowColumn returns the column of the attribute that names the row: -1 if it has none.
 func (l *lesson) rowColumn() int {
 	for i := range l.x.Attrs() {
 		switch _, local := l.x.AttrName(i); string(local) {
@@ -98,7 +99,7 @@ func (l *lesson) rowColumn() int {
 	return -1
 }
 
-// column is the number of a column.
+// column returns the number of a column.
 func (l *lesson) column(id geoarrow.ColumnID) int {
 	if i := slices.Index(l.columns, id); i >= 0 {
 		return i
@@ -147,8 +148,8 @@ func (l *lesson) element() bool {
 	return true
 }
 
-// property learns an element that is a value, or holds elements, unless the text ends before it
-// says which. Each holder has a class of its own, so that a value is known by the way to it.
+// property learns an element that is a value or contains elements, unless the text ends before that
+// is known. Each container has its own class, so that a value is identified by its path.
 func (l *lesson) property(local string, around uint8) bool {
 	way := local
 	if around != inRow {
@@ -177,7 +178,8 @@ func (l *lesson) property(local string, around uint8) bool {
 	return true
 }
 
-// holder is the class of what holds elements. It gives false if there is none left.
+// holder returns the class of an element that contains elements. It returns false if there is none
+// left.
 func (l *lesson) holder(way string) (class uint8, ok bool) {
 	i := slices.Index(l.ways, way)
 	if i < 0 {
@@ -190,8 +192,7 @@ func (l *lesson) holder(way string) (class uint8, ok bool) {
 	return inHolder + uint8(i), true
 }
 
-// start learns a start tag, or an empty one. An end tag's role says that no device knows what it
-// is.
+// start learns a start tag, or an empty one. The role of its end tag is not set yet.
 func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml.XMLWord, column int) {
 	text, note, ok := l.template(role)
 	note.shape, note.list, note.one = role == kxml.XMLShape, role == kxml.XMLPositions,
@@ -204,8 +205,8 @@ func (l *lesson) start(role kxml.XMLRole, class uint8, parents uint64, word kxml
 	l.open = append(l.open, i)
 }
 
-// template is the tag at hand as the dictionary has it: with values of identifiers left open. ok:
-// devices know all that its attributes say.
+// template returns the current tag in the form of the dictionary, with wildcards for values of
+// identifiers. ok: devices support all of its attributes.
 func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool) {
 	raw := unsafe.Slice((*byte)(unsafe.Add(l.x.Q, l.x.At+1)), l.x.P-l.x.At-2)
 	ok = len(raw) <= longestTag
@@ -224,7 +225,7 @@ func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool
 		case "srsDimension", "dimension":
 			note.size = 0
 			for _, c := range value {
-				note.size = min(10*note.size+int(c-'0'), mostSize+1)
+				note.size = min(10*note.size+int(c-'0'), maxSize+1)
 				ok = ok && c-'0' <= 9
 			}
 			ok = ok && note.size >= 2 && note.size <= 3
@@ -236,18 +237,18 @@ func (l *lesson) template(role kxml.XMLRole) (text []byte, note tagNote, ok bool
 	return text, note, ok && (role != kxml.XMLRow || open <= 1)
 }
 
-// longestTag is the longest that devices compare.
+// longestTag is the length of the longest tag that devices compare.
 const longestTag = 1024
 
 // number is that of an element's name.
 func (l *lesson) number(name []byte) int {
 	if _, ok := l.names[string(name)]; !ok {
-		l.names[string(name)] = min(len(l.names), kxml.MostXMLTags-1) // too many are no vocabulary
+		l.names[string(name)] = min(len(l.names), kxml.MostXMLTags-1) // too many tags
 	}
 	return l.names[string(name)]
 }
 
-// add puts a tag into the dictionary, and gives its place.
+// add puts a tag into the dictionary, and returns its place.
 func (l *lesson) add(t kxml.XMLTag, note tagNote) int {
 	if i, ok := l.at[string(t.Text)]; ok {
 		if b := &l.tags[i]; b.Role != t.Role || b.Class != t.Class || b.Column != t.Column {
@@ -275,5 +276,5 @@ func (l *lesson) end() {
 		tagNote{bad: len(raw) > longestTag})
 }
 
-// leadingRole is the role of a leading column.
+// leadingRole returns the role of a leading column.
 func leadingRole(i int) geoarrow.Role { return geoarrow.LeadingRole(uint8(leadingColumns-i), false) }

@@ -36,7 +36,7 @@ func TestDeviceGolden(t *testing.T) {
 	list.Accepted(t, 40, 0.1)
 }
 
-// tenTimes is a collection with its members ten times.
+// tenTimes returns a collection with its members ten times.
 func tenTimes(text []byte) []byte {
 	for _, member := range []string{"featureMember>", "member>"} {
 		end := bytes.LastIndex(text, []byte(member))

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Classes of elements, as devices tell them apart: what may stand around what.
+// Classes of elements on devices, which determine the possible nesting.
 const (
 	inRow uint8 = iota
 	inValue
@@ -27,13 +27,13 @@ const (
 	inGeometryMember
 	inBoundary
 	inPositions
-	inNothing // what is around rows, and what no device knows
-	inHolder  // and the classes behind: what holds elements, a class for each way there
+	inNothing // elements around rows, and unsupported elements
+	inHolder  // and later classes: elements that contain elements, a class for each path
 
 	lastClass = 63
 )
 
-// inProperty are the classes of elements that hold values and geometries.
+// inProperty are the classes of elements that contain values and geometries.
 const inProperty = 1<<inRow | (1<<(lastClass+1)-1)&^(1<<inHolder-1)
 
 func bit(classes ...uint8) (set uint64) {
@@ -43,14 +43,14 @@ func bit(classes ...uint8) (set uint64) {
 	return set
 }
 
-// shapeTag is how a geometry, or a part of one, is read by devices.
+// shapeTag describes how devices read a geometry or a part of one.
 type shapeTag struct {
 	class   uint8
 	parents uint64
 	word    kxml.XMLWord
 }
 
-// shapeTags are those of all names that devices know.
+// shapeTags are those of all names that devices support.
 var shapeTags = map[string]shapeTag{
 	"Point":           {inPoint, inProperty | bit(inPointMember, inGeometryMember), kxml.XMLPoint},
 	"LineString":      {inLine, inProperty | bit(inLineMember, inGeometryMember), kxml.XMLLineString},
@@ -64,23 +64,23 @@ var shapeTags = map[string]shapeTag{
 	"MultiGeometry":   {inGeometries, inProperty, kxml.XMLCollection},
 }
 
-// memberClasses are the classes of what holds the members of shapes.
+// memberClasses are the classes of elements that contain the members of shapes.
 var memberClasses = map[uint8]uint8{
 	inPoints: inPointMember, inLines: inLineMember, inPolygons: inPolygonMember,
 	inGeometries: inGeometryMember,
 }
 
-// tagNote is what is known of a tag of the dictionary in addition to what devices know.
+// tagNote is the host's information about a tag of the dictionary.
 type tagNote struct {
 	system *system // that it names; nil: none
-	size   int     // srsDimension; 0: it does not say
+	size   int     // srsDimension; 0: absent
 	shape  bool
 	list   bool // a posList
 	one    bool // a pos
-	bad    bool // it stands for several things, or for what no device knows
+	bad    bool // it is ambiguous, or not supported by devices
 }
 
-// vocabulary is the tags of rows as a device knows them, learnt from rows.
+// vocabulary is the tags of rows in the form for devices, learned from rows.
 type vocabulary struct {
 	tags    []kxml.XMLTag
 	notes   []tagNote
@@ -89,16 +89,15 @@ type vocabulary struct {
 	systems systems
 	at      map[string]int // of tags by their text
 	names   map[string]int // numbers of elements by their names
-	ways    []string       // to what holds elements, by their classes from inHolder on
+	ways    []string       // paths of elements that contain elements, by their classes from inHolder on
 }
 
-// oddFrames is why devices leave chunks whose geometries do not all say the same of their
-// positions.
+// oddFrames is the reason for refusing chunks whose geometries have different frames.
 const oddFrames = "geometries of several systems, or dimensions, in a chunk"
 
-// uses gives what a chunk's geometries are in: their system, and how many ordinates a position of a
-// posList has, by the tags that the chunk has. around is what the file says of all. why says why a
-// device does not know.
+// uses returns the frame of a chunk's geometries, which is their system and the ordinates of a
+// posList's position, by the chunk's tags. around is the frame outside of rows. why is the reason
+// for refusing.
 func (v *vocabulary) uses(found *kxml.XMLFound, around frame) (f frame, why string) {
 	f = around // of a chunk that has no geometry
 	outer, named := 0, false
@@ -142,8 +141,8 @@ func (v *vocabulary) uses(found *kxml.XMLFound, around frame) (f frame, why stri
 	return f, ""
 }
 
-// agree reports whether what tags inside of geometries and around them say of positions is what the
-// geometries say. named: they name their system, so that nothing around counts.
+// agree reports whether tags inside of geometries and around them have the frame of the geometries.
+// named: these name their system, so that tags around them don't count.
 func (v *vocabulary) agree(found *kxml.XMLFound, f frame, named bool) bool {
 	for i := range v.notes {
 		note := &v.notes[i]
@@ -157,8 +156,8 @@ func (v *vocabulary) agree(found *kxml.XMLFound, f frame, named bool) bool {
 	return true
 }
 
-// listSize is what the lists of positions say of their size, or 0, whether there are any, and
-// whether all say the same. What a pos says counts for a list behind it.
+// listSize returns the size that the lists of positions declare, or 0, whether there are lists, and
+// whether all declare the same. A pos counts for a list after it.
 func (v *vocabulary) listSize(found *kxml.XMLFound) (size int, some, ok bool) {
 	for i := range v.notes {
 		note := &v.notes[i]

@@ -2,12 +2,12 @@ package gml_test
 
 import "testing"
 
-// listIn is a line of a list of positions in a system.
+// listIn returns a line of a list of positions in a system.
 func listIn(system, list string) string {
 	return geom(`<LineString srsName="` + system + `"><posList>` + list + `</posList></LineString>`)
 }
 
-// ringIn is a polygon of one list of positions in a system.
+// ringIn returns a polygon of one list of positions in a system.
 func ringIn(system, list string) string {
 	return geom(`<Polygon srsName="` + system + `"><exterior><LinearRing><posList>` + list +
 		`</posList></LinearRing></exterior></Polygon>`)

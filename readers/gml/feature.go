@@ -8,22 +8,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// row is what the feature at hand said so far. Its values go to their columns once all of it is
-// known to be well-formed.
+// row is what was read of the current feature so far. Its values are copied to their columns once
+// all of it is known to be well-formed.
 type row struct {
 	ids      [leadingColumns][]byte // nil: it has no such attribute
 	values   []value
-	property []byte        // the element at hand: the innermost one that is no geometry
+	property []byte        // the current element: the innermost one that is not a geometry
 	in       *step         // the elements around it
-	others   []other       // geometries next to the one in the builder
+	others   []other       // geometries in addition to the one in the builder
 	wkb      []byte        // of those
-	frame    frame         // of its geometry, unless that says more
+	frame    frame         // of its geometry, unless that has its own
 	kind     geoarrow.Kind // of the geometry in the builder
 	geometry bool          // the row's own geometry was met
 	main     *step         // that holds it
-	warned   bool          // a name that is not known was counted
+	warned   bool          // an unknown name was counted
 	computed int           // positions of arcs
-	decoded  []byte        // texts that are not those of the window
+	decoded  []byte        // texts outside of the window
 }
 
 func (s *scanner) resetRow() {
@@ -56,7 +56,7 @@ func (s *scanner) readRow(off int64) bool {
 			return true
 		}
 		s.sink.rollback()
-		dropped := s.restore(crs) // a feature that is left out establishes none
+		dropped := s.restore(crs) // a skipped feature does not establish a system
 		switch {
 		case s.Failed != nil:
 			return false
@@ -70,7 +70,7 @@ func (s *scanner) readRow(off int64) bool {
 			s.X.Rewind(m)
 			s.X.Next()
 		case s.skipErrors && (!s.OfFile || s.inside) && !s.X.Fault.Depth:
-			// what was read before was no error of the file
+			// earlier faults were not errors of the file
 			s.dropped = s.dropped || dropped
 			return s.skipRow(m, off)
 		default:
@@ -79,13 +79,13 @@ func (s *scanner) readRow(off int64) bool {
 	}
 }
 
-// readAgain is readFeature where that has met a fault.
+// readAgain is readFeature after a fault.
 func (s *scanner) readAgain() bool {
 	s.sink.rollback()
 	return s.readFeature()
 }
 
-// skipRow passes a malformed feature, if its XML at least is well-formed.
+// skipRow skips a malformed feature, if its XML is well-formed.
 func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
 	if !s.Skip(m, off) {
 		return false
@@ -126,9 +126,9 @@ func (s *scanner) properties(inside bool) bool {
 	}
 }
 
-// property reads an element of a feature whose start tag was read, up to its end: a value, a
-// geometry, or what holds such. Geometries stand inside of elements that name them, but not all
-// writers know.
+// property reads an element of a feature, whose start tag was read, up to its end: a value, a
+// geometry, or an element that contains such. Geometries should be inside of elements that name
+// them, but some writers omit these.
 func (s *scanner) property(inside bool) bool {
 	name := s.X.Local()
 	if k := shapeOf(name); k != noShape && s.holds(inside) {
@@ -148,8 +148,8 @@ func (s *scanner) property(inside bool) bool {
 	return ok
 }
 
-// holds reports whether the element whose start tag was read holds an element; or, inside of
-// another, nothing at all.
+// holds reports whether the element whose start tag was read contains an element or, inside of
+// another, is empty.
 func (s *scanner) holds(inside bool) bool {
 	p := s.X.P
 	for isBlank(s.At(p)) {
@@ -158,7 +158,7 @@ func (s *scanner) holds(inside bool) bool {
 	return s.At(p) == '<' && (inside || s.At(p+1) != '/' && s.At(s.X.P-2) != '/')
 }
 
-// element is one that may hold a value.
+// element is an element that may have a value.
 type element struct {
 	in     *step // the elements around it
 	name   []byte
@@ -168,7 +168,7 @@ type element struct {
 	refers bool // it has an xlink:href
 }
 
-// content reads what an element holds, up to its end.
+// content reads the content of an element, up to its end.
 func (s *scanner) content(e *element) bool {
 	text, ok := s.X.Text()
 	if !ok {
@@ -226,8 +226,8 @@ func (r *row) add(e *element) *value {
 	return &r.values[e.place]
 }
 
-// attributes keeps the attributes of an element that columns hold: the unit of a measure, where a
-// reference leads.
+// attributes keeps the attributes of an element that have columns: the unit of a measure, the
+// target of a reference.
 func (s *scanner) attributes(e *element, n int) {
 	for i := range n {
 		full, local := s.X.AttrName(i)
@@ -255,8 +255,8 @@ func (s *scanner) suffixed(e *element, suffix string, text []byte) {
 	s.row.values = append(s.row.values, v)
 }
 
-// keep is a text that the XML scanner gave, as one that holds until the row ends. Padding of
-// package number is readable behind it.
+// keep returns a text of the XML scanner as one that is valid until the row ends. Padding of
+// package number is readable after it.
 func (s *scanner) keep(b []byte) []byte {
 	if s.X.InWindow(b) {
 		return b
@@ -267,7 +267,7 @@ func (s *scanner) keep(b []byte) []byte {
 	return s.row.decoded[from : from+len(b)]
 }
 
-// trim gives a text without blanks around it.
+// trim returns a text without blanks around it.
 func trim(text []byte) []byte {
 	for len(text) > 0 && isBlank(text[0]) {
 		text = text[1:]

@@ -1,22 +1,21 @@
 // Package gml reads features in GML: GML 2 (OGC 02-069), GML 3.1 (OGC 03-105r1) and GML 3.2 (OGC
-// 07-036, ISO 19136), as the simple features profile (OGC 10-100r3) has them, in the collections of
-// WFS 1.0, 1.1 and 2.0 or of anybody. The XML is read by package xmltext, strictly; any prefix will
-// do.
+// 07-036, ISO 19136), of the simple features profile (OGC 10-100r3), in collections of WFS 1.0,
+// 1.1, 2.0 or others. Package xmltext reads the XML, strictly; any prefix is accepted.
 //
 //	file        a collection; a WFS ExceptionReport is an error that quotes its text
-//	collection  members, each of which holds features or another collection; boundedBy; what else it holds is passed
+//	collection  members, each of which contains features or another collection; boundedBy; others are skipped
 //	member      an element whose name ends with "member" or "members", in any case: gml:featureMember, wfs:member
-//	feature     a row, of the layer that its name is; its leaf elements are its values, however deep they stand
-//	geometry    the first one in the feature is the row's own, others are columns of WKB: Point, LineString,
+//	feature     a row of the layer of its name; its leaf elements, at any depth, are its values
+//	geometry    the first one in the feature is the row's own, others become columns of WKB: Point, LineString,
 //	            Polygon, Multi…, Curve and Surface of linear parts
 //
 // A parse reads the features of one layer; the rest of the file must be well-formed XML. An .xsd
 // next to the file gives columns their types. Nothing else is ever opened: no schema that the file
 // names, no xlink:href, no entity.
 //
-// Where the standard is silent, or forbids what is common, docs/formats/gml.md says what is done,
-// and what GDAL does. Refused: splines and, without the option linearize, arcs; solids; two
-// coordinate reference systems in one layer.
+// docs/formats/gml.md says what is done where the standard is silent or forbids what is common, and
+// what GDAL does. Refused: splines and, without the option linearize, arcs; solids; two coordinate
+// reference systems in one layer.
 package gml
 
 import (
@@ -32,8 +31,7 @@ import (
 
 const formatName = "gml"
 
-// The option that says what is done about coordinates whose first axis may be north, and what it
-// can be.
+// The option for coordinates whose first axis may be north, and its values.
 const (
 	optionAxes  = "axis_order"
 	namedAxes   = "auto"
@@ -44,13 +42,13 @@ const (
 // The option that names the property with the geometry of the rows.
 const optionGeometry = "geometry"
 
-// The option that has arcs and circles read as lines.
+// The option to read arcs and circles as lines.
 const (
 	optionLinearize = "linearize"
 	no, yes         = "false", "true"
 )
 
-// Format is GML.
+// Format returns GML.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,
@@ -88,8 +86,8 @@ func open(_ context.Context, src *source.File, opts readers.Options) (readers.La
 	return readers.Layout{Options: opts, Dialect: s}, err
 }
 
-// sniff accepts a root element that is a collection, or a feature with an identifier, of which the
-// first bytes name GML or WFS.
+// sniff accepts a root element that is a collection, or a feature with an identifier, if the first
+// bytes name GML or WFS.
 func sniff(head []byte) bool {
 	root := xmltext.Root(head)
 	if len(root) == 0 {

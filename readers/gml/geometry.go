@@ -9,7 +9,7 @@ import (
 
 const fieldGeometry = "geometry"
 
-// shape is what an element of GML is read as.
+// shape is the kind of geometry that an element of GML becomes.
 type shape uint8
 
 const (
@@ -18,14 +18,14 @@ const (
 	aCurve               // LineString, LinearRing, Curve, CompositeCurve, OrientableCurve: one line
 	aPolygon             // Polygon
 	aSurface             // Surface: a polygon, or several if it has several patches
-	manySurfaces         // what is several polygons: CompositeSurface, MultiSurface, MultiPolygon and the like
+	manySurfaces         // several polygons: CompositeSurface, MultiSurface, MultiPolygon and the like
 	manyPoints           // MultiPoint
 	manyCurves           // MultiLineString, MultiCurve
 	manyGeometries       // MultiGeometry
-	notRead              // a geometry that no row can hold
+	notRead              // an unsupported geometry
 )
 
-// shapeOf is how the element of a local name is read.
+// shapeOf returns the shape of the element of a local name.
 func shapeOf(local []byte) shape {
 	switch string(local) {
 	case "Point":
@@ -87,12 +87,12 @@ func (s *scanner) endGeometry(k geoarrow.Kind) {
 	}
 }
 
-// refuse says that the element whose start tag was read is not one of those that are read there.
+// refuse sets the fault: the element whose start tag was read is not accepted there.
 func (s *scanner) refuse(as string) bool {
 	return s.Wrong(s.X.At, fieldGeometry, "", fmt.Sprintf("<%s> is not read as %s", s.X.Local(), as))
 }
 
-// inline refuses an element, whose start tag was read, that stands for one elsewhere.
+// inline refuses an element, whose start tag was read, that refers to one elsewhere.
 func (s *scanner) inline() bool {
 	for i := range s.X.Attrs() {
 		if _, local := s.X.AttrName(i); string(local) == "href" {
@@ -145,8 +145,8 @@ func (s *scanner) each(c frame, one func(*scanner, frame) bool) bool {
 	}
 }
 
-// aside passes an element that says something of a geometry and nothing of its shape, whose start
-// tag was read; any other is refused.
+// aside skips an element of a geometry that does not affect its shape, whose start tag was read;
+// others are refused.
 func (s *scanner) aside() bool {
 	switch string(s.X.Local()) {
 	case "name", "description", "descriptionReference", "identifier", "metaDataProperty", "boundedBy":
@@ -210,7 +210,8 @@ func (s *scanner) surfaces(k shape, c frame) (geoarrow.Kind, bool) {
 }
 
 // parts reads the polygons of the element whose start tag was read, up to its end. n polygons are
-// before them, the last of which is still to be ended as a part; it gives how many there are then.
+// before them, the last of which is still to be ended as a part; it returns how many there are
+// then.
 func (s *scanner) parts(c frame, n int) (int, bool) {
 	for {
 		switch s.X.Next() {
@@ -234,7 +235,7 @@ func (s *scanner) parts(c frame, n int) (int, bool) {
 	}
 }
 
-// isPatch reports the name of a polygon, of its own or as part of a surface.
+// isPatch reports whether a name is that of a polygon, by itself or as part of a surface.
 func isPatch(local []byte) bool {
 	switch string(local) {
 	case "Polygon", "PolygonPatch", "Triangle", "Rectangle":

@@ -20,7 +20,7 @@ func TestFormat(t *testing.T) { readertest.Run(t, gml.Format(), windows, paralle
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, gml.Format(), windows, parallel) }
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it; or, where the
-// input has the mark ¦, a part of the error that stands there.
+// input has the mark ¦, a part of the error that is there.
 type textCase struct{ name, input, want string }
 
 // readCase is how the cases of a table are read.
@@ -67,7 +67,7 @@ func check(t *testing.T, how readCase, cases []textCase) {
 	}
 }
 
-// sizesOf are about sixty sizes of windows, a third of them under -short.
+// sizesOf returns about sixty sizes of windows, a third of them under -short.
 func sizesOf(text string) []int {
 	step := 1 + len(text)/60
 	if testing.Short() {
@@ -97,7 +97,7 @@ func columns(table *readers.Table) string {
 	return strings.Join(kept, "\n")
 }
 
-// fc is a collection whose members hold one feature each.
+// fc returns a collection whose members hold one feature each.
 func fc(features ...string) string {
 	var b strings.Builder
 	b.WriteString("<FeatureCollection>")
@@ -107,7 +107,7 @@ func fc(features ...string) string {
 	return b.String() + "</FeatureCollection>"
 }
 
-// values is a collection of features with such contents, each.
+// values returns a collection of features with such contents, each.
 func values(contents ...string) string {
 	for i, c := range contents {
 		contents[i] = "<f>" + c + "</f>"
@@ -115,7 +115,7 @@ func values(contents ...string) string {
 	return fc(contents...)
 }
 
-// geom is a collection of features with such geometries, each.
+// geom returns a collection of features with such geometries, each.
 func geom(geometries ...string) string {
 	for i, g := range geometries {
 		geometries[i] = "<g>" + g + "</g>"
@@ -123,7 +123,7 @@ func geom(geometries ...string) string {
 	return values(geometries...)
 }
 
-// point is a Point in a system.
+// point returns a Point in a system.
 func point(srs, pos string) string {
 	return `<Point srsName="` + srs + `"><pos>` + pos + `</pos></Point>`
 }

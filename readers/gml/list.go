@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// addList appends the values that begin with the one at i, which have one name, as a list. One
-// whose values are of several kinds is a list of their texts.
+// addList appends the values of one name, the first of which is at i, as a list. Values of several
+// kinds become a list of texts.
 func (s *scanner) addList(c *rows.Column, i int) {
 	if c.Unread {
 		c.Pass()
@@ -45,7 +45,7 @@ func (s *scanner) addList(c *rows.Column, i int) {
 	c.EndList()
 }
 
-// listKinds is the kinds of a list, and whether it is one of texts.
+// listKinds returns the kinds of a list, and whether it is one of texts.
 func (s *scanner) listKinds(i int) (kinds geoarrow.FactKinds, text bool) {
 	seen := [isNumber + 1]bool{}
 	for next := i + 1; next > 0; next = s.row.values[next-1].next {
@@ -81,7 +81,7 @@ func (s *scanner) listText(c *rows.Column, i int, text bool) {
 	c.EndText()
 }
 
-// isJSON reports a number as JSON has it.
+// isJSON reports whether a number is in JSON's syntax.
 func isJSON(text []byte) bool {
 	_, end := number.Float(unsafe.Pointer(unsafe.SliceData(text)), 0)
 	return end == len(text)

@@ -14,13 +14,13 @@ func isBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
 
 func byteAt(q unsafe.Pointer, p int) byte { return *(*byte)(unsafe.Add(q, p)) }
 
-// Why a text is no ordinate, as complements of what ordinate gives.
+// Reasons why a text is not an ordinate; ordinate returns their complements.
 const (
 	noNumber = iota
 	beyondFloat64
 )
 
-// wantNumber is what was expected where ordinate failed.
+// wantNumber returns what was expected where ordinate failed.
 func wantNumber(why int) string {
 	if why == beyondFloat64 {
 		return "an ordinate within the range of float64"
@@ -30,7 +30,7 @@ func wantNumber(why int) string {
 
 // ordinate reads the number at p of the text of n bytes at q, up to a blank or the end of the text:
 // a double of XML Schema (part 2, section 3.2.5) that is finite. A negative end is the complement
-// of why there is none.
+// of a reason.
 func (s *scanner) ordinate(q unsafe.Pointer, p, n int) (v float64, end int) {
 	v, end = number.Float(q, p)
 	if end >= 0 && (end == n || end < n && isBlank(byteAt(q, end))) {
@@ -47,9 +47,9 @@ func (s *scanner) ordinate(q unsafe.Pointer, p, n int) (v float64, end int) {
 	return v, last
 }
 
-// double reads a whole text as a finite double of XML Schema: next to what JSON has, a plus, zeros
-// in front, no digit before or none behind the point. It writes the number as JSON has it, so that
-// one package decides how numbers are rounded. why is -1, or why there is none.
+// double reads a whole text as a finite double of XML Schema: in addition to JSON's syntax, a plus,
+// leading zeros, and no digit before or after the point. It rewrites the number in JSON's syntax,
+// so that only one package rounds numbers. why is -1, or the reason for a failure.
 func (s *scanner) double(text []byte) (v float64, why int) {
 	out, rest := s.digits[:0], text
 	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {

@@ -9,15 +9,15 @@ import (
 
 // other is a geometry of a feature that is not the row's own.
 type other struct {
-	in       *step  // that holds it; nil: the feature itself
+	in       *step  // that contains it; nil: the feature itself
 	name     []byte // of that, or of the geometry
-	from, to int    // its WKB in that of the row; empty: it could not be read
+	from, to int    // its part of the row's WKB; empty: it could not be read
 	crs      layerCRS
 }
 
 // propertyGeometry reads a geometry of the feature, whose start tag was read, up to its end. The
 // row's own is the first one, or that of the property which the option names. The first one of
-// every other property has a column of WKB; those behind are passed and counted.
+// every other property has a column of WKB; further ones are skipped and counted.
 func (s *scanner) propertyGeometry(k shape) bool {
 	in, name := s.row.in, s.row.property
 	if in == nil {
@@ -39,7 +39,7 @@ func (r *row) hasGeometry(in *step) bool {
 	return r.geometry && r.main == in || slices.ContainsFunc(r.others, func(o other) bool { return o.in == in })
 }
 
-// path is the way to the element that holds the geometry.
+// path returns the path of the element that contains the geometry.
 func (o *other) path() []byte {
 	if o.in == nil {
 		return o.name
@@ -47,8 +47,8 @@ func (o *other) path() []byte {
 	return []byte(o.in.way)
 }
 
-// otherGeometry reads a geometry that is not the row's own. One that can't be read is passed and
-// counted: nobody asked for it.
+// otherGeometry reads a geometry that is not the row's own. One that can't be read is skipped and
+// counted.
 func (s *scanner) otherGeometry(k shape, in *step, name []byte) bool {
 	start, shapes, crs := s.X.TagMark(), s.sink.Shapes, s.crs
 	o := other{in: in, name: name, from: len(s.row.wkb)}
@@ -73,8 +73,8 @@ func (s *scanner) otherGeometry(k shape, in *step, name []byte) bool {
 	return s.X.Next() == xmltext.Start && s.X.Skip()
 }
 
-// addOther puts a geometry into its column, unless its system is not that of the layer. Where
-// nobody said yet which that is, it is this one.
+// addOther puts a geometry into its column, unless its system differs from the layer's. The first
+// system becomes the layer's.
 func (s *scanner) addOther(o *other) {
 	k := s.sink
 	if !s.crs.set && o.crs.set {

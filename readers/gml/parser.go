@@ -13,15 +13,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+// parser is the CPU engine: one pass over the bytes, which defines the result of every engine.
 type parser struct {
 	layout    readers.Layout
-	readBytes int            // read at a time; 0: window.Bytes
+	readBytes int            // bytes read at a time; 0: window.Bytes
 	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the features of a layer of the whole file, or again a span of them that an earlier
-// Parse emitted.
+// Parse reads the features of a layer of the whole file, or a span of them that an earlier Parse
+// emitted.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -32,7 +32,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	c.device = c.device.For(req.Span, &s.limits)
 	s.sink = newSink(s.schema, c.layout.Columns)
 	s.sink.Text = slices.Clone(req.Span.Text)
-	if !req.Span.Inside { // else the rows are known to have no column too many
+	if !req.Span.Inside { // otherwise the rows are known to have few enough columns
 		s.sink.MaxColumns = s.limits.MaxColumns
 		s.sink.Follow(readers.NewColumnSet(s.limits))
 	}
@@ -75,7 +75,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		s.sink.Text = nil
 		s.sink.Reset()
 		columns, err := s.sink.Columns(0)
-		if s.sink.Refused() { // the schema declares too many
+		if s.sink.Refused() { // the schema declares too many columns
 			err = req.Limits.CheckColumns(src.Name, len(s.sink.declared))
 		}
 		return columns, err
@@ -86,11 +86,11 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return s.sum, nil
 }
 
-// rootBytes is how many bytes are read at a time of what precedes all features.
+// rootBytes is how many bytes before the first feature are read at a time.
 const rootBytes = 16 << 10
 
-// frame is what boundedBy of the root says of the rows of a span that is read again. Where it names
-// a system, that is read again, too: the span does not carry names.
+// frame returns the frame of the root's boundedBy for the rows of a span that is read again. If it
+// names a system, it is read again too, since spans have no names.
 func (c parser) frame(ctx context.Context, src *source.File, req readers.Request) (frame, error) {
 	st := unpackState(req.Span.State)
 	if !st.named {
@@ -105,7 +105,7 @@ func (c parser) frame(ctx context.Context, src *source.File, req readers.Request
 	return s.frame, nil
 }
 
-// span reads rows again that make one chunk.
+// span reads the rows of one chunk again.
 func (s *scanner) span(span readers.Span) bool {
 	st := unpackState(span.State)
 	s.inside = true

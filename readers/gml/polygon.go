@@ -6,7 +6,7 @@ import (
 
 const polygonRule = "OGC 07-036 section 10.5.5"
 
-// Which rings of a polygon are read.
+// The rings of a polygon that are read.
 const (
 	allRings = iota
 	exteriorOnly
@@ -14,7 +14,7 @@ const (
 )
 
 // polygon reads a Polygon, a PolygonPatch and the like, whose start tag was read, up to its end:
-// the exterior first, wherever it stands.
+// the exterior first, wherever it is.
 func (s *scanner) polygon(c frame) bool {
 	start, mark, shapes := s.X.Mark(), s.sink.Geom.Mark(), s.sink.Shapes
 	exteriors, interiors, late, ok := s.rings(c, allRings)
@@ -37,8 +37,8 @@ func (s *scanner) polygon(c frame) bool {
 	return true
 }
 
-// rings reads rings of a polygon up to its end tag, and counts them. late says that the exterior
-// stands behind an interior.
+// rings reads rings of a polygon up to its end tag, and counts them. late: the exterior follows an
+// interior.
 func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok bool) {
 	for {
 		switch s.X.Next() {
@@ -73,7 +73,7 @@ func (s *scanner) rings(c frame, which int) (exteriors, interiors int, late, ok 
 }
 
 // boundary reads the rings in the exterior or interior whose start tag was read, up to its end. GML
-// 3 allows one, GML 2 one too, but several interiors in one innerBoundaryIs are common.
+// 2 and 3 allow one, but several interiors in one innerBoundaryIs are common.
 func (s *scanner) boundary(c frame) bool { return s.each(c, (*scanner).ring) }
 
 // ring reads a LinearRing, or a Ring of curves. Rings that are open or short are kept, and counted.

@@ -12,8 +12,8 @@ import (
 
 const positionRule = "OGC 07-036 section 10.1.4"
 
-// mostSize bounds srsDimension: ordinates of a position.
-const mostSize = 16
+// maxSize bounds srsDimension: ordinates of a position.
+const maxSize = 16
 
 // point reads what a Point holds, up to its end: one position, or none, which is an empty point.
 func (s *scanner) point(c frame) bool {
@@ -27,8 +27,8 @@ func (s *scanner) point(c frame) bool {
 	return true
 }
 
-// positions reads the positions that the element whose start tag was read holds, up to its end, in
-// all the ways that GML has to write them.
+// positions reads the positions in the element whose start tag was read, up to its end, in any
+// notation of GML.
 func (s *scanner) positions(c frame) bool {
 	first := len(s.sink.Geom.X)
 	for {
@@ -73,7 +73,7 @@ func (s *scanner) controlPoint(c frame) bool {
 	return s.named(&c) && s.point(c)
 }
 
-// applyAxes gives the positions from first on, which were read in the order of the file's axes, x
+// applyAxes converts the positions from first on, which are in the order of the file's axes, to x
 // and y.
 func (s *scanner) applyAxes(c frame, first int) bool {
 	g := &s.sink.Geom
@@ -91,7 +91,7 @@ func (s *scanner) applyAxes(c frame, first int) bool {
 }
 
 // list reads the text of a posList, of positions of n ordinates, or of a pos, which is one
-// position, up to its end. 0: it is not known how many.
+// position, up to its end. n is 0 if unknown.
 func (s *scanner) list(size int, one bool) bool {
 	g := &s.sink.Geom
 	if size == 2 || one && size < 2 {
@@ -133,9 +133,9 @@ func (s *scanner) list(size int, one bool) bool {
 	return s.closes()
 }
 
-// sizeOf is how many ordinates a position of the list in numbers has, which ends at a place: size,
-// if that is known. Else the numbers may allow only 2 or only 3, or only one of them closes a ring.
-// 0: neither, and the fault is told.
+// sizeOf returns the number of ordinates of a position of the list in numbers, which ends at a
+// place. It is size if that is known. Otherwise the count of numbers may allow only 2 or 3, or only
+// one of these closes a ring. It returns 0 with the fault set if neither does.
 func (s *scanner) sizeOf(at, size int) int {
 	n := len(s.numbers)
 	two, three := n%2 == 0, n%3 == 0
@@ -181,7 +181,7 @@ func (s *scanner) closesBy(size int) bool {
 	return n > size && slices.Equal(s.numbers[:size], s.numbers[n-size:])
 }
 
-// add gives ordinate i of a position to the builder: x, y, z, and others, which no column holds.
+// add adds ordinate i of a position to the builder: x, y, z; further ones are ignored.
 func (s *scanner) add(i int, v float64) {
 	g := &s.sink.Geom
 	switch i {
@@ -196,7 +196,7 @@ func (s *scanner) add(i int, v float64) {
 	}
 }
 
-// closes reads the end tag behind a text.
+// closes reads the end tag after a text.
 func (s *scanner) closes() bool {
 	switch s.X.Next() {
 	case xmltext.End:
@@ -207,8 +207,8 @@ func (s *scanner) closes() bool {
 	return false
 }
 
-// pairs reads positions of two ordinates from the content of the element at hand, and goes to the
-// '<' behind. It gives false, with nothing read, for what is not written as nearly all are.
+// pairs reads positions of two ordinates from the content of the current element, and goes to the
+// '<' after them. It returns false, with nothing read, unless they have the usual syntax.
 func (s *scanner) pairs() bool {
 	if s.At(s.X.P-2) == '/' { // <posList/>
 		return false
@@ -252,15 +252,15 @@ func (s *scanner) pairs() bool {
 	return false
 }
 
-// plainText is the text of an element with padding of package number behind it.
+// plainText is the text of an element with padding of package number after it.
 type plainText struct {
 	q     unsafe.Pointer
 	n     int
 	start int  // index in the window
-	moved bool // it had to be decoded: all of it has one index
+	moved bool // the text was decoded: all of it has one index
 }
 
-// at is the index in the window of a byte of the text.
+// at returns the index in the window of a byte of the text.
 func (t plainText) at(p int) int {
 	if t.moved {
 		return t.start
@@ -268,7 +268,7 @@ func (t plainText) at(p int) int {
 	return t.start + p
 }
 
-// space passes blanks.
+// space skips blanks.
 func (t plainText) space(p int) int {
 	for p < t.n && isBlank(byteAt(t.q, p)) {
 		p++
@@ -276,7 +276,7 @@ func (t plainText) space(p int) int {
 	return p
 }
 
-// flat is the text of the element whose start tag was read.
+// flat returns the text of the element whose start tag was read.
 func (s *scanner) flat() (plainText, bool) {
 	start := s.X.P
 	text, ok := s.X.Text()
@@ -291,7 +291,7 @@ func (s *scanner) flat() (plainText, bool) {
 	return plainText{q: unsafe.Pointer(unsafe.SliceData(s.text)), n: len(text), start: start, moved: true}, true
 }
 
-// coord reads what a coord holds, up to its end: X, Y and Z, of GML 2.
+// coord reads the content of a coord, up to its end: X, Y and Z, of GML 2.
 func (s *scanner) coord() bool {
 	const rule = "OGC 02-069 section 4.3.2"
 	names := [...]string{"X", "Y", "Z"}
@@ -328,7 +328,7 @@ func (s *scanner) coord() bool {
 	}
 }
 
-// sized puts what srsDimension of the start tag says into the context. Drafts of GML 3 call it
+// sized puts srsDimension of the start tag into the context. Drafts of GML 3 call it
 // dimension.
 func (s *scanner) sized(c *frame) bool {
 	for i := range s.X.Attrs() {
@@ -337,9 +337,9 @@ func (s *scanner) sized(c *frame) bool {
 			continue
 		}
 		n, err := strconv.Atoi(string(trim(s.X.AttrValue(i))))
-		if err != nil || n < 2 || n > mostSize {
+		if err != nil || n < 2 || n > maxSize {
 			return s.Expect(int(s.X.AttrOffset(i)-s.Base), fieldGeometry, positionRule,
-				fmt.Sprintf("a number of ordinates from 2 to %d", mostSize))
+				fmt.Sprintf("a number of ordinates from 2 to %d", maxSize))
 		}
 		c.size = n
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
-// promise is a simple type of XML Schema part 2, and the type of the column of its values.
+// promise is a simple type of XML Schema part 2 that the schema declares, and its column's type.
 //
 //	type                                    column                 a value that the column can't hold
 //	string and everything else              string                 -
@@ -23,23 +23,23 @@ import (
 //	decimal double float                    float64                -
 //	date dateTime time                      as of any times        with a zone where a column has none: all are text
 //
-// What is no value of the type is an error.
+// An invalid value of the type is an error.
 type promise struct {
 	want  string             // what was expected
-	kinds geoarrow.FactKinds // that the column has without any value
-	list  geoarrow.FactKinds // the same where the element may be repeated
-	// what a column without any value has. None of xs:dateTime: it would be with or without zone,
-	// which is for values to say
+	kinds geoarrow.FactKinds // of the column if it has no value
+	list  geoarrow.FactKinds // the same if the element may be repeated
+	// facts of a column without values. xs:dateTime is not among them: only values tell whether it
+	// has a zone
 	empty geoarrow.FactKinds
 	read  func(*scanner, *value) bool
 }
 
 const (
-	textKinds  = geoarrow.FactString | geoarrow.FactInt32 // text, whatever all of it looks like
+	textKinds  = geoarrow.FactString | geoarrow.FactInt32 // text, whatever its content
 	textInList = geoarrow.FactListString
 )
 
-// whole are the integers of a type.
+// whole is a type of integers.
 type whole struct {
 	low, high float64
 	widest    number.Kind
@@ -115,7 +115,7 @@ var promises = map[string]*promise{
 	"time":     timePromise("time", "a time of day", geoarrow.FactTime, temporal.Time),
 }
 
-// readText takes any text.
+// readText accepts any text.
 func readText(_ *scanner, v *value) bool {
 	v.kind = isText
 	return true
@@ -133,7 +133,7 @@ func readBoolean(_ *scanner, v *value) bool {
 	return true
 }
 
-// integer takes an integer of a type. One beyond int64 is a text.
+// integer accepts an integer of a type. One beyond int64 is a text.
 func (s *scanner) integer(v *value, w whole) bool {
 	digits := bytes.TrimPrefix(v.text, []byte{'+'})
 	out := s.digits[:0]
@@ -162,7 +162,7 @@ func (s *scanner) integer(v *value, w whole) bool {
 	return true
 }
 
-// readDouble takes a number, an infinity or a NaN as XML Schema has them.
+// readDouble accepts a number, an infinity or a NaN of XML Schema.
 func readDouble(s *scanner, v *value) bool {
 	v.kind = isNumber
 	switch string(v.text) {
@@ -179,7 +179,7 @@ func readDouble(s *scanner, v *value) bool {
 	return readDecimal(s, v)
 }
 
-// readDecimal takes a finite number.
+// readDecimal accepts a finite number.
 func readDecimal(s *scanner, v *value) bool {
 	f, end := number.Float(unsafe.Pointer(unsafe.SliceData(v.text)), 0)
 	if end != len(v.text) {
@@ -192,8 +192,8 @@ func readDecimal(s *scanner, v *value) bool {
 	return true
 }
 
-// readTime takes a date or a time of one of the kinds. XML Schema lets dates and times of day have
-// a zone, which their columns have not.
+// readTime accepts a date or a time of one of the kinds. In XML Schema dates and times of day may
+// have a zone; their columns do not.
 func readTime(kinds []temporal.Kind) func(*scanner, *value) bool {
 	return func(_ *scanner, v *value) bool {
 		v.kind = isText
@@ -205,7 +205,7 @@ func readTime(kinds []temporal.Kind) func(*scanner, *value) bool {
 	}
 }
 
-// withoutZone is a text without "Z" or an offset from UTC at its end.
+// withoutZone returns a text without "Z" or an offset from UTC at its end.
 func withoutZone(text []byte) []byte {
 	if rest, ok := bytes.CutSuffix(text, []byte{'Z'}); ok {
 		return rest

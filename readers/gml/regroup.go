@@ -7,14 +7,13 @@ import (
 	"unsafe"
 )
 
-// regroup reads coordinates whose separators are not as the standard has them, if they have one
-// obvious reading:
+// regroup reads coordinates with nonstandard separators, if they have one obvious reading:
 //
-//	1,2, 3,4, 5,6    tuples between blanks, with a comma before or behind
+//	1,2, 3,4, 5,6    tuples between blanks, with a comma before or after
 //	1 2,3 4          tuples between commas, with blanks inside
 //
-// All tuples have two ordinates, or all have three. It gives false, with the last fault as it was,
-// where there is no such reading or on_error allows none.
+// All tuples have two ordinates, or all have three. It returns false, with the last fault as it
+// was, where there is no such reading or on_error allows none.
 func (s *scanner) regroup(text plainText, sep separators) bool {
 	if sep.cs != ',' || !isBlank(sep.ts) {
 		return false
@@ -44,7 +43,7 @@ func (s *scanner) regroup(text plainText, sep separators) bool {
 	return true
 }
 
-// commas gives what stands between commas, without one at either end and without blanks around.
+// commas splits a text at commas, without one at either end and without surrounding blanks.
 func commas(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for part := range bytes.SplitSeq(bytes.Trim(trim(text), ", \t\r\n"), []byte{','}) {
@@ -58,7 +57,7 @@ func commas(text []byte) iter.Seq[[]byte] {
 // split gives the parts of a text.
 type split func(text []byte) iter.Seq[[]byte]
 
-// tuplesBetween reads tuples that one kind of separator divides, and whose ordinates another does.
+// tuplesBetween reads tuples with one separator between tuples and another between ordinates.
 func (s *scanner) tuplesBetween(tuples, ordinates split, text []byte, sep separators) (n int, ok bool) {
 	size := 0
 	for tuple := range tuples(text) {

@@ -7,27 +7,27 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// schema is what an .xsd promises of the feature types of a file. It is not what XML Schema is:
-// only names, types and what may be repeated count.
+// schema is what an .xsd declares about the feature types of a file. Only names, types and
+// repetition count; the rest of XML Schema is ignored.
 type schema struct {
 	layers map[string]*featureType
 }
 
-// featureType is what the schema promises of one layer.
+// featureType is what the schema declares about one layer.
 type featureType struct {
-	order []*leafElement // the elements that have columns, in the order of the schema
+	order []*leafElement // elements with columns, in the order of the schema
 	names map[string]*leafElement
 }
 
 // leafElement is a leaf element of a feature type.
 type leafElement struct {
-	name     string   // with those of the elements around it in front, each with a "/"
-	promise  *promise // of its values; nil: none, as its type is not known
-	many     bool     // it may stand there several times
-	geometry bool     // it holds a geometry
+	name     string   // with the names of the enclosing elements, each followed by "/"
+	promise  *promise // of its values; nil: its type is unknown
+	many     bool     // it may be repeated
+	geometry bool     // it contains a geometry
 }
 
-// kinds are what the column has without any value.
+// kinds returns the facts of the column if it has no value.
 func (d *leafElement) kinds() geoarrow.FactKinds {
 	switch {
 	case d.promise == nil:
@@ -38,7 +38,7 @@ func (d *leafElement) kinds() geoarrow.FactKinds {
 	return d.promise.kinds
 }
 
-// elements are those of a layer that have columns, in the order of the schema.
+// elements returns the elements of a layer that have columns, in the order of the schema.
 func (c *schema) elements(layer string) []*leafElement {
 	if c == nil || c.layers[layer] == nil {
 		return nil
@@ -46,7 +46,7 @@ func (c *schema) elements(layer string) []*leafElement {
 	return c.layers[layer].order
 }
 
-// find is what is promised of the elements on a path, or nil.
+// find returns the declaration of the elements on a path, or nil.
 func (c *schema) find(layer string, path []byte) *leafElement {
 	if c.layers[layer] == nil {
 		return nil
@@ -54,8 +54,8 @@ func (c *schema) find(layer string, path []byte) *leafElement {
 	return c.layers[layer].names[string(path)]
 }
 
-// mostNested bounds how deep elements of feature types are looked at: types may hold themselves.
-const mostNested = 8
+// maxNested bounds the depth to which feature types are examined: types may contain themselves.
+const maxNested = 8
 
 // types are the definitions of an .xsd by local name.
 type types struct {
@@ -92,7 +92,7 @@ func newSchema(root *node) *schema {
 	return s
 }
 
-// contentOf is the complex type of an element, if it is one of the file.
+// contentOf returns the complex type of an element, if the file defines it.
 func (t *types) contentOf(element *node) *node {
 	if n := element.child("complexType"); n != nil {
 		return n
@@ -100,10 +100,10 @@ func (t *types) contentOf(element *node) *node {
 	return t.complex[local(element.attribute("type"))]
 }
 
-// collect adds the leaf elements of a complex type, which stand in the elements of way, to a
-// feature type: those of the type that it extends first.
+// collect adds the leaf elements of a complex type, at the path way, to a feature type: first those
+// of the type that it extends.
 func (t *types) collect(f *featureType, content *node, way string, many bool, depth int) {
-	if depth > mostNested {
+	if depth > maxNested {
 		return
 	}
 	for _, n := range content.children {
@@ -144,7 +144,7 @@ func (t *types) element(f *featureType, n *node, way string, many bool, depth in
 	default:
 		d.promise = t.simpleOf(n, typeName, 0)
 	}
-	if before := f.names[d.name]; before != nil { // of two elements of one name both may stand in a feature
+	if before := f.names[d.name]; before != nil { // both of two elements of one name may be in a feature
 		before.many = true
 		if before.promise != d.promise {
 			before.promise = nil
@@ -157,14 +157,14 @@ func (t *types) element(f *featureType, n *node, way string, many bool, depth in
 	}
 }
 
-// simpleOf is the promise of a simple type: of the node itself, if it defines one, or by name.
+// simpleOf returns the promise of a simple type, which the node defines or names.
 func (t *types) simpleOf(n *node, name string, depth int) *promise {
 	if inner := n.child("simpleType"); inner != nil {
 		n, name = inner, ""
 	}
 	if name == "" {
 		restriction := n.child("restriction")
-		if restriction == nil || depth > mostNested {
+		if restriction == nil || depth > maxNested {
 			if n.child("union") != nil || n.child("list") != nil {
 				return promises["string"]
 			}
@@ -177,13 +177,13 @@ func (t *types) simpleOf(n *node, name string, depth int) *promise {
 			return p
 		}
 	}
-	if named := t.simple[local(name)]; named != nil && depth <= mostNested {
+	if named := t.simple[local(name)]; named != nil && depth <= maxNested {
 		return t.simpleOf(named, "", depth+1)
 	}
 	return promises[gmlTypes[local(name)]]
 }
 
-// simpleContent is the promise of a complex type that is a simple one with attributes.
+// simpleContent returns the promise of a complex type that is a simple one with attributes.
 func (t *types) simpleContent(content *node) *promise {
 	for _, n := range content.child("simpleContent").children {
 		if base := n.attribute("base"); base != "" {
@@ -193,7 +193,7 @@ func (t *types) simpleContent(content *node) *promise {
 	return nil
 }
 
-// gmlTypes are the types of GML that are simple ones with attributes.
+// gmlTypes are GML's simple types with attributes.
 var gmlTypes = map[string]string{
 	"MeasureType": "double", "LengthType": "double", "AreaType": "double", "VolumeType": "double",
 	"SpeedType": "double", "AngleType": "double",
@@ -201,14 +201,15 @@ var gmlTypes = map[string]string{
 	"StringOrRefType": "string",
 }
 
-// isGeometryProperty reports the name of a type of GML whose elements hold geometries.
+// isGeometryProperty reports whether a name is that of a type of GML whose elements contain
+// geometries.
 func isGeometryProperty(name string) bool {
 	rest, ok := strings.CutSuffix(name, "PropertyType")
 	return ok && (shapeOf([]byte(rest)) != noShape ||
 		slices.Contains([]string{"Geometry", "GeometricPrimitive", "GeometricAggregate", "MultiGeometry"}, rest))
 }
 
-// repeats reports an element or a group that may stand several times.
+// repeats reports whether an element or a group may be repeated.
 func repeats(n *node) bool {
 	most := n.attribute("maxOccurs")
 	return most != "" && most != "0" && most != "1"
@@ -222,7 +223,7 @@ type layers struct {
 	known map[string]struct{}
 }
 
-// add adds a name unless it is known.
+// add adds a name if it is new.
 func (l *layers) add(name []byte) {
 	if _, known := l.known[string(name)]; known {
 		return

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	mostSchemaBytes = 16 << 20
-	mostSchemaDepth = 256
+	maxSchemaBytes = 16 << 20
+	maxSchemaDepth = 256
 )
 
 // node is an element of an .xsd.
@@ -28,7 +28,7 @@ type node struct {
 
 type attribute struct{ name, value string }
 
-// attribute is the value of an attribute, empty if there is none.
+// attribute returns the value of an attribute, empty if there is none.
 func (n *node) attribute(name string) string {
 	for _, a := range n.attributes {
 		if a.name == name {
@@ -38,7 +38,7 @@ func (n *node) attribute(name string) string {
 	return ""
 }
 
-// child is the first child of a name, or nil.
+// child returns the first child of a name, or nil.
 func (n *node) child(local string) *node {
 	for _, c := range n.children {
 		if c.local == local {
@@ -48,8 +48,8 @@ func (n *node) child(local string) *node {
 	return nil
 }
 
-// readSchema reads the .xsd next to the file, if there is one. Files that it includes or imports
-// are not read.
+// readSchema reads the .xsd next to the file, if there is one, but not the files that it includes
+// or imports.
 func readSchema(src *source.File) (*schema, error) {
 	xsd, err := src.Sibling(".xsd")
 	if xsd == nil || err != nil {
@@ -61,8 +61,8 @@ func readSchema(src *source.File) (*schema, error) {
 			Rule: rule, Err: what,
 		}
 	}
-	if xsd.Size > mostSchemaBytes {
-		return nil, wrong(mostSchemaBytes, "", fmt.Errorf("a schema of more than %d bytes", mostSchemaBytes))
+	if xsd.Size > maxSchemaBytes {
+		return nil, wrong(maxSchemaBytes, "", fmt.Errorf("a schema of more than %d bytes", maxSchemaBytes))
 	}
 	text, encoding, err := schemaText(xsd)
 	if bad := new(source.RecodeError); errors.As(err, &bad) {
@@ -70,7 +70,7 @@ func readSchema(src *source.File) (*schema, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	x := xmltext.Scanner{MaxDepth: mostSchemaDepth}
+	x := xmltext.Scanner{MaxDepth: maxSchemaDepth}
 	n := len(text)
 	text = append(text, make([]byte, number.Padding)...)
 	x.Window(unsafe.Pointer(unsafe.SliceData(text)), n, 0, true)
@@ -91,8 +91,8 @@ func readSchema(src *source.File) (*schema, error) {
 	return nil, e
 }
 
-// schemaText is the text of a schema as UTF-8, and the encoding that it was recoded from, if it
-// was.
+// schemaText returns the text of a schema as UTF-8, and the encoding that it was recoded from, if
+// it was.
 func schemaText(xsd *source.File) (text []byte, encoding string, err error) {
 	text = make([]byte, xsd.Size)
 	if n, err := xsd.ReadAt(text, 0); int64(n) < xsd.Size {

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// xsd is a schema of features f whose elements are declared so.
+// xsd returns a schema of features f whose elements are declared so.
 func xsd(elements string) string {
 	return `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:gml="http://www.opengis.net/gml/3.2" xmlns:a="a">` +
 		`<xs:import namespace="http://www.opengis.net/gml/3.2" schemaLocation="http://schemas.opengis.net/gml/3.2.1/gml.xsd"/>` +
@@ -20,7 +20,7 @@ func xsd(elements string) string {
 		`</xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:schema>`
 }
 
-// typed is an element a of a type.
+// typed returns an element a of a type.
 func typed(name string) string {
 	return xsd(`<xs:element name="a" type="` + name + `" minOccurs="0"/>`)
 }

@@ -19,23 +19,23 @@ var leadingNames = [leadingColumns]string{columnFID: "fid", columnGMLID: "gml_id
 // column collects the values of one name.
 type column struct {
 	rows.Column
-	row  int64 // the last one, as a number of its own, in which the name was met
-	last int   // the last value in it
+	row  int64 // the last row in which the name occurred, by its number
+	last int   // the last value in that row
 }
 
-// sink holds the rows of the chunk at hand, with what GML must know of them next to their values.
+// sink holds the rows of the current chunk, and GML's state in addition to their values.
 type sink struct {
 	rows.Sink
 	all      []*column // by their Index
 	leading  [leadingColumns]*column
 	fields   []field // of the values of the last row, in their order
-	row      int64   // number of the one at hand, over all that were begun
+	row      int64   // number of the current row, over all that were begun
 	schema   *schema
 	layer    string
 	declared []*leafElement // elements of the layer's type, each of which has a column
 
-	foreign map[string]int64 // geometries that no column holds, by the name of what they are in
-	inRow   []string         // those of the row at hand
+	foreign map[string]int64 // geometries without a column, by the name of the enclosing element
+	inRow   []string         // those of the current row
 }
 
 // field is the column of an element.
@@ -58,14 +58,14 @@ func newSink(schema *schema, columns readers.Projection) *sink {
 	return k
 }
 
-// begin says which layer's features the rows are.
+// begin sets the layer of the rows.
 func (k *sink) begin(layer string) {
 	k.layer = layer
 	k.declared = k.schema.elements(layer)
 	k.list()
 }
 
-// Reset forgets the rows of the chunk, not what is known of it.
+// Reset drops the rows of the chunk, not what is known about it.
 func (k *sink) Reset() {
 	k.Sink.Reset()
 	k.fields, k.leading = k.fields[:0], [leadingColumns]*column{}
@@ -73,7 +73,7 @@ func (k *sink) Reset() {
 	k.list()
 }
 
-// list makes the columns that the schema promises, in its order.
+// list makes the columns that the schema declares, in its order.
 func (k *sink) list() {
 	for _, d := range k.declared {
 		if c, kinds := k.named([]byte(d.name)), d.kinds(); kinds != 0 {
@@ -84,10 +84,10 @@ func (k *sink) list() {
 
 func (k *sink) named(path []byte) *column { return k.all[k.Column(geoarrow.RolePath, path).Index] }
 
-// shape is the column of geometries that are not the rows' own.
+// shape returns the column of geometries that are not the rows' own.
 func (k *sink) shape(path []byte) *column { return k.all[k.Column(geoarrow.RoleShape, path).Index] }
 
-// lead is a leading column.
+// lead returns a leading column.
 func (k *sink) lead(i int) *column {
 	if k.leading[i] == nil {
 		k.leading[i] = k.all[k.Column(geoarrow.LeadingRole(uint8(leadingColumns-i), false),
@@ -96,7 +96,7 @@ func (k *sink) lead(i int) *column {
 	return k.leading[i]
 }
 
-// value is the column of the i-th value of a row.
+// value returns the column of the i-th value of a row.
 func (k *sink) value(i int, v *value) *column {
 	if i < len(k.fields) && k.fields[i].name == string(v.name) && k.fields[i].in == v.in {
 		return k.fields[i].column
@@ -110,7 +110,7 @@ func (k *sink) value(i int, v *value) *column {
 	return f.column
 }
 
-// commit ends the row at hand, which began at an offset.
+// commit ends the current row, which began at an offset.
 func (k *sink) commit(at int64) {
 	k.Commit(at)
 	for _, name := range k.inRow {
@@ -119,7 +119,7 @@ func (k *sink) commit(at int64) {
 	k.inRow = k.inRow[:0]
 }
 
-// rollback forgets the row at hand.
+// rollback drops the current row.
 func (k *sink) rollback() {
 	k.Rollback()
 	k.inRow = k.inRow[:0]
@@ -133,7 +133,8 @@ func (k *sink) addTo(sum *readers.Summary) {
 	}
 }
 
-// Columns is the chunk, in which a column without a value has the type that the schema promises it.
+// Columns returns the chunk, in which a column without values has the type that the schema
+// declares.
 func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
 	out, err := k.Sink.Columns(next)
 	if err != nil {
@@ -150,7 +151,7 @@ func (k *sink) Columns(next float64) (*geoarrow.Columns, error) {
 		d := promised[c.Name]
 		if d != nil && c.Role == geoarrow.RolePath && c.Facts.Kinds == 0 && !k.IsText(c.ID()) {
 			c.Facts.Kinds = d.promise.empty | geoarrow.FactField
-			*c, _ = c.Widen(c.Facts.Resolve(c.Role), out.Rows) // nulls become anything
+			*c, _ = c.Widen(c.Facts.Resolve(c.Role), out.Rows) // nulls convert to any type
 		}
 	}
 	return out, nil

@@ -91,7 +91,7 @@ func (w *sweeper) isOdd() bool { return w.IntN(w.odd) == 0 }
 
 func (w *sweeper) pick(from ...string) string { return from[w.IntN(len(from))] }
 
-// some is up to n of what f gives.
+// some returns up to n of what f gives.
 func (w *sweeper) some(n int, f func() string) string {
 	var b strings.Builder
 	for range w.IntN(n + 1) {
@@ -100,7 +100,7 @@ func (w *sweeper) some(n int, f func() string) string {
 	return b.String()
 }
 
-// element is one with attributes, each of which has a blank in front.
+// element returns one with attributes, each of which has a blank in front.
 func (w *sweeper) element(name, attributes string, content ...string) string {
 	text := strings.Join(content, "")
 	if w.one(20) {
@@ -112,12 +112,12 @@ func (w *sweeper) element(name, attributes string, content ...string) string {
 	return w.gap() + "<" + name + attributes + ">" + text + "</" + name + w.pick("", "", "", " ") + ">"
 }
 
-// tag is an element that is GML's.
+// tag returns an element that is GML's.
 func (w *sweeper) tag(name string, content ...string) string {
 	return w.element(w.prefix+name, w.named(8), content...)
 }
 
-// named is a srsName on one element in n.
+// named returns a srsName on one element in n.
 func (w *sweeper) named(n int) string {
 	srs := w.pick(w.systems...)
 	if srs == "" || !w.one(n) {
@@ -231,7 +231,7 @@ func (w *sweeper) number() string {
 		"4.9e-324", "123456789012345678901234567890.123456789012345678901234567890")
 }
 
-// position is the ordinates of one.
+// position returns the ordinates of one.
 func (w *sweeper) position(between string) string {
 	n := w.size
 	if w.isOdd() {
@@ -323,7 +323,7 @@ func (w *sweeper) point() string {
 	return w.tag("Point", w.pick(w.tag("pos", w.position(" ")), w.tag("coordinates", w.position(","))))
 }
 
-// schema is an .xsd that says the types of some values.
+// schema returns an .xsd that says the types of some values.
 func (w *sweeper) schema() string {
 	element := func() string {
 		return fmt.Sprintf(`<xs:element name="%s" type="xs:%s" minOccurs="0"%s/>`, w.name(),

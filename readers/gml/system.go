@@ -10,14 +10,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// frame is what the elements around a geometry say of its positions.
+// frame is what the elements around a geometry declare about its positions.
 type frame struct {
 	system *system
-	size   int // ordinates of a position: srsDimension; 0: nobody says
+	size   int // ordinates of a position: srsDimension; 0: unknown
 }
 
-// listSize is how many ordinates a position of a posList has: what srsDimension says, else what the
-// system has (OGC 07-036 section 10.1.3.2), 2 where no system is named. 0: the system is not known.
+// listSize returns the number of ordinates of a posList's position: srsDimension, else that of the
+// system (OGC 07-036 section 10.1.3.2), or 2 if no system is named. It returns 0 for an unknown
+// system.
 func (c *frame) listSize() int {
 	switch {
 	case c.size > 0:
@@ -28,13 +29,13 @@ func (c *frame) listSize() int {
 	return max(c.system.size, 2)
 }
 
-// system is what an srsName means.
+// system is the meaning of an srsName.
 type system struct {
 	crs     geoarrow.CRS
 	swapped bool // the file has y first: the first axis is north
-	size    int  // number of axes; 0: it is not known, or nobody names a system
-	unsized bool // there is a name, which does not tell the number of axes
-	unknown bool // the name looks like one that obliges to an order of axes, and is not known
+	size    int  // number of axes; 0: unknown, or no system is named
+	unsized bool // there is a name that does not determine the number of axes
+	unknown bool // the name looks like one that prescribes an order of axes, and is unknown
 }
 
 // isGeographic reports whether the ordinates of the system are degrees.
@@ -52,10 +53,10 @@ type systems struct {
 	last  *system
 }
 
-// mostSystems bounds how many names are kept: a hostile file has one for each geometry.
-const mostSystems = 256
+// maxSystems bounds the names that are kept: a hostile file has one for each geometry.
+const maxSystems = 256
 
-// of gives what a name means.
+// of returns the meaning of a name.
 func (n *systems) of(name []byte) *system {
 	if string(name) == n.text && n.last != nil {
 		return n.last
@@ -64,7 +65,7 @@ func (n *systems) of(name []byte) *system {
 	found := n.known[text]
 	if found == nil {
 		found = n.newSystem(text)
-		if n.known == nil || len(n.known) >= mostSystems {
+		if n.known == nil || len(n.known) >= maxSystems {
 			n.known = map[string]*system{}
 		}
 		n.known[text] = found
@@ -73,14 +74,14 @@ func (n *systems) of(name []byte) *system {
 	return found
 }
 
-// newSystem reads a name. One that obliges its file to have the axes in the order of the authority
-// has its coordinates swapped if that is north, then east:
+// newSystem interprets a name. If the name prescribes the authority's order of axes, and that is
+// north, then east, coordinates are swapped:
 //
 //	urn:ogc:def:crs:EPSG::4326                           latitude first
 //	urn:ogc:def:crs,crs:EPSG::4258,crs:EPSG::5621        latitude first
 //	http://www.opengis.net/def/crs/EPSG/0/4326           latitude first
 //	urn:ogc:def:crs:OGC:1.3:CRS84                        longitude first, as OGC defines it
-//	EPSG:4326                                            longitude first, as everybody but FME writes it
+//	EPSG:4326                                            longitude first, as all programs except FME write it
 //	http://www.opengis.net/gml/srs/epsg.xml#4326         likewise
 func (n *systems) newSystem(name string) *system {
 	said, ok := geoarrow.ParseCRSName(name)
@@ -99,14 +100,15 @@ func (n *systems) newSystem(name string) *system {
 	return s
 }
 
-// isShort reports the form EPSG:4326, which FME means as a urn.
+// isShort reports whether a name has the form EPSG:4326, which in FME's files has the meaning of a
+// URN.
 func isShort(name string) bool {
 	const short = "EPSG:"
 	return len(name) > len(short) && strings.EqualFold(name[:len(short)], short)
 }
 
-// fmeNamespace is that of FME's files, which have their axes in the order of the authority whatever
-// the form of the name. GDAL knows them by it, too.
+// fmeNamespace is the namespace of FME's files, which have axes in the authority's order whatever
+// the form of the name. GDAL recognizes them by it, too.
 const fmeNamespace = "http://www.safe.com/gml/fme"
 
 // isFME reports whether the root element, whose start tag was read, is one of FME's.
@@ -120,8 +122,8 @@ func (s *scanner) isFME() bool {
 	return false
 }
 
-// warn counts the feature at hand if its positions are in a system whose name looks like one that
-// obliges to an order of axes, and is not known.
+// warn counts the current feature if its system's name is unknown and looks like one that
+// prescribes an order of axes.
 func (s *scanner) warn(c *system) {
 	if c.unknown && !s.row.warned {
 		s.row.warned = true
@@ -129,7 +131,7 @@ func (s *scanner) warn(c *system) {
 	}
 }
 
-// named puts what the start tag of a geometry says of its positions into the context.
+// named puts the frame that the start tag of a geometry declares into the context.
 func (s *scanner) named(c *frame) bool {
 	if s.X.Attrs() == 0 {
 		return true
@@ -154,10 +156,10 @@ func (s *scanner) named(c *frame) bool {
 type layerCRS struct {
 	crs  geoarrow.CRS
 	set  bool
-	last *system // one that is of it
+	last *system // a geometry of the system
 }
 
-// span is the system as a Span has it.
+// span returns the system in the form of a Span's.
 func (e layerCRS) span() *geoarrow.CRS {
 	if !e.set {
 		return nil
@@ -165,8 +167,8 @@ func (e layerCRS) span() *geoarrow.CRS {
 	return &e.crs
 }
 
-// establish makes a system, which something at p has, the one of the layer, or says that the layer
-// has another.
+// establish makes the system of a geometry at p the layer's, or sets the fault that the layer has
+// another.
 func (s *scanner) establish(system *system, p int) bool {
 	if !s.crs.set {
 		s.crs.crs, s.crs.set = system.crs, true
@@ -180,8 +182,8 @@ func (s *scanner) establish(system *system, p int) bool {
 	return true
 }
 
-// restore takes back what was set since crs was the system of the layer, and reports
-// whether that was one.
+// restore undoes what was set since crs was the system of the layer, and reports whether the layer
+// had one.
 func (s *scanner) restore(crs layerCRS) bool {
 	some := s.crs.set && !crs.set
 	s.crs = crs
@@ -195,8 +197,8 @@ func crsName(c geoarrow.CRS) string {
 	return strconv.Quote(c.String())
 }
 
-// boundedBy reads what a boundedBy, whose start tag was read, says of the positions around it:
-// srsName and srsDimension of an Envelope or a Box.
+// boundedBy reads the frame in a boundedBy, whose start tag was read: srsName and srsDimension of
+// an Envelope or a Box.
 func (s *scanner) boundedBy(c *frame) bool {
 	for {
 		switch s.X.Next() {

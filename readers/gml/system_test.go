@@ -48,7 +48,7 @@ func TestSystems(t *testing.T) {
 // urn is a system with latitude first.
 const urn = "urn:ogc:def:crs:EPSG::4326"
 
-// envelope is a boundedBy in a system.
+// envelope returns a boundedBy in a system.
 func envelope(srs string) string {
 	return `<boundedBy><Envelope srsName="` + srs +
 		`"><lowerCorner>1 2</lowerCorner><upperCorner>3 4</upperCorner></Envelope></boundedBy>`

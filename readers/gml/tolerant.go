@@ -19,12 +19,12 @@ const (
 	ruleUnknownName       = "unknown-crs-name"
 )
 
-// tolerance is what on_error says of bad values. A feature is read as strictly as ever first; only
-// one that fails is read again with active set.
+// tolerance is the handling of bad values by on_error. A feature is first read strictly; if that
+// fails, it is read again with active set.
 type tolerance struct {
 	nulls   bool // a bad value is null
-	repairs bool // a defect with one obvious reading is read so
-	active  bool // the feature at hand is read again
+	repairs bool // a defect with one obvious reading is read that way
+	active  bool // the current feature is read again
 	mode    string
 }
 
@@ -38,27 +38,26 @@ const (
 	modeRepair = "repair"
 )
 
-// isValueFault reports whether the last fault is one of a value of the feature, not of the file's
-// XML.
+// isValueFault reports whether the last fault is of a value of the feature, not of the file's XML.
 func (s *scanner) isValueFault() bool {
 	return s.Failed == nil && s.Field != "" && !s.X.Fault.Depth && !s.X.Fault.Long && !s.X.Cut()
 }
 
-// deviate notes what is made of the last fault.
+// deviate notes how the last fault was handled.
 func (s *scanner) deviate(rule, done string) {
 	s.deviateAt(s.Base+int64(s.X.Fault.Pos), s.Field, rule, done)
 }
 
-// deviateAt notes a deviation of the feature at hand.
+// deviateAt notes a deviation of the current feature.
 func (s *scanner) deviateAt(offset int64, field, rule, done string) {
 	s.sink.Deviate(readers.Deviation{Offset: offset, Row: s.feature, Field: field, Rule: rule, Done: done})
 }
 
-// tolerate forgets the last fault.
+// tolerate clears the last fault.
 func (s *scanner) tolerate() { s.Field, s.OfFile, s.mode = "", false, "" }
 
-// mainGeometry reads the geometry of the row, whose start tag was read, up to its end. Where
-// on_error says so, one that is malformed is null.
+// mainGeometry reads the geometry of the row, whose start tag was read, up to its end. A malformed
+// one is null if on_error says so.
 func (s *scanner) mainGeometry(k shape) bool {
 	var start xmltext.Mark
 	var crs layerCRS
@@ -80,8 +79,8 @@ func (s *scanner) mainGeometry(k shape) bool {
 	return s.X.Next() == xmltext.Start && s.X.Skip()
 }
 
-// rowBounds reads a boundedBy of the feature, whose start tag was read, up to its end. Where
-// on_error says so, one that is malformed says nothing.
+// rowBounds reads a boundedBy of the feature, whose start tag was read, up to its end. A malformed
+// one is ignored if on_error says so.
 func (s *scanner) rowBounds() bool {
 	start := s.X.TagMark()
 	if s.boundedBy(&s.row.frame) {
@@ -97,7 +96,7 @@ func (s *scanner) rowBounds() bool {
 	return s.X.Next() == xmltext.Start && s.X.Skip()
 }
 
-// geometryRule names the rule that the last fault, one of a geometry, breaks.
+// geometryRule returns the rule that the last fault, one of a geometry, violates.
 func (s *scanner) geometryRule() string {
 	switch {
 	case s.OfFile:
@@ -108,7 +107,7 @@ func (s *scanner) geometryRule() string {
 	return ruleMalformedGeometry
 }
 
-// withMode says in an error which on_error reads the rest of the file.
+// withMode adds to an error the value of on_error that would read the rest of the file.
 func (s *scanner) withMode(err error) error {
 	var parse *readers.ParseError
 	if !s.inRow || s.nulls || !s.isValueFault() || !errors.As(err, &parse) {

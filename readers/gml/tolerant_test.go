@@ -134,8 +134,9 @@ func TestDeviations(t *testing.T) {
 	readertest.Same(t, gml.Format(), in, []int{1, 50, 300}, windows, parallel)
 }
 
-// TestSystemOfLayer has rows of several systems in front of one that establishes that of the layer,
-// where a column turns out to be text: the chunk is read twice, unless nobody asks for that column.
+// TestSystemOfLayer has rows of several systems before one that establishes that of the layer,
+// where a column turns out to be text: the chunk is read twice, unless that column is not
+// requested.
 func TestSystemOfLayer(t *testing.T) {
 	several := "<MultiPoint><pointMember>" + point("EPSG:25832", "1 2") + "</pointMember><pointMember>" +
 		point("¦EPSG:25833", "1 2") + "</pointMember></MultiPoint>"

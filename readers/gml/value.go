@@ -9,16 +9,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// value is the text of a leaf element, or of an attribute of one, and what it looks like.
+// value is the text of a leaf element, or of its attribute, and the kind that it looks like.
 type value struct {
 	in     *step  // the elements around it
 	name   []byte // of its column
-	text   []byte // without blanks around it; empty: null
+	text   []byte // without surrounding blanks; empty: null
 	kind   kind
 	yes    bool // of a boolean
 	num    number.Num
 	column *column // of the first value of the name in the row
-	next   int     // the next value of the name in the row, as its index + 1; 0: there is none
+	next   int     // index + 1 of the next value of the name in the row; 0: none
 }
 
 // kind is what a text looks like.
@@ -31,11 +31,11 @@ const (
 	isNumber
 )
 
-// guess says what the text looks like.
+// guess returns the kind that the text looks like.
 //
-//	true false                        boolean, as xs:boolean has it
-//	12 -3                             integer, as far as an int64 holds it
-//	1.5 -.5 5. 1e3                    number, as far as a float64 holds it
+//	true false                        boolean, as in xs:boolean
+//	12 -3                             integer, if int64 holds it
+//	1.5 -.5 5. 1e3                    number, if float64 holds it
 //	007 +5 1e400 NaN INF 0x10, else   text
 func (v *value) guess() {
 	v.kind = isText
@@ -62,7 +62,7 @@ func (v *value) guessNumber() {
 	}
 }
 
-// odd reads a number without digits before its point, or behind it, which JSON does not have.
+// odd reads a number without digits before or after its point, which JSON does not allow.
 func odd(text []byte) (v float64, ok bool) {
 	var plain [64 + number.Padding]byte
 	if len(text) > 32 {
@@ -86,7 +86,7 @@ func odd(text []byte) (v float64, ok bool) {
 	return v, end == len(out) && !math.IsInf(v, 0)
 }
 
-// commit puts the feature at hand into the columns.
+// commit puts the current feature into the columns.
 func (s *scanner) commit() {
 	k := s.sink
 	k.row++
@@ -121,7 +121,7 @@ func (s *scanner) commit() {
 	}
 }
 
-// link finds the columns of the values, and chains those of one name.
+// link finds the columns of the values, and links values of one name.
 func (s *scanner) link() {
 	k := s.sink
 	for i := range s.row.values {

@@ -10,18 +10,18 @@ import (
 
 // place is an element around features.
 type place struct {
-	collection bool // its children are members, boundedBy and what else; else they are features or collections
-	wrapper    bool // it is inside of a root that is no collection, which may hold one somewhere
+	collection bool // its children are members, boundedBy and others; else they are features or collections
+	wrapper    bool // it is inside of a root that is not a collection, but may contain one
 }
 
-// isCollection reports the name of a collection: wfs:FeatureCollection,
+// isCollection reports whether a name is that of a collection: wfs:FeatureCollection,
 // wfs:SimpleFeatureCollection, wfs:Tuple.
 func isCollection(local []byte) bool {
 	return bytes.HasSuffix(local, []byte("FeatureCollection")) || string(local) == "Tuple"
 }
 
-// isMember reports the name of an element that holds features or a collection: gml:featureMember,
-// gml:featureMembers, wfs:member, wfs:additionalObjects.
+// isMember reports whether a name is that of an element that contains features or a collection:
+// gml:featureMember, gml:featureMembers, wfs:member, wfs:additionalObjects.
 func isMember(local []byte) bool {
 	const member = "member"
 	name := local
@@ -32,8 +32,8 @@ func isMember(local []byte) bool {
 		string(local) == "additionalObjects"
 }
 
-// isReport reports the root of what a server sends in place of features: OGC 06-121r9 section 8,
-// OGC 02-058 section 7.7.
+// isReport reports whether a root is that of a server's error report: OGC 06-121r9 section 8, OGC
+// 02-058 section 7.7.
 func isReport(local []byte) bool {
 	return string(local) == "ExceptionReport" || string(local) == "ServiceExceptionReport"
 }
@@ -73,9 +73,9 @@ func (s *scanner) document() bool {
 	return s.walk()
 }
 
-// isFeature reports whether the root, which stands at an offset, is a feature, as the answer to the
-// stored query GetFeatureById is (OGC 09-025r2 section 7.9.3.6): it has an identifier, or it holds
-// a geometry. Then it is the next element to be read.
+// isFeature reports whether the root, which is at an offset, is a feature, as the answer to the
+// stored query GetFeatureById is (OGC 09-025r2 section 7.9.3.6): it has an identifier or contains a
+// geometry. Then it is the next element to be read.
 func (s *scanner) isFeature(at int64) (is, ok bool) {
 	if s.Base+int64(s.N)-at > s.limits.MaxFeatureBytes || !s.restart(at) {
 		return false, s.Failed == nil
@@ -99,13 +99,13 @@ func (s *scanner) isFeature(at int64) (is, ok bool) {
 	return true, s.restart(at)
 }
 
-// restart goes back to the root, which stands at an offset.
+// restart moves back to the root, which is at an offset.
 func (s *scanner) restart(at int64) bool {
 	s.X.ResumeIn(&xmltext.Scanner{})
 	return s.GoTo(at)
 }
 
-// none says that the file, whose root stands at an offset, holds no features.
+// none returns the error for a file, whose root is at an offset, without features.
 func (s *scanner) none(at int64, root string) bool {
 	if s.MoveTo(at) < 0 {
 		s.Failed = s.Err
@@ -117,10 +117,9 @@ func (s *scanner) none(at int64, root string) bool {
 	))
 }
 
-// report is the error of an ExceptionReport, whose start tag was read: it quotes what the server
-// says.
+// report sets the error for an ExceptionReport, whose start tag was read, with the server's text.
 func (s *scanner) report() bool {
-	const mostQuoted = 300
+	const maxQuoted = 300
 	m := s.X.TagMark()
 	var said []string
 	ok := s.Unit(func() bool {
@@ -147,14 +146,14 @@ func (s *scanner) report() bool {
 		return false
 	}
 	text := strings.Join(said, "; ")
-	if len(text) > mostQuoted {
-		text = strings.ToValidUTF8(text[:mostQuoted], "") + " …"
+	if len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + " …"
 	}
 	return s.wrongFile(m.Index(&s.X), "", "", "the server sent an exception in place of features: "+text)
 }
 
-// walk reads what collections and members hold, from the place at hand on, to the end of the file
-// or of the rows that are to be read.
+// walk reads the content of collections and members, from the current place to the end of the file
+// or of the requested rows.
 func (s *scanner) walk() bool {
 	for {
 		switch s.Token() {
@@ -182,8 +181,8 @@ func (s *scanner) walk() bool {
 	}
 }
 
-// leave ends the innermost place, whose end tag was read. Of a span that is read again the outer
-// ones are not known, but that members and collections take turns.
+// leave ends the innermost place, whose end tag was read. In a span that is read again, the outer
+// ones are unknown, except that members and collections alternate.
 func (s *scanner) leave() {
 	n := len(s.places) - 1
 	if s.inside && n == 0 {
@@ -223,14 +222,14 @@ func (s *scanner) element() bool {
 	return s.Pass(s.X.Depth() - 1)
 }
 
-// child reads a feature of a member, or passes it if it is not one of the layer that is wanted.
+// child reads a feature of a member, or skips it if it is not in the requested layer.
 func (s *scanner) child(name []byte) bool {
 	s.layers.add(name)
 	if s.layer == "" && (s.wanted == "" || s.wanted == string(name)) {
 		s.begins(string(name))
 	}
 	if string(name) != s.layer {
-		if s.inside && s.wraps && len(s.places) == 1 { // what is around the first row is not known
+		if s.inside && s.wraps && len(s.places) == 1 { // the context of the first row is unknown
 			s.places = append(s.places, place{wrapper: true})
 			return true
 		}
@@ -257,7 +256,7 @@ func (s *scanner) child(name []byte) bool {
 	return s.readRow(off)
 }
 
-// begins notes the layer that is read, whose first feature was met.
+// begins notes the layer that is read, at its first feature.
 func (s *scanner) begins(name string) {
 	s.layer = name
 	s.sink.begin(name)
@@ -268,21 +267,20 @@ func (s *scanner) begins(name string) {
 	s.opening = append(append(s.opening[:0], '<'), tag...)
 }
 
-// step is an element in a feature that holds elements. Values in different ones are told apart by
-// it.
+// step is an element of a feature that contains elements. It distinguishes values in different
+// elements.
 type step struct {
-	way      string // the names of the elements around, and its own, with "/" between
+	way      string // the names of the enclosing elements and its own, joined by "/"
 	name     string
 	children map[string]*step
-	last     *step // the child that was looked for last
+	last     *step // the child that was last looked up
 }
 
-// longestWay bounds the names in a way. An element that is nested so deep that they are longer
-// begins a new one.
+// longestWay bounds the names in a path. A deeper element begins a new path.
 const longestWay = 512
 
-// mostSteps bounds how many are kept: a hostile file has one for each element.
-const mostSteps = 1 << 14
+// maxSteps bounds the steps that are kept: a hostile file has one for each element.
+const maxSteps = 1 << 14
 
 // steps are those of a file.
 type steps struct {
@@ -290,7 +288,7 @@ type steps struct {
 	count int
 }
 
-// inside is the element of a name in another one; nil is the feature.
+// inside returns the element of a name inside of another one; nil is the feature.
 func (t *steps) inside(in *step, name []byte) *step {
 	if in == nil {
 		in = &t.root
@@ -300,7 +298,7 @@ func (t *steps) inside(in *step, name []byte) *step {
 	}
 	child := in.children[string(name)]
 	if child == nil {
-		if t.count++; t.count > mostSteps {
+		if t.count++; t.count > maxSteps {
 			*t = steps{count: 1}
 		}
 		child = &step{name: string(name)}
@@ -316,7 +314,7 @@ func (t *steps) inside(in *step, name []byte) *step {
 	return child
 }
 
-// path is the way to an element of a name; in may be nil.
+// path returns the path of an element of a name; in may be nil.
 func (in *step) path(name []byte) []byte {
 	if in == nil {
 		return name
@@ -324,8 +322,7 @@ func (in *step) path(name []byte) []byte {
 	return append(append(append(make([]byte, 0, len(in.way)+1+len(name)), in.way...), '/'), name...)
 }
 
-// isNamed reports whether the element is the one that the option geometry names: by its own name,
-// or with those of the elements around it.
+// isNamed reports whether the option geometry names the element, by its own name or by its path.
 func (in *step) isNamed(option string) bool {
 	return in != nil && (in.name == option || in.way == strings.ReplaceAll(option, ".", "/"))
 }

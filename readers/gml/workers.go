@@ -14,13 +14,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// workers parse one file. The head scanner began with the file and parses the first rows. Then all
-// workers parse parts of the rest, up to the end of the file.
+// workers parse one file. The head scanner parses the first rows. Then all workers parse parts of
+// the rest, up to the end of the file.
 //
-// A guess takes for a row whatever begins as the previous rows did. It assumes that the row is in
-// the same elements as the one that follows those of the head scanner. If a part ends before a row
-// that is in other elements, the following parts are read from there, with those elements as the
-// new assumption.
+// A guess assumes that a row begins where text begins like the previous rows. It also assumes that
+// the row is inside of the same elements as the first row after those of the head scanner. If a
+// part ends before a row that is in other elements, the following parts are read from there, with
+// those elements as the new assumption.
 type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
@@ -34,14 +34,14 @@ type workers struct {
 	words  *vocabulary              // of rows, for the device
 
 	mu    sync.Mutex
-	moves map[partEnd]where // of rows after parts, where they are in other elements than home
-	next  *where            // of the row after the last part, if it is one of those
+	moves map[partEnd]where // of rows after parts, if these are in other elements than home
+	next  *where            // of the row after the last part, if it is such a row
 }
 
 // partEnd is a part that ends before a row that is in other elements.
 type partEnd struct{ start, next int64 }
 
-// newWorkers makes the head scanner hand over after the first rows.
+// newWorkers returns workers to which the head scanner hands over after the first rows.
 func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Request, head *scanner) *workers {
 	w := &workers{ctx: ctx, parser: c, src: src, req: req, head: head, moves: map[partEnd]where{}}
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
@@ -63,8 +63,8 @@ func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Req
 	return w
 }
 
-// commit notes what a part showed of the file. A part that was parsed without the system of the
-// previous rows is parsed again.
+// commit keeps the state of a part. A part that was parsed without the system of the previous rows
+// is parsed again.
 func (w *workers) commit(p *readers.Part) error {
 	s := w.head
 	if s.crs.set && (p.State&foundSystem != 0 && p.Summary.CRS != s.crs.crs || p.State&droppedSystem != 0) {
@@ -90,7 +90,7 @@ func (w *workers) commit(p *readers.Part) error {
 	return nil
 }
 
-// again parses a part once more that was guessed before it was known what the previous rows showed.
+// again parses a part again that was guessed before the state of the previous rows was known.
 func (w *workers) again(p *readers.Part) (err error) {
 	p.Release()
 	*p, err = w.Reader().Read(p.Start, p.Next, w.row)
@@ -132,7 +132,7 @@ func (w *workers) rest() bool {
 type worker struct {
 	*workers
 	s      *scanner
-	limits readers.Limits // of rows that are known to be rows
+	limits readers.Limits // of verified rows
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*sink] {
@@ -144,13 +144,13 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*si
 	return r
 }
 
-// Find goes to the first feature that seems to begin between two offsets.
+// Find moves to the first feature that seems to begin between two offsets.
 func (r *worker) Find(sink *sink, from, stop int64) bool {
 	r.s.limits = r.limits.Guessed()
 	return r.open(sink, from, stop, 0) && r.s.Find(r.head.opening, stop)
 }
 
-// Open goes to the feature at an offset.
+// Open moves to the feature at an offset.
 func (r *worker) Open(sink *sink, from, stop, row int64) bool {
 	r.s.limits = r.limits
 	return r.open(sink, from, stop, row)
@@ -197,5 +197,5 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 	return x, true
 }
 
-// Err returns the reason of a failure.
+// Err returns the reason for a failure.
 func (r *worker) Err() error { return r.s.error() }

@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// places is a text like places.kml of the comparison with other readers (tools/peers/gen.py):
+// places returns a text like places.kml of the comparison with other readers (tools/peers/gen.py):
 // points, lines and polygons with extended data.
 func places(features int) string {
 	r := rand.New(rand.NewPCG(8, 4))

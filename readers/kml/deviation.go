@@ -6,11 +6,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// Rules of what a table has in place of what the file says; docs/formats/kml.md explains them.
+// Rules of deviations; docs/formats/kml.md explains them.
 const (
 	ruleMulti     = "multi-element"     // MultiPoint and its like, which KML does not have
 	ruleUnknown   = "unknown-geometry"  // an element of another vocabulary
-	ruleMisplaced = "misplaced-element" // a part of a geometry where KML does not have it
+	ruleMisplaced = "misplaced-element" // a misplaced part of a geometry
 	ruleCase      = "element-case"      // capital and small letters other than in KML
 	ruleGeometry  = "geometry"          // malformed
 	ruleValue     = "typed-value"       // not of its type
@@ -19,7 +19,7 @@ const (
 	ruleFourth    = "fourth-number"     // of a tuple
 	rulePoint     = "point-tuples"      // a Point of several tuples
 	ruleTrack     = "track-commas"      // in a gx:coord
-	ruleNumbers   = "coordinates"       // what else is wrong with tuples
+	ruleNumbers   = "coordinates"       // other defects of tuples
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 	doneNotRead = "not read"
 )
 
-// deviate notes what the table has in place of what stands at index p.
+// deviate notes a deviation at index p.
 func (s *scanner) deviate(p int, field, rule, done string) {
 	s.deviateAt(s.Base+int64(p), field, rule, done)
 }
@@ -43,14 +43,14 @@ func (s *scanner) deviateAt(off int64, field, rule, done string) {
 	}
 }
 
-// absorbs reports whether what the last call met is a fault that a null or another reading can take
-// the place of, if the XML is well-formed.
+// absorbs reports whether a null or another reading can replace the fault of the last call, if the
+// XML is well-formed.
 func (s *scanner) absorbs() bool {
 	return s.nulls && s.Failed == nil && !s.X.Cut() && !s.X.Fault.Depth && !s.X.Fault.Long
 }
 
-// stray passes an element that no column holds, and counts it. One that says a geometry is never
-// passed in silence.
+// stray skips an element that no column holds, and counts it. One with the name of a geometry is a
+// deviation.
 func (s *scanner) stray() bool {
 	if i := s.count(); i >= 0 && s.sink.foreign[i].rule != "" {
 		s.deviate(s.X.At, fieldGeometry, s.sink.foreign[i].rule, doneNotRead)
@@ -58,7 +58,7 @@ func (s *scanner) stray() bool {
 	return s.X.Skip()
 }
 
-// passed passes an element of a geometry that is of no account.
+// passed skips an element of a geometry that has no effect.
 func (s *scanner) passed(name []byte) bool {
 	if rule := strayRule(name); rule != "" {
 		s.deviate(s.X.At, fieldGeometry, rule, doneNotRead)
@@ -66,8 +66,8 @@ func (s *scanner) passed(name []byte) bool {
 	return s.X.Skip()
 }
 
-// nullGeometry makes the geometry of the row null, of which the element at tag has the fault at
-// hand, and passes that element.
+// nullGeometry makes the geometry of the row null, and skips the element at tag, which has the
+// current fault.
 func (s *scanner) nullGeometry(tag xmltext.Mark) bool {
 	off := s.Base + int64(s.X.Fault.Pos)
 	s.undo(s.row.start)
@@ -81,7 +81,7 @@ func (s *scanner) nullGeometry(tag xmltext.Mark) bool {
 	return true
 }
 
-// attributeOnly reads a child of a geometry that is null: how it would be drawn.
+// attributeOnly reads a child of a null geometry that describes its rendering.
 func (s *scanner) attributeOnly(name []byte) bool {
 	switch string(name) {
 	case "altitudeMode", "extrude", "tessellate", "drawOrder":
@@ -90,13 +90,13 @@ func (s *scanner) attributeOnly(name []byte) bool {
 	return s.X.Skip()
 }
 
-// asides are what the containers hold in addition to rows and layers.
+// asides are the contents of containers in addition to rows and layers.
 type asides struct {
 	links      readers.Links
 	deviations readers.Deviations // of one rule: ruleCase
 }
 
-// truncate forgets what was met since was, which is a copy of a.
+// truncate drops what was added since was, which is a copy of a.
 func (a *asides) truncate(was *asides) {
 	a.links = was.links
 	d := &a.deviations
@@ -108,7 +108,7 @@ func (a *asides) truncate(was *asides) {
 	}
 }
 
-// addTo adds what was met to a summary. Deviations stay in file order.
+// addTo adds the asides to a summary. Deviations stay in file order.
 func (a *asides) addTo(sum *readers.Summary) {
 	sum.Links.Append(&a.links)
 	sum.Deviations.Merge(&a.deviations)

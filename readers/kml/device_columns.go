@@ -28,14 +28,14 @@ var leadingOf = [kkml.KMLColumns]int{
 	kkml.KMLColumnExtrude:    columnExtrude, kkml.KMLColumnVisibility: columnVisibility,
 }
 
-// deviceColumn is a column of attributes on its way.
+// deviceColumn is a column of attributes in progress.
 type deviceColumn struct {
 	*geoarrow.Column
 	forced bool // to be text
 }
 
-// list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are
-// needed of.
+// list adds the columns to a sink, like the CPU engine's rows, and determines which of them need
+// cells.
 func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 	k = newSink(d.asked)
 	k.Bare, k.Text = true, d.forced
@@ -55,15 +55,15 @@ func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 		}
 		d.Accept(!taken[made[c].ID], "extended data of one name, some of it typed")
 		taken[made[c].ID] = true
-		if !made[c].Unread || d.source.Numbers>>c&1 != 0 { // numbers are checked, a caller that asks for them
+		if !made[c].Unread || d.source.Numbers>>c&1 != 0 { // numbers are checked even if they are not requested
 			d.cells.Used |= 1 << c
 		}
 	}
 	return k, made
 }
 
-// columns makes the columns of attributes without values, as the sink makes them of rows without,
-// and gives those that have cells, in their order.
+// columns makes the columns of attributes without values, like the sink, and returns those with
+// cells, in their order.
 func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
 	texts, numbers []deviceColumn,
 ) {
@@ -88,7 +88,7 @@ func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (c
 	return columns, texts, numbers
 }
 
-// order are the columns that are met, and schemas, in the order of the text.
+// order returns the columns that occur, and schemas, in the order of the text.
 func (d *deviceRows) order() (list []int) {
 	for c, tag := range d.first {
 		if tag != math.MaxUint32 {
@@ -99,7 +99,7 @@ func (d *deviceRows) order() (list []int) {
 	return list
 }
 
-// listFields is that of the scanner.
+// listFields is like the scanner's.
 func (d *deviceRows) listFields(k *sink, schema int) {
 	for _, f := range d.texts.schemas.all[schema].fields {
 		if c := k.Column(geoarrow.RolePlain, []byte(f.name)); f.kinds != 0 {
@@ -108,18 +108,18 @@ func (d *deviceRows) listFields(k *sink, schema int) {
 	}
 }
 
-// some are columns of cells, from one to another.
+// some returns columns of cells, from one to another.
 func (d *deviceRows) some(from, to int) (starts, ends gpu.Buffer[int64], valid kernels.Mask) {
 	words := kernels.Words(d.rows)
 	return d.cells.From.Slice(from*d.rows, to*d.rows), d.cells.To.Slice(from*d.rows, to*d.rows),
 		d.cells.Valid.Slice(from*words, to*words)
 }
 
-// textShare is of how many bytes of Placemarks a device makes one text at a time: a text takes some
-// 45 bytes of its memory on its way.
+// textShare is how many bytes of Placemarks a device needs for each text that it makes at a time: a
+// text in progress takes some 45 bytes of memory.
 const textShare = 16
 
-// gather makes columns of texts, and of times. They are the first columns of cells.
+// gather makes columns of texts and of times, which are the first columns of cells.
 func (d *deviceRows) gather(list []deviceColumn) {
 	if d.Stopped() {
 		return
@@ -130,7 +130,7 @@ func (d *deviceRows) gather(list []deviceColumn) {
 		if d.Try(err); err != nil {
 			return
 		}
-		defer func() { d.Try(plain.Free(d.S)) }() // behind all work that was queued
+		defer func() { d.Try(plain.Free(d.S)) }() // after all work that was queued
 		from, to, _ := d.some(0, len(list))
 		d.Try(plain.Spans(d.K, d.S, from, to))
 		text = plain.Text
@@ -187,7 +187,7 @@ func (d *deviceRows) gatherSome(r *device.Scratch, text gpu.Buffer[byte], list [
 	})
 }
 
-// measured waits for whether there are long texts, and how many bytes all have.
+// measured waits for the number of bytes of all texts, and whether there are long ones.
 func (d *deviceRows) measured(x *ktext.Strings, offsets gpu.Buffer[int64]) (long bool, bytes int64) {
 	summary, total := device.Result(d.Work, x.Summary), device.Result(d.Work, offsets.Slice(offsets.Len()-1,
 		offsets.Len()))
@@ -214,8 +214,8 @@ const (
 	unsureNumber = "a number that is very long, or very near to the middle of two"
 )
 
-// parse makes columns of numbers, the first of which is that of cells at. It waits for the device,
-// which says what kinds of numbers there are.
+// parse makes columns of numbers, the first of which is that of cells at. It waits for the device
+// to report the kinds of numbers.
 func (d *deviceRows) parse(r *device.Scratch, list []deviceColumn, at int) {
 	if len(list) == 0 || d.Stopped() {
 		return
@@ -275,7 +275,7 @@ func (d *deviceRows) parse(r *device.Scratch, list []deviceColumn, at int) {
 	d.After(func() { d.Accept(device.CountBits(unsure) == 0, unsureNumber) })
 }
 
-// resolve gives the column the type of its kinds, unless nobody asked for it.
+// resolve gives the column the type of its kinds, unless it was not requested.
 func (d *deviceRows) resolve(c deviceColumn, kinds uint32) {
 	facts, left := c.Facts, kinds
 	for _, k := range factsOfNumbers {

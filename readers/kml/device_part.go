@@ -14,16 +14,17 @@ type deviceChunks struct {
 	probe device.Probe
 }
 
-// onDevice reports whether devices know the text: UTF-8, with room for the elements that they read.
+// onDevice reports whether devices support the text: UTF-8, and MaxDepth is large enough for the
+// elements that they read.
 func (w *workers) onDevice() bool {
 	s := w.head
 	return s.X.Encoding == xmltext.UTF8 && s.home.Depth()+deviceDepth <= s.limits.MaxDepth
 }
 
-// deviceDepth is how deep the elements are nested that devices read.
+// deviceDepth is the nesting of the elements that devices read.
 const deviceDepth = 16
 
-// deviceChunks makes what one goroutine needs.
+// deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
 	c.probe = device.Probe{Src: w.src, End: w.head.End, First: c.begins, Last: c.beginsLast}
@@ -41,17 +42,17 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	forced := c.Sinks.Forced()
 	r := deviceRows{
-		Work: w, texts: c.tags, card: device.Keep[deviceNames](w), longest: c.head.limits.MaxFeatureBytes,
+		Work: w, texts: c.tags, names: device.Keep[deviceNames](w), longest: c.head.limits.MaxFeatureBytes,
 		asked: c.parser.layout.Columns, forced: forced,
 	}
 	r.read(part)
 	part.State, part.Text = c.head.pack(), forced
 }
 
-// begins is where the first Placemark seems to begin in text, or -1.
+// begins returns where the first Placemark seems to begin in text, or -1.
 func (c *deviceChunks) begins(text []byte) int { return bytes.Index(text, c.head.opening) }
 
-// beginsLast is where the last Placemark behind the first byte seems to begin in text, or -1.
+// beginsLast returns where the last Placemark after the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	at := bytes.LastIndex(text, c.head.opening)
 	if at == 0 {

@@ -26,10 +26,10 @@ import (
 type deviceRows struct {
 	*device.Work
 	texts   *tagTexts
-	card    *deviceNames
-	longest int64               // that the text of a Placemark may be
-	asked   readers.Projection  // columns whose values are to be had
-	forced  []geoarrow.ColumnID // columns that are to be text
+	names   *deviceNames
+	longest int64               // maximum length of a Placemark's text
+	asked   readers.Projection  // columns whose values are requested
+	forced  []geoarrow.ColumnID // columns that must be text
 
 	known  knownTags
 	xml    *kxml.XML
@@ -37,16 +37,16 @@ type deviceRows struct {
 	counts kkml.KMLCounts
 	cells  kkml.KMLCells
 	rows   int
-	first  []uint32 // tag that a column is met in first
+	first  []uint32 // first tag of each column
 }
 
-// reasons are why devices leave Placemarks to the CPU engine.
+// reasons are the reasons for leaving Placemarks to the CPU engine.
 var reasons = []struct {
 	odd kkml.KMLOdd
 	why string
 }{
 	{kkml.KMLNesting, "tags that do not match, or a Placemark that does not end"},
-	{kkml.KMLElements, "an element that cards do not read"},
+	{kkml.KMLElements, "an element that GPUs do not read"},
 	{kkml.KMLText, "elements in a value, or a value that is not as most are"},
 	{kkml.KMLTwice, "extended data of one name twice in a Placemark"},
 	{kkml.KMLCoordinate, "coordinates that are missing, or not as most are"},
@@ -54,14 +54,14 @@ var reasons = []struct {
 	{kkml.KMLBetween, "something else between Placemarks"},
 }
 
-// A device has memory for n rows: one for each leastRow bytes of text, and a few in any case.
+// A device has memory for one row for each minRow bytes of text, and at least a few.
 const (
-	leastRow = 32
-	fewRows  = 1 << 12
+	minRow  = 32
+	fewRows = 1 << 12
 )
 
-// read reads the rows into a part. What cells and coordinates are found by is gone before
-// geometries are read, which takes as much memory again.
+// read reads the rows into a part. It frees the memory for cells and coordinates before it reads
+// geometries, which need as much.
 func (d *deviceRows) read(part *readers.Part) {
 	var (
 		columns *geoarrow.Columns
@@ -111,7 +111,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	})
 }
 
-// named are counts by their local names.
+// named returns counts by their local names.
 func (d *deviceRows) named(counts []uint32) map[string]int64 {
 	list := map[string]int64{}
 	for i, n := range counts {
@@ -122,7 +122,7 @@ func (d *deviceRows) named(counts []uint32) map[string]int64 {
 	return list
 }
 
-// refuse leaves what is odd to the CPU engine.
+// refuse leaves unsupported content to the CPU engine.
 func (d *deviceRows) refuse(odd uint32) {
 	for _, r := range reasons {
 		d.Accept(odd&uint32(r.odd) == 0, r.why)
@@ -154,29 +154,29 @@ func (d *deviceRows) tags(r, keys *device.Scratch) {
 		if d.Accept(listed[0].Fault < 0, oddText); d.Stopped() || missed[0] == math.MaxUint32 {
 			return
 		}
-		d.Accept(round < mostRounds, manyTags)
+		d.Accept(round < maxRounds, manyTags)
 		d.learn(from, to, round)
 	}
 }
 
-// oddText is why text is left that XML does not have, or hardly ever.
+// oddText is the reason for leaving text that XML does not allow, or hardly ever has.
 const oddText = "a comment, a character reference, or text that is not as XML has it"
 
-// What one chunk may teach in a round, and how often.
+// How many tags are learned from one chunk in a round, and in how many rounds.
 const (
-	newTags    = 256 // a power of two
-	mostRounds = 8
-	manyTags   = "very many different tags, or one that is malformed"
+	newTags   = 256 // a power of two
+	maxRounds = 8
+	manyTags  = "very many different tags, or one that is malformed"
 )
 
-// match looks the tags up. missed gets the first that is not known, behind the next await.
+// match looks the tags up. missed receives the first unknown one, after the next await.
 func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 	d.known = d.texts.snapshot()
 	first := device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
 		return nil
 	}
-	err := d.card.upload(d.S, d.texts, d.known)
+	err := d.names.upload(d.S, d.texts, d.known)
 	if errors.Is(err, kjson.ErrFieldNames) {
 		d.Accept(false, manyTags)
 		return nil
@@ -184,13 +184,12 @@ func (d *deviceRows) match(from, to gpu.Buffer[int64]) (missed []uint32) {
 	if d.Try(err); err != nil {
 		return nil
 	}
-	d.source.Table = d.card.table
-	d.Try(kjson.MatchAllKeys(d.K, d.S, d.Text, from, to, d.card.fields, d.source.Fields, first))
+	d.source.Table = d.names.table
+	d.Try(kjson.MatchAllKeys(d.K, d.S, d.Text, from, to, d.names.fields, d.source.Fields, first))
 	return device.Result(d.Work, first)
 }
 
-// learn adds tags that are not known. It waits for the device, for where they are and for their
-// text.
+// learn adds unknown tags. It waits for the device, for their places and for their text.
 func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
 	nobody, spans := device.Alloc[int32](d.Work, d.xml.Tags), device.Alloc[kjson.KeySpan](d.Work, newTags)
 	if d.Stopped() {
@@ -215,7 +214,7 @@ func (d *deviceRows) learn(from, to gpu.Buffer[int64], seed uint64) {
 	d.Accept(len(texts) > 0 && d.texts.learn(texts), manyTags)
 }
 
-// count finds the Placemarks, checks them, and counts what they have. It waits for the device.
+// count finds the Placemarks, checks them, and counts their contents. It waits for the device.
 func (d *deviceRows) count(r, keys *device.Scratch) (foreign []uint32, pieces int) {
 	if d.Stopped() {
 		return nil, 0
@@ -227,7 +226,7 @@ func (d *deviceRows) count(r, keys *device.Scratch) (foreign []uint32, pieces in
 	r.Until(func() error { return rows.Free(d.S) })
 	d.rows, d.source.Rows, d.source.Numbers = rows.Len(), rows, d.known.numeric()
 	d.Accept(d.rows > 0, "no Placemark")
-	d.Accept(d.rows <= max(fewRows, d.Text.Len()/leastRow), "Placemarks of hardly any text")
+	d.Accept(d.rows <= max(fewRows, d.Text.Len()/minRow), "Placemarks of hardly any text")
 	d.counts = kkml.KMLCounts{
 		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)),
 		First:   device.RoomFor[uint32](keys, kkml.MostKMLColumns),
@@ -246,7 +245,7 @@ func (d *deviceRows) count(r, keys *device.Scratch) (foreign []uint32, pieces in
 	return foreign, int(all[0])
 }
 
-// write gives the texts of cells, and pieces of coordinates.
+// write returns the texts of cells, and pieces of coordinates.
 func (d *deviceRows) write(r *device.Scratch, pieces int) {
 	columns := bits.OnesCount64(d.cells.Used)
 	d.Accept(d.rows*columns <= max(fewRows, d.Text.Len()/8), "more columns than Placemarks have text for")
@@ -258,8 +257,8 @@ func (d *deviceRows) write(r *device.Scratch, pieces int) {
 	}
 }
 
-// lines gives the coordinates as lines of WKT, and says what is odd about them once all is done. It
-// waits for the device, which says how long they are.
+// lines returns the coordinates as lines of WKT, and reports unsupported ones once all work is
+// done. It waits for the device for their size.
 func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 	pieces := d.cells.Pieces.Len()
 	size := device.Read(d.Work, d.cells.Offsets.Slice(pieces, pieces+1))
@@ -274,7 +273,7 @@ func (d *deviceRows) lines() (lines gpu.Buffer[byte], odd []uint32) {
 	return lines, device.Result(d.Work, d.counts.Odd)
 }
 
-// starts are where the rows begin.
+// starts returns where the rows begin.
 func (d *deviceRows) starts(r *device.Scratch) []int64 {
 	at := device.RoomFor[int64](r, d.rows)
 	if d.Stopped() {
@@ -284,8 +283,8 @@ func (d *deviceRows) starts(r *device.Scratch) []int64 {
 	return device.Result(d.Work, at)
 }
 
-// checkLengths looks for Placemarks of which the CPU engine would say that they are too long: each
-// ends before the next one begins.
+// checkLengths refuses Placemarks that the CPU engine would find too long. A Placemark ends before
+// the next one begins.
 func (d *deviceRows) checkLengths(starts []int64) {
 	next := int64(d.Text.Len())
 	for i := len(starts) - 1; i >= 0; i-- {

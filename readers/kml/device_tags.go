@@ -14,9 +14,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// tagTexts are the tags of a file that devices know, by the text between their brackets: a device
-// compares bytes, and what they mean was found here, by the scanner of the CPU engine. Most files
-// have some dozens of them. Several goroutines use it.
+// tagTexts are the tags of a file that devices support, by the text between their brackets. A
+// device compares bytes, whose meaning the scanner of the CPU engine has found here. Most files
+// have some dozens of tags. Several goroutines use it.
 type tagTexts struct {
 	mu      sync.Mutex
 	schemas *schemas
@@ -26,10 +26,10 @@ type tagTexts struct {
 	names   map[string]uint16
 	locals  map[string]uint16
 	columns map[dataColumn]int
-	schema  int // the one that all values are of, + 1; 0: none was met
+	schema  int // index + 1 of the one schema of all values; 0: none yet
 }
 
-// knownTags are the tags so far. What it holds does not change any more.
+// knownTags are the tags so far. It is immutable.
 type knownTags struct {
 	texts   []string
 	tags    []kkml.KMLTag
@@ -40,7 +40,7 @@ type knownTags struct {
 // dataColumn is a column of extended data, or a schema whose fields have columns.
 type dataColumn struct {
 	name   string
-	kinds  geoarrow.FactKinds // that the schema says; 0: text
+	kinds  geoarrow.FactKinds // by the schema; 0: text
 	schema int                // number of the schema + 1; 0: a column
 }
 
@@ -51,20 +51,20 @@ func newTagTexts(s *schemas, repairs bool) *tagTexts {
 	}
 }
 
-// snapshot gives the tags so far.
+// snapshot returns the tags so far.
 func (t *tagTexts) snapshot() knownTags {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.known
 }
 
-// mostTags is how many different tags a file may have.
-const mostTags = 4096
+// maxTags is how many different tags a file may have.
+const maxTags = 4096
 
-// idBegins is what stands before the value of an id that a device leaves open.
+// idBegins is the text before the value of an id, which matches any value on a device.
 const idBegins = ` id="`
 
-// learn adds tags by their texts, unless one is none, or there are too many.
+// learn adds tags by their texts, unless one is invalid, or there are too many.
 func (t *tagTexts) learn(texts [][]byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t *tagTexts) learn(texts [][]byte) bool {
 			continue
 		}
 		tag, ok := t.mean(text)
-		if !ok || len(t.known.texts) == mostTags {
+		if !ok || len(t.known.texts) == maxTags {
 			return false
 		}
 		t.numbers[string(text)] = len(t.known.texts)
@@ -89,9 +89,9 @@ func (t *tagTexts) learn(texts [][]byte) bool {
 	return true
 }
 
-// mean reads a tag.
+// mean finds the meaning of a tag.
 func (t *tagTexts) mean(text []byte) (tag kkml.KMLTag, ok bool) {
-	if name, end := bytes.CutPrefix(text, []byte{'/'}); end { // one that ends no element is found where it stands
+	if name, end := bytes.CutPrefix(text, []byte{'/'}); end { // an end tag without an element is an error at its place
 		name = bytes.TrimRight(name, " \t\r\n")
 		return kkml.KMLTag{End: true, Name: numbered(t.names, nil, string(name))}, true
 	}
@@ -129,7 +129,7 @@ func (t *tagTexts) mean(text []byte) (tag kkml.KMLTag, ok bool) {
 	return tag, true
 }
 
-// elements are those that devices know, by their local names.
+// elements are those that devices support, by their local names.
 var elements = map[string]kkml.KMLElement{
 	"Placemark": kkml.KMLPlacemark, "name": kkml.KMLName, "description": kkml.KMLDescription,
 	"Snippet": kkml.KMLSnippet, "snippet": kkml.KMLSnippet,
@@ -148,7 +148,7 @@ var elements = map[string]kkml.KMLElement{
 	"GeometryCollection": kkml.KMLRefused,
 }
 
-// numbered gives a name its number, and adds it to a list.
+// numbered returns the number of a name, and adds the name to a list if it is new.
 func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 	n, ok := of[name]
 	if !ok {
@@ -161,8 +161,8 @@ func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 	return n
 }
 
-// column is the column of the tag that was read. Values of a field of booleans, of several schemas,
-// and columns beyond those that devices have, are not for devices.
+// column returns the column of the tag that was read. Devices do not support values of a boolean
+// field, of several schemas, or of more columns than they have.
 func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	var c dataColumn
 	name, named := x.Attr("name")
@@ -170,7 +170,7 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	switch e {
 	case kkml.KMLSchemaData:
 		url, _ := x.Attr("schemaUrl")
-		c.schema = t.schemas.find(url[bytes.LastIndexByte(url, '#')+1:]) + 2 // 1 is one that is not there
+		c.schema = t.schemas.find(url[bytes.LastIndexByte(url, '#')+1:]) + 2 // 1 is a missing one
 		if c.name, named = "", t.schema == 0 || t.schema == c.schema; named {
 			t.schema = c.schema
 		}
@@ -197,7 +197,7 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	return n, true
 }
 
-// numeric are the columns of numbers, a bit each.
+// numeric returns the columns of numbers, as a set of bits.
 func (k *knownTags) numeric() uint64 {
 	bits := uint64(1<<kkml.KMLColumnTessellate | 1<<kkml.KMLColumnExtrude | 1<<kkml.KMLColumnVisibility)
 	for i, c := range k.columns {
@@ -216,7 +216,7 @@ type deviceNames struct {
 	table  gpu.Buffer[uint64]
 }
 
-// upload brings tags that are not there yet.
+// upload copies tags that are not on the device yet.
 func (u *deviceNames) upload(s *gpu.Stream, of *tagTexts, known knownTags) error {
 	if u.of == of && u.fields.Len() == len(known.texts) {
 		return nil

@@ -60,7 +60,7 @@ func (o *ordinary) polygon() string {
 	return o.tag("Polygon", rings...)
 }
 
-// multi is a MultiGeometry of some members.
+// multi returns a MultiGeometry of some members.
 func (o *ordinary) multi(members ...func(*ordinary) string) string {
 	all := make([]string, 1+o.IntN(4))
 	for i := range all {
@@ -133,7 +133,7 @@ var (
 	polygons = (*ordinary).polygon
 )
 
-// many is a MultiGeometry of some kinds.
+// many returns a MultiGeometry of some kinds.
 func many(members ...func(*ordinary) string) func(*ordinary) string {
 	return func(o *ordinary) string { return o.multi(members...) }
 }
@@ -207,9 +207,9 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"a character reference", pm("<name>&#65;</name>"), "a character reference"},
 		{"an entity", pm("<name>&nbsp;</name>"), "a character reference"},
 		{"a comment", pm("<name>a</name><!-- -->"), "one that is malformed"},
-		{"a track", pm("<gx:Track><gx:coord>1 2</gx:coord></gx:Track>"), "an element that cards do not read"},
-		{"a TimeSpan", pm("<TimeSpan><begin>2020</begin></TimeSpan>"), "an element that cards do not read"},
-		{"two geometries", pm(point("1,2"), point("3,4")), "an element that cards do not read"},
+		{"a track", pm("<gx:Track><gx:coord>1 2</gx:coord></gx:Track>"), "an element that GPUs do not read"},
+		{"a TimeSpan", pm("<TimeSpan><begin>2020</begin></TimeSpan>"), "an element that GPUs do not read"},
+		{"two geometries", pm(point("1,2"), point("3,4")), "an element that GPUs do not read"},
 		{
 			"a hole first", pm("<Polygon><innerBoundaryIs>", ring("1,1 2,1 2,2 1,1"),
 				"</innerBoundaryIs><outerBoundaryIs>", ring("0,0 9,0 9,9 0,0"), "</outerBoundaryIs></Polygon>"),

@@ -30,7 +30,7 @@ type field struct {
 	kinds geoarrow.FactKinds // FactInt32, FactInt64, FactFloat, FactBool; 0: text
 }
 
-// kindsOf is what the types of fields hold, as GDAL has it.
+// kindsOf are the kinds of the types of fields, as in GDAL.
 var kindsOf = map[string]geoarrow.FactKinds{
 	"int": geoarrow.FactInt32, "short": geoarrow.FactInt32, "ushort": geoarrow.FactInt32, "uint": geoarrow.FactInt64,
 	"float": geoarrow.FactFloat, "double": geoarrow.FactFloat, "bool": geoarrow.FactBool,
@@ -74,7 +74,7 @@ func (c *schemas) add(sc schema) {
 	c.all = append(c.all, sc)
 }
 
-// find is the number of the schema with an id, or else a name; -1: none.
+// find returns the number of the schema with an id, or else a name; -1: none.
 func (c *schemas) find(id []byte) int {
 	if i, ok := c.byID[string(id)]; ok {
 		return i
@@ -128,7 +128,7 @@ func (s *scanner) data() bool {
 	}
 }
 
-// dataName is the attribute name of the tag that was read.
+// dataName returns the attribute name of the tag that was read.
 func (s *scanner) dataName() ([]byte, bool) {
 	name, ok := s.X.Attr("name")
 	if !ok {
@@ -137,13 +137,13 @@ func (s *scanner) dataName() ([]byte, bool) {
 	return s.keep(name).text, true
 }
 
-// unnamed passes extended data without a name, for which there is no column.
+// unnamed skips extended data without a name, which has no column.
 func (s *scanner) unnamed() bool {
 	s.deviate(s.X.At, "", ruleNoName, doneNotRead)
 	return s.X.Skip()
 }
 
-// schemaData reads values of the types that a schema says.
+// schemaData reads values of the types in a schema.
 func (s *scanner) schemaData() bool {
 	url, _ := s.X.Attr("schemaUrl")
 	if i := bytes.LastIndexByte(url, '#'); i >= 0 {
@@ -196,7 +196,7 @@ func (s *scanner) schemaData() bool {
 	}
 }
 
-// commitData gives the extended data of the row to their columns, which stand in the order of the
+// commitData copies the extended data of the row to their columns, which are in the order of the
 // text. Of equal names the last one counts.
 func (s *scanner) commitData() {
 	k, data := s.sink, s.row.data
@@ -217,7 +217,7 @@ func (s *scanner) commitData() {
 	}
 }
 
-// listFields gives every field of a schema a column of its type.
+// listFields makes a column for every field of a schema, of its type.
 func (s *scanner) listFields(i int) {
 	k := s.sink
 	if _, listed := k.listed[i]; listed {

@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// error makes what went wrong an error with its place in the file. One of a value says that
-// on_error: null passes it.
+// error returns the fault as an error with its position in the file. For a value, it mentions
+// on_error: null.
 func (s *scanner) error() error {
 	feature := int64(-1)
 	if s.inRow {

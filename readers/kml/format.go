@@ -1,20 +1,20 @@
 // Package kml reads KML: OGC 07-147r2 (KML 2.2) and OGC 12-007r2 (KML 2.3), Google's extensions in
-// the namespace gx, and the KML 2.0 and 2.1 of Google Earth as far as it is the same. The XML is
-// read by package xmltext, strictly; namespaces do not matter, any prefix will do.
+// the namespace gx, and the common part of KML 2.0 and 2.1 of Google Earth. Package xmltext reads
+// the XML, strictly; namespaces are ignored, and any prefix is accepted.
 //
 //	file       kml, which holds features and containers
-//	container  Document | Folder: name, Schemas, features and containers; what else it holds is passed
+//	container  Document | Folder: name, Schemas, features and containers; other elements are skipped
 //	feature    Placemark | GroundOverlay: a row
-//	geometry   Point | LineString | LinearRing | Polygon | MultiGeometry | gx:Track | gx:MultiTrack; a Model is none
+//	geometry   Point | LineString | LinearRing | Polygon | MultiGeometry | gx:Track | gx:MultiTrack; not Model
 //	tuple      number "," number ["," number], blanks around commas allowed, blanks between tuples
 //
-// Each container with features of its own is a layer, in the order of their first features, called
-// what the name before that feature says. A parse reads the features of one layer; the rest of the
-// file must be well-formed XML.
+// Each container with features of its own is a layer, named by the name element before its first
+// feature. Layers are in the order of their first features. A parse reads the features of one
+// layer; the rest of the file must be well-formed XML.
 //
-// Where the standard is silent, or forbids what is common, docs/formats/kml.md says what is done,
-// and what GDAL does. NetworkLinks, PhotoOverlays, ScreenOverlays and Updates are no rows, styles
-// no columns.
+// docs/formats/kml.md says what is done where the standard is silent or forbids what is common, and
+// what GDAL does. NetworkLinks, PhotoOverlays, ScreenOverlays and Updates are not rows; styles are
+// not columns.
 package kml
 
 import (
@@ -29,7 +29,7 @@ import (
 
 const formatName = "kml"
 
-// Format is KML.
+// Format returns KML.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,

@@ -11,8 +11,8 @@ const (
 	geometryRule  = "KML 2.3, geometry"
 )
 
-// rowGeometry reads the geometry of the row, whose start tag was read. It is ended with the row,
-// which may turn out to be cut or malformed.
+// rowGeometry reads the geometry of the row, whose start tag was read. It ends together with the
+// row, which may be cut or malformed.
 func (s *scanner) rowGeometry(name []byte) bool {
 	if !s.nulls {
 		return s.onlyGeometry(name)
@@ -43,8 +43,8 @@ func (s *scanner) endGeometry(kind geoarrow.Kind) {
 	}
 }
 
-// kindOf is the kind of what an element holds; NoKind: it is no geometry, or its kind is not known
-// before its end.
+// kindOf returns the kind of an element's geometry; NoKind: it is not a geometry, or its kind is
+// known only at its end.
 func kindOf(name []byte) geoarrow.Kind {
 	switch string(name) {
 	case "Point":
@@ -59,8 +59,8 @@ func kindOf(name []byte) geoarrow.Kind {
 	return geoarrow.NoKind
 }
 
-// geometry reads the geometry whose start tag was read into the builder, up to but without End. A
-// Model is no geometry.
+// geometry reads the geometry whose start tag was read into the builder, without End. A Model is
+// not a geometry.
 func (s *scanner) geometry(name []byte) (kind geoarrow.Kind, ok bool) {
 	switch string(name) {
 	case "Point":
@@ -82,7 +82,7 @@ func (s *scanner) geometry(name []byte) (kind geoarrow.Kind, ok bool) {
 	return geoarrow.NoKind, s.foreign()
 }
 
-// attribute reads the child of a geometry that says how it is drawn, or passes it.
+// attribute reads the child of a geometry that describes its rendering, or skips it.
 func (s *scanner) attribute(name []byte) bool {
 	switch string(name) {
 	case "altitudeMode":
@@ -101,7 +101,7 @@ func (s *scanner) attribute(name []byte) bool {
 	return s.X.Skip()
 }
 
-// simple reads the children of an element that holds coordinates of n tuples at most.
+// simple reads the children of an element with coordinates of at most n tuples.
 func (s *scanner) simple(most int) bool {
 	seen := false
 	return s.children(simpleNames, func(name []byte) bool {
@@ -116,7 +116,7 @@ func (s *scanner) simple(most int) bool {
 	})
 }
 
-// line reads a LineString, a LinearRing that is no boundary, or a Track.
+// line reads a LineString, a LinearRing that is not a boundary, or a Track.
 func (s *scanner) line() bool {
 	before := len(s.sink.Geom.X)
 	ok := s.simple(anyTuples)
@@ -130,7 +130,7 @@ func (s *scanner) countLine(before int) {
 	}
 }
 
-// builderMark is a place in the geometry at hand.
+// builderMark is a place in the current geometry.
 type builderMark struct {
 	geom      geoarrow.Mark
 	shapes    rows.Shapes
@@ -145,7 +145,7 @@ func (s *scanner) mark() builderMark {
 	return builderMark{k.Geom.Mark(), k.Shapes, len(s.row.whens), len(k.inRow), k.Deviating(), s.X.Mark()}
 }
 
-// rewind goes back to read again what was read since, in another way. What was counted stays so.
+// rewind goes back to read the same text in another way. Counts stay.
 func (s *scanner) rewind(m builderMark) {
 	s.sink.Geom.Rewind(m.geom)
 	s.sink.Shapes = m.shapes
@@ -153,7 +153,7 @@ func (s *scanner) rewind(m builderMark) {
 	s.X.Rewind(m.text)
 }
 
-// undo forgets what was read since, and counted.
+// undo drops what was read since, and its counts.
 func (s *scanner) undo(m builderMark) {
 	s.rewind(m)
 	s.sink.inRow = s.sink.inRow[:m.foreign]
@@ -167,7 +167,7 @@ const (
 	innerBoundaries
 )
 
-// polygon reads a Polygon. If a hole stands before the shell, all is read in the order of the text
+// polygon reads a Polygon. If a hole is before the shell, all is read in the order of the text
 // first, so that the first fault is the one reported.
 func (s *scanner) polygon() bool {
 	m := s.mark()
@@ -259,8 +259,8 @@ func (s *scanner) ringMember(name []byte) bool {
 	return s.passed(name)
 }
 
-// multi reads a MultiGeometry. Its kind is that of all members, made Multi: the first one tells
-// which, and if another is of another kind, all are read again as a collection.
+// multi reads a MultiGeometry. Its kind is the Multi kind of its first member; if another member
+// has another kind, all are read again as a collection.
 func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 	m := s.mark()
 	kind, uniform, ok := s.uniform()
@@ -281,8 +281,8 @@ func (s *scanner) multi() (kind geoarrow.Kind, ok bool) {
 	})
 }
 
-// uniform reads members as those of one Multi kind, as long as they are. An empty point is no part
-// of a MultiPoint.
+// uniform reads members as long as they have one Multi kind. An empty point is not a part of a
+// MultiPoint.
 func (s *scanner) uniform() (kind geoarrow.Kind, uniform, ok bool) {
 	g := &s.sink.Geom
 	for {

@@ -21,7 +21,7 @@ func FuzzFormat(f *testing.F) { readertest.Fuzz(f, kml.Format(), windows, parall
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it, without
 // leading columns of nulls only; or, where the input has the mark ¦, a part of the error that
-// stands there.
+// is there.
 type textCase struct{ name, input, want string }
 
 // readCase is how the cases of a table are read.
@@ -83,24 +83,24 @@ func columns(table *readers.Table) string {
 	return strings.Join(kept, "\n")
 }
 
-// doc is a file whose only layer, called d, holds these placemarks.
+// doc returns a file whose only layer, called d, holds these placemarks.
 func doc(features ...string) string {
 	return `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Document><name>d</name>` +
 		strings.Join(features, "") + `</Document></kml>`
 }
 
-// pm is a Placemark.
+// pm returns a Placemark.
 func pm(members ...string) string { return "<Placemark>" + strings.Join(members, "") + "</Placemark>" }
 
-// point is a Point.
+// point returns a Point.
 func point(tuple string) string { return "<Point><coordinates>" + tuple + "</coordinates></Point>" }
 
-// line is a LineString.
+// line returns a LineString.
 func line(tuples string) string {
 	return "<LineString><coordinates>" + tuples + "</coordinates></LineString>"
 }
 
-// ring is a LinearRing.
+// ring returns a LinearRing.
 func ring(tuples string) string {
 	return "<LinearRing><coordinates>" + tuples + "</coordinates></LinearRing>"
 }

@@ -4,17 +4,17 @@ import "fmt"
 
 // container is a kml, Document or Folder that is open.
 type container struct {
-	name     string // what its name element says
+	name     string // text of its name element
 	folder   bool
-	numbered bool // it is a layer: a feature of its own was met
+	numbered bool // it is a layer: it has a feature of its own
 	chosen   bool // its features are the rows
 }
 
 // layers are the names of the layers so far.
 type layers struct {
-	raw   []string       // what their containers are called
-	names []string       // what they are; a part does not know, since it does not know which are before it
-	taken map[string]int // the number that the next layer of a name tries; 0: it is free
+	raw   []string       // names of their containers
+	names []string       // names of the layers; unknown in a part, which does not know the earlier ones
+	taken map[string]int // next number to try for a layer of a name; 0: the name is free
 }
 
 // add names the next layer, whose container is called name; an empty one makes it "Layer0",
@@ -38,7 +38,7 @@ func (l *layers) add(name string) string {
 	return unique
 }
 
-// truncate forgets all layers but the first n, which are found again.
+// truncate drops all layers except the first n; the others are found again.
 func (l *layers) truncate(n int) {
 	raw := l.raw[:n]
 	if l.taken == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// named is a Placemark with a name.
+// named returns a Placemark with a name.
 func named(name string) string { return pm("<name>" + name + "</name>") }
 
-// folder is a Folder, without a name if that is empty.
+// folder returns a Folder, without a name if that is empty.
 func folder(name string, content ...string) string {
 	if name != "" {
 		name = "<name>" + name + "</name>"
@@ -28,7 +28,7 @@ func folder(name string, content ...string) string {
 	return "<Folder>" + name + strings.Join(content, "") + "</Folder>"
 }
 
-// manyLayers has features before, between and behind those of inner folders, equal names and none.
+// manyLayers has features before, between and after those of inner folders, equal names and none.
 var manyLayers = doc(named("d1"), folder("A", folder("B", named("b1")), named("a1"), named("a2")),
 	folder("empty"), folder("A", named("x1")), named("d2"),
 	folder("", named("n1")), folder("A_2", named("y1")), "<Document>"+named("i1")+"</Document>", named("d3"))
@@ -83,8 +83,8 @@ func TestNoLayer(t *testing.T) {
 	}
 }
 
-// TestLateSchema: a Schema counts if it stands before the first feature of the layer, though
-// features of others stand before it; rows that are read again know it too.
+// TestLateSchema: a Schema counts if it is before the first feature of the layer, though
+// features of others are before it; rows that are read again know it too.
 func TestLateSchema(t *testing.T) {
 	value := func(v string) string {
 		return pm(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="f">` + v +

@@ -9,33 +9,34 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// This file reads coordinates that are no tuples as KML has them, but have one obvious reading.
+// This file reads coordinates that are not in KML's syntax, but have one obvious reading.
 // Google Earth and GDAL read most of them too.
 //
 //	1,2,0,3,4,0      two tuples of three: numbers of tuples between commas only
-//	1,2, 3,4, 5,6    three of two: a blank behind each second comma
+//	1,2, 3,4, 5,6    three of two: a blank after each second comma
 //	1,2,0,9 3,4,0,9  two of three: the fourth numbers are dropped
 //	1,2,undefined    no third number
 
-// mostLooseBytes is how long a text may be that is read so: it takes memory several times as long.
-const mostLooseBytes = 16 << 20
+// maxLooseBytes is the maximum length of a text that is read like this, which takes several times
+// the memory.
+const maxLooseBytes = 16 << 20
 
 // ordinate is a number of a run of such numbers between commas.
 type ordinate struct {
 	value   float64
-	missing bool // it is a word for no number, or nothing
-	wide    bool // blanks stand next to the comma behind it
+	missing bool // a word for a missing number, or empty
+	wide    bool // blanks are next to the comma after it
 }
 
-// looseTuples are tuples that were read in another way than KML has it.
+// looseTuples are tuples that are not in KML's syntax.
 type looseTuples struct {
 	numbers []ordinate
 	sizes   []int // of tuples; a tuple of four has a number that is dropped
 	rule    string
 }
 
-// looseCoordinates reads the tuples of the element at tag, of which the tidy reading met the fault
-// at hand. geom is the builder before it.
+// looseCoordinates reads the tuples of the element at tag, after the strict reader set the current
+// fault. geom is the builder before it.
 func (s *scanner) looseCoordinates(tag xmltext.Mark, geom geoarrow.Mark, most int) bool {
 	fault, field := s.X.Fault, s.Field
 	s.sink.Geom.Rewind(geom)
@@ -49,7 +50,7 @@ func (s *scanner) looseCoordinates(tag xmltext.Mark, geom geoarrow.Mark, most in
 		return false
 	}
 	var t looseTuples
-	if markup || len(text) > mostLooseBytes || !s.looseRuns(&t, text, most) || len(t.sizes) == 0 {
+	if markup || len(text) > maxLooseBytes || !s.looseRuns(&t, text, most) || len(t.sizes) == 0 {
 		s.X.Fault, s.Field = fault, field
 		return false
 	}
@@ -94,7 +95,7 @@ func (s *scanner) looseRuns(t *looseTuples, text []byte, most int) bool {
 	return t.cut(ends, most)
 }
 
-// looseRun reads a run of numbers, and gives the text behind it.
+// looseRun reads a run of numbers, and returns the text after it.
 func (s *scanner) looseRun(t *looseTuples, text []byte) (rest []byte, ok bool) {
 	for {
 		end := bytes.IndexFunc(text, func(r rune) bool { return r == ',' || isLooseBlank(r) })
@@ -118,17 +119,18 @@ func (s *scanner) looseRun(t *looseTuples, text []byte) (rest []byte, ok bool) {
 		if !comma {
 			return rest, true
 		}
-		if len(text) == 0 { // a comma behind the last number
+		if len(text) == 0 { // a comma after the last number
 			t.numbers = append(t.numbers, ordinate{missing: true})
 			return nil, true
 		}
 	}
 }
 
-// isLooseBlank reports a blank of Unicode, or a mark of no width that editors leave.
+// isLooseBlank reports whether a character is a blank of Unicode, or a zero-width mark that editors
+// leave.
 func isLooseBlank(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' || r == '\u200B' }
 
-// noNumbers are the words that programs write for a height that they do not have.
+// noNumbers are the words that programs write for a missing height.
 var noNumbers = [...]string{
 	"", "-", "nan", "-nan", "none", "null", "undefined", "1.#qnan", "-1.#qnan",
 	"1.#ind", "-1.#ind",
@@ -144,8 +146,8 @@ func (s *scanner) looseNumber(text []byte) (ordinate, bool) {
 	return ordinate{value: n.Float}, ok
 }
 
-// cut cuts runs, which end at indices of numbers, into tuples. It gives false where there are
-// several ways to, or none.
+// cut splits runs, which end at indices of numbers, into tuples. It returns false if there is not
+// exactly one way.
 func (t *looseTuples) cut(ends []int, most int) bool {
 	t.rule = ruleNumbers
 	pairs, triples, fours := false, false, len(ends) > 1 || most == 1
@@ -172,13 +174,13 @@ func (t *looseTuples) cut(ends []int, most int) bool {
 	return t.whole()
 }
 
-// cutRun cuts a run into tuples and gives how many these are; 0: there is no saying.
+// cutRun cuts a run into tuples and returns how many these are; 0: there is no saying.
 func (t *looseTuples) cutRun(run []ordinate, pairs, triples, fours bool) int {
 	if size := spaced(run); size > 0 {
 		return t.tuples(len(run), size)
 	}
 	n := len(run)
-	if n > 3 && n%3 != 0 && run[n-1].missing { // a comma behind the last tuple
+	if n > 3 && n%3 != 0 && run[n-1].missing { // a comma after the last tuple
 		n--
 	}
 	switch {
@@ -194,7 +196,7 @@ func (t *looseTuples) cutRun(run []ordinate, pairs, triples, fours bool) int {
 	return 0
 }
 
-// tuples adds tuples of a size that make up a run; what is left of it, a comma behind the last one,
+// tuples adds tuples of a size that make up a run; what is left of it, a comma after the last one,
 // belongs to that.
 func (t *looseTuples) tuples(run, size int) int {
 	n := run / size
@@ -207,8 +209,8 @@ func (t *looseTuples) tuples(run, size int) int {
 	return n
 }
 
-// spaced is how many numbers a tuple has in a run whose tuples are told by blanks next to the
-// commas between them; 0: they are not.
+// spaced returns the number of numbers in a tuple of a run whose tuples are separated by commas
+// with blanks; 0: they are not.
 func spaced(run []ordinate) int {
 	size, last := 0, 0
 	for i := range run {
@@ -218,7 +220,7 @@ func spaced(run []ordinate) int {
 		n := i + 1 - last
 		last = i + 1
 		switch {
-		case i+1 == len(run) && n == 1 && run[i].missing: // behind the last comma
+		case i+1 == len(run) && n == 1 && run[i].missing: // after the last comma
 		case n != 2 && n != 3, size > 0 && n != size:
 			return 0
 		default:

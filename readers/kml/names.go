@@ -2,25 +2,25 @@ package kml
 
 import "maps"
 
-// vocabulary is the names of the elements that are read in some element, by their letters in lower
-// case.
+// vocabulary is the names of the elements that are read inside of some element, by their lower-case
+// form.
 type vocabulary map[string]string
 
 func words(names ...string) vocabulary {
 	v := vocabulary{}
 	for _, name := range names {
-		var b [mostName]byte
+		var b [maxName]byte
 		v[string(lower(&b, []byte(name)))] = name
 	}
 	return v
 }
 
-// mostName is how long a name that counts may be.
-const mostName = 24
+// maxName is the length of the longest known name.
+const maxName = 24
 
-// lower is a name with ASCII letters in lower case; nil: it is longer than any that counts.
-func lower(b *[mostName]byte, name []byte) []byte {
-	if len(name) > mostName {
+// lower returns a name with ASCII letters in lower case; nil: it is longer than any known name.
+func lower(b *[maxName]byte, name []byte) []byte {
+	if len(name) > maxName {
 		return nil
 	}
 	for i, c := range name {
@@ -66,7 +66,7 @@ var (
 	multiTrackNames = words("Track", "altitudeMode", "extrude", "tessellate", "drawOrder")
 )
 
-// allNames are the names that count somewhere.
+// allNames are all known names.
 var allNames = func() vocabulary {
 	all := vocabulary{}
 	for _, v := range []vocabulary{
@@ -79,8 +79,8 @@ var allNames = func() vocabulary {
 	return all
 }()
 
-// strays are names that say a geometry, or a part of one, by their letters in lower case: the
-// element as KML spells it, or "" where KML has none.
+// strays maps lower-case names of geometries, or of their parts, to KML's spelling, or "" if KML
+// has no such element.
 var strays = func() vocabulary {
 	v := words(append(geometryNames[:len(geometryNames):len(geometryNames)], "coordinates", "outerBoundaryIs",
 		"innerBoundaryIs")...)
@@ -91,10 +91,10 @@ var strays = func() vocabulary {
 	return v
 }()
 
-// strayRule is the rule of an element that is not read although its name says a geometry; "" for
-// any other.
+// strayRule returns the rule for an element with the name of a geometry that is not read; "" for
+// others.
 func strayRule(name []byte) string {
-	var b [mostName]byte
+	var b [maxName]byte
 	switch right, known := strays[string(lower(&b, name))]; {
 	case !known:
 		return ""
@@ -106,8 +106,8 @@ func strayRule(name []byte) string {
 	return ruleCase
 }
 
-// local is the local name of the tag that was read. Where defects are repaired, one of the
-// vocabulary in other letters is the one that it means.
+// local returns the local name of the tag that was read. If defects are repaired, a name of the
+// vocabulary in other case is corrected.
 func (s *scanner) local(names vocabulary) []byte {
 	name := s.X.Local()
 	if s.repairs {
@@ -119,10 +119,10 @@ func (s *scanner) local(names vocabulary) []byte {
 	return name
 }
 
-// spelled is the name of the vocabulary that has the letters of name, some of them in another case;
-// "" if none has, and for that name itself.
+// spelled returns the name of the vocabulary that equals name except for case; "" if there is none,
+// and for that name itself.
 func (v vocabulary) spelled(name []byte) string {
-	var b [mostName]byte
+	var b [maxName]byte
 	if right := v[string(lower(&b, name))]; right != string(name) {
 		return right
 	}

@@ -36,8 +36,7 @@ func (s *scanner) place(read func() bool) bool {
 // sides of a LatLonBox, in the order of box.
 var sides = [...]string{"north", "south", "east", "west"}
 
-// box reads a LatLonBox as the polygon that GDAL makes of it. A rotation is not one of its sides,
-// and counted.
+// box reads a LatLonBox as the polygon that GDAL makes. A rotation is ignored and counted.
 func (s *scanner) box() bool {
 	var side [len(sides)]value
 	at := s.X.At

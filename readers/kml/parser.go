@@ -16,12 +16,12 @@ import (
 // parser is the CPU engine: one pass over the bytes.
 type parser struct {
 	layout    readers.Layout
-	readBytes int            // read at a time; 0: window.Bytes
+	readBytes int            // bytes read at a time; 0: window.Bytes
 	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the features of a layer of the whole file, or again a span of them that an earlier
-// Parse emitted.
+// Parse reads the features of a layer of the whole file, or a span of them that an earlier Parse
+// emitted.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -31,7 +31,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	c.device = c.device.For(req.Span, &req.Limits)
 	s := c.scanner(src, req)
 	s.sink.Text = slices.Clone(req.Span.Text)
-	if !req.Span.Inside { // else the rows are known to have no column too many
+	if !req.Span.Inside { // otherwise the rows are known to have few enough columns
 		s.sink.MaxColumns = s.limits.MaxColumns
 		s.sink.Follow(readers.NewColumnSet(s.limits))
 	}
@@ -75,7 +75,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return s.sum, nil
 }
 
-// span reads rows again that make one chunk.
+// span reads the rows of one chunk again.
 func (s *scanner) span(ctx context.Context, c parser, req readers.Request) bool {
 	st := unpackState(req.Span.State)
 	if st.header > 0 {

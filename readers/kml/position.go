@@ -18,7 +18,7 @@ func isBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
 
 func byteAt(q unsafe.Pointer, p int) byte { return *(*byte)(unsafe.Add(q, p)) }
 
-// space passes blanks.
+// space skips blanks.
 func space(q unsafe.Pointer, p int) int {
 	for isBlank(byteAt(q, p)) {
 		p++
@@ -26,9 +26,9 @@ func space(q unsafe.Pointer, p int) int {
 	return p
 }
 
-// coordinates reads the tuples of the element whose start tag was read, n at most, into the
-// builder, up to its end. They are read where they stand; only if there are comments, CDATA
-// sections or references among them, as text that was decoded.
+// coordinates reads the tuples of the element whose start tag was read, at most n, into the
+// builder, up to its end. They are read in place, or as decoded text if there are comments, CDATA
+// sections or references among them.
 func (s *scanner) coordinates(most int) bool {
 	if !s.repairs {
 		return s.tidyCoordinates(most)
@@ -66,15 +66,15 @@ func (s *scanner) tidyCoordinates(most int) bool {
 	return true
 }
 
-// interrupted reports whether tuples are interrupted at p by what must be decoded: what follows may
-// go on with them.
+// interrupted reports whether text that must be decoded interrupts the tuples at p; they may
+// continue after it.
 func (s *scanner) interrupted(p int) bool {
 	c, next := s.At(p), s.At(p+1)
 	return c == '&' || c == '<' && (next == '!' || next == '?' || p+1 >= s.N)
 }
 
-// tuples reads tuples of the text at q from p on, n at most, and gives the index of what is
-// none: "<", "&", or the zero behind the text.
+// tuples reads tuples of the text at q from p on, n at most, and returns the index of what is
+// none: "<", "&", or the zero after the text.
 func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 	for n := 0; ; n++ {
 		p = space(q, p)
@@ -96,7 +96,7 @@ func (s *scanner) tuples(q unsafe.Pointer, p, most int) int {
 }
 
 // plain reads a tuple of two or three numbers without a blank between, as nearly all are, and gives
-// the index of what stands behind the blanks behind it; or -1 where it is another.
+// the index of what follows the blanks after it; or -1 where it is another.
 func (s *scanner) plain(q unsafe.Pointer, p int) int {
 	x, end := number.Float(q, p)
 	if end < 0 || byteAt(q, end) != ',' {
@@ -161,7 +161,7 @@ func (s *scanner) tuple(q unsafe.Pointer, p int) int {
 	}
 }
 
-// ordinate reads a number as strict allows it.
+// ordinate reads a number that strict accepts.
 func (s *scanner) ordinate(q unsafe.Pointer, p int) (v float64, end int) {
 	v, end = number.Float(q, p)
 	if end >= 0 && !oddNumber(byteAt(q, end)) {
@@ -187,10 +187,10 @@ func (s *scanner) ordinate(q unsafe.Pointer, p int) (v float64, end int) {
 	return v, p + length
 }
 
-// oddNumber reports a byte that goes on with a number which JSON would end.
+// oddNumber reports whether a byte continues a number that ends there in JSON.
 func oddNumber(c byte) bool { return c-'0' <= 9 || c == '.' || c == 'e' || c == 'E' }
 
-// failTuple says that something else was expected at p. It gives -1.
+// failTuple sets the fault: something else was expected at p. It returns -1.
 func (s *scanner) failTuple(p int, want string) int {
 	s.Expect(p, fieldGeometry, tupleRule, want)
 	return -1

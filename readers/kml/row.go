@@ -10,18 +10,18 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// row is what the feature at hand said so far. Its values go to their columns once all of it is
-// known to be well-formed.
+// row is what was read of the current feature so far. Its values are copied to their columns once
+// all of it is known to be well-formed.
 type row struct {
 	leading  [leadingColumns]value
-	present  uint32 // which of them are set, a bit each
+	present  uint32 // bits of those that are set
 	data     []datum
 	whens    [][]byte
 	kind     geoarrow.Kind // of the geometry in the builder
 	geometry bool          // an element that is a geometry was met
-	start    builderMark   // before it, where a malformed one is null
+	start    builderMark   // before it, if a malformed one is null
 	spanned  bool          // a TimeSpan was
-	decoded  []byte        // texts that are not those of the window
+	decoded  []byte        // texts outside of the window
 }
 
 // value is one value of a row.
@@ -57,7 +57,7 @@ func (r *row) reset() {
 // has reports whether a leading column has a value.
 func (r *row) has(column int) bool { return r.present>>column&1 != 0 }
 
-// set gives a leading column its value; null takes it away.
+// set sets the value of a leading column; null removes it.
 func (r *row) set(column int, v value) {
 	r.leading[column] = v
 	r.present &^= 1 << column
@@ -104,13 +104,13 @@ func (s *scanner) readRow(off int64) bool {
 	}
 }
 
-// readAgain is readFeature where that has met a fault.
+// readAgain is readFeature after a fault.
 func (s *scanner) readAgain() bool {
 	s.sink.rollback()
 	return s.readFeature()
 }
 
-// skipRow passes a malformed feature, if its XML at least is well-formed.
+// skipRow skips a malformed feature, if its XML is well-formed.
 func (s *scanner) skipRow(m xmltext.Mark, off int64) bool {
 	if !s.Skip(m, off) {
 		return false
@@ -143,7 +143,7 @@ func (s *scanner) readFeature() bool {
 	}
 }
 
-// keep is a text that the XML scanner gave, as a value that holds until the row ends.
+// keep returns a text of the XML scanner as a value that is valid until the row ends.
 func (s *scanner) keep(b []byte) value {
 	if !s.X.InWindow(b) {
 		from := len(s.row.decoded)
@@ -194,9 +194,8 @@ func (s *scanner) member(overlay bool) bool {
 	return s.stray()
 }
 
-// children reads the children of the element whose start tag was read with do, which is given their
-// local names, up to the end of the element. Where defects are repaired, names of the vocabulary
-// count in any case.
+// children calls do with the local name of each child of the element whose start tag was read, up
+// to its end. If defects are repaired, names of the vocabulary are accepted in any case.
 func (s *scanner) children(names vocabulary, do func(name []byte) bool) bool {
 	for {
 		switch s.X.Next() {
@@ -212,14 +211,14 @@ func (s *scanner) children(names vocabulary, do func(name []byte) bool) bool {
 	}
 }
 
-// foreign passes an element that no column holds, and counts it.
+// foreign skips an element that no column holds, and counts it.
 func (s *scanner) foreign() bool {
 	s.count()
 	return s.X.Skip()
 }
 
-// count counts the element whose start tag was read as one that no column holds, and gives which
-// one of the sink's list it is; -1: it is counted already.
+// count counts the element whose start tag was read as one that no column holds, and returns its
+// index in the sink's list; -1: it is counted already.
 func (s *scanner) count() int {
 	if s.quiet {
 		return -1
@@ -246,8 +245,8 @@ func (s *scanner) spanMember(name []byte) bool {
 	return s.foreign()
 }
 
-// time reads a time into a leading column. A year or a month is no time, and goes to the column
-// behind.
+// time reads a time into a leading column. A year or a month is not a time, and is kept in the next
+// column.
 func (s *scanner) time(column int) bool {
 	b, _, ok := s.X.Value()
 	if ok {
@@ -268,7 +267,8 @@ func (s *scanner) setTime(column int, v value) {
 	}
 }
 
-// isMonth reports a year, or a year and a month: gYear and gYearMonth of XML Schema.
+// isMonth reports whether a text is a year, or a year and a month: gYear and gYearMonth of XML
+// Schema.
 func isMonth(b []byte) bool {
 	if len(b) != len("2006") && (len(b) != len("2006-01") || b[4] != '-') {
 		return false
@@ -281,7 +281,7 @@ func isMonth(b []byte) bool {
 	return len(b) == len("2006") || b[5] == '0' && b[6] != '0' || b[5] == '1' && b[6] <= '2'
 }
 
-// commit gives the values of the row to their columns.
+// commit copies the values of the row to their columns.
 func (s *scanner) commit() {
 	k, r := s.sink, &s.row
 	if r.kind == geoarrow.NoKind {

@@ -14,8 +14,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser. Its methods read one thing of the grammar and give false
-// where they can't: then X.Fault, or Failed, says why.
+// scanner is one run of the CPU parser. Its methods read one element of the grammar. They return
+// false, with X.Fault or Failed set, if they can't.
 type scanner struct {
 	xmlfile.Scanner
 	limits     readers.Limits
@@ -25,42 +25,42 @@ type scanner struct {
 	headerOnly bool   // only Schemas are read
 	skipErrors bool
 	nulls      bool // a value that is malformed is null
-	repairs    bool // a defect that has one obvious reading is read so
+	repairs    bool // a defect that has one obvious reading is read that way
 	emit       func(readers.Chunk) error
 
 	sink   *sink
 	chunk  readers.Span
 	sum    readers.Summary
-	digits []byte // a number as package number wants it
-	row    row    // the feature at hand
+	digits []byte // a number in the syntax of package number
+	row    row    // the current feature
 	text   []byte // coordinates that had to be decoded
 
 	containers []container // that are open, the root first; in a part, the one whose rows are read first
 	layers     layers
 	found      bool            // the layer that is wanted has begun
 	home       xmltext.Scanner // in its container, as every row is
-	opening    []byte          // what its rows begin with: "<Placemark"
+	opening    []byte          // beginning of its rows: "<Placemark"
 	schemas    schemas
-	header     int64 // end of the last Schema that counts; 0: there is none
+	header     int64 // end of the last Schema that counts; 0: none
 
-	stop      int64       // no row that begins here or behind is read
-	headBytes int64       // how many bytes of rows are parsed before other workers start; 0: none do
+	stop      int64       // rows that begin here or later are not read
+	headBytes int64       // bytes of rows that are parsed before other workers start; 0: none start
 	rest      func() bool // parses the other rows with several workers
-	stopped   bool        // a row was met that begins behind stop
-	part      bool        // no more than the container of the rows is read, of which the beginning is unknown
-	next      int64       // offset behind the last chunk: of the next row, or of what ends the rows
+	stopped   bool        // a row began at or after stop
+	part      bool        // only the container of the rows is read, whose beginning is unknown
+	next      int64       // offset after the last chunk: of the next row, or of what ends the rows
 
 	asides      asides
-	quiet       bool  // text is read that was read before: what it deviates in is counted
+	quiet       bool  // text is read again: its deviations are already counted
 	inRow       bool  // a fault is one of a feature
 	feature     int64 // its number in the layer
-	first       int64 // offset of the first one of the chunk, be it left out or not
+	first       int64 // offset of the chunk's first row, even if it was skipped
 	firstNumber int64 // and its number
-	firstLayer  int   // and how many layers were known before it
+	firstLayer  int   // and the number of layers known before it
 	firstAsides asides
 }
 
-// state is what a span must know of the text before it.
+// state is what a span needs to know of the text before it.
 type state struct {
 	encoding xmltext.Encoding
 	depth    int   // open elements around the features
@@ -72,8 +72,8 @@ const (
 	depthBits    = 20
 )
 
-// pack gives the state as a Span carries it: header, depth and encoding from the highest bit to the
-// lowest.
+// pack returns the state in the form of a Span's: header, depth and encoding from the highest bit
+// to the lowest.
 func (t state) pack() uint64 {
 	return uint64(t.header)<<(depthBits+encodingBits) | uint64(min(t.depth, 1<<depthBits-1))<<encodingBits |
 		uint64(t.encoding)
@@ -87,7 +87,7 @@ func unpackState(v uint64) state {
 	}
 }
 
-// scanner makes one that has read nothing.
+// scanner returns a new scanner.
 func (c parser) scanner(src *source.File, req readers.Request) *scanner {
 	s := &scanner{
 		limits: req.Limits.WithDefaults(), wanted: c.layout.Layer, sink: newSink(c.layout.Columns),
@@ -101,19 +101,19 @@ func (c parser) scanner(src *source.File, req readers.Request) *scanner {
 	return s
 }
 
-// open has the scanner read from an offset on, where row number row begins.
+// open moves the scanner to an offset, where row number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
 	s.feature, s.chunk, s.stopped, s.inRow = row, readers.Span{Row: row}, false, false
 	return s.Begin(ctx, src, from, s.stop, end, &s.limits, step)
 }
 
-// seek goes to an offset in the container of the rows.
+// seek moves to an offset in the container of the rows.
 func (s *scanner) seek(off int64) bool {
 	s.X.ResumeIn(&s.home)
 	return s.GoTo(off)
 }
 
-// chunkEnds reports whether the chunk at hand ends before the row at offset off.
+// chunkEnds reports whether the current chunk ends before the row at offset off.
 func (s *scanner) chunkEnds(off int64) bool {
 	if s.sink.Full(&s.limits) {
 		s.stop = min(s.stop, off)
@@ -129,8 +129,8 @@ func (s *scanner) begin(off int64) {
 	}
 }
 
-// end finishes the chunk whose last row ended before offset off. If its rows showed that a column
-// must be read as text, it goes back, and again is true.
+// end finishes the chunk whose last row ended before offset off. If a column must be read again as
+// text, it goes back, and again is true.
 func (s *scanner) end(off int64) (again, ok bool) {
 	if text := s.sink.NeedText(); len(text) > 0 {
 		s.sink.Text = append(s.sink.Text, text...)
@@ -147,7 +147,7 @@ func (s *scanner) end(off int64) (again, ok bool) {
 	return false, s.Failed == nil
 }
 
-// pack is the state of the rows that are read.
+// pack returns the state of the rows that are read.
 func (s *scanner) pack() uint64 {
 	return state{encoding: s.X.Encoding, depth: s.home.Depth(), header: s.header}.pack()
 }

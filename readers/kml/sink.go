@@ -6,14 +6,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// Leading columns, in the order of GDAL's driver LIBKML. Those that a row may do without only stand
-// in a table in which some row has them.
+// Leading columns, in the order of GDAL's driver LIBKML. An optional one is in the table only if
+// some row has it.
 const (
 	columnID = iota
 	columnName
 	columnDescription
 	columnTimestamp
-	columnTimestampText // what is no timestamp: a year, a month
+	columnTimestampText // text that is not a timestamp: a year, a month
 	columnBegin
 	columnBeginText
 	columnEnd
@@ -30,11 +30,11 @@ const (
 	leadingColumns
 )
 
-// leading are the names and the natures of the leading columns.
+// leading are the names and properties of the leading columns.
 var leading = [leadingColumns]struct {
 	name     string
 	times    bool
-	kinds    geoarrow.FactKinds // that it has without any value
+	kinds    geoarrow.FactKinds // facts without any value
 	optional bool
 }{
 	columnID:            {name: "id"},
@@ -56,7 +56,7 @@ var leading = [leadingColumns]struct {
 	columnWhen:          {name: "when", optional: true},
 }
 
-// sink holds the rows of the chunk at hand, with what KML must know of them next to their values.
+// sink holds the rows of the current chunk, and KML's state in addition to their values.
 type sink struct {
 	rows.Sink
 	leading [leadingColumns]*rows.Column
@@ -65,7 +65,7 @@ type sink struct {
 
 	foreign   []foreign
 	foreignAt map[string]int
-	inRow     []int // which of them the row at hand has, each time
+	inRow     []int // occurrences in the current row
 }
 
 // namedColumn is the column of a name of extended data.
@@ -77,7 +77,7 @@ type namedColumn struct {
 // foreign counts the elements of a name that no column holds.
 type foreign struct {
 	name string
-	rule string // that it deviates from where geometries stand; "": none
+	rule string // rule that it violates in a geometry; "": none
 	n    int64  // in the rows of the chunk
 }
 
@@ -89,7 +89,7 @@ func newSink(columns readers.Projection) *sink {
 	return k
 }
 
-// Reset forgets the rows of the chunk, not what is known of it.
+// Reset drops the rows of the chunk, not what is known about it.
 func (k *sink) Reset() {
 	k.Sink.Reset()
 	k.data, k.listed = k.data[:0], map[int]struct{}{}
@@ -101,7 +101,7 @@ func (k *sink) Reset() {
 	}
 }
 
-// lead is a leading column, which is put in order.
+// lead returns a leading column, at its place in order.
 func (k *sink) lead(i int) *rows.Column {
 	if k.leading[i] == nil {
 		l := &leading[i]
@@ -113,7 +113,7 @@ func (k *sink) lead(i int) *rows.Column {
 	return k.leading[i]
 }
 
-// attribute is the column of a name of extended data, the i-th of the row.
+// attribute returns the column of a name of extended data, the i-th of the row.
 func (k *sink) attribute(i int, name []byte) *rows.Column {
 	if i < len(k.data) && k.data[i].name == string(name) {
 		return k.data[i].column
@@ -127,8 +127,8 @@ func (k *sink) attribute(i int, name []byte) *rows.Column {
 	return n.column
 }
 
-// count counts an element of the row at hand that no column holds, and gives which one of foreign
-// it is.
+// count counts an element of the current row that no column holds, and returns its index in
+// foreign.
 func (k *sink) count(name []byte) int {
 	i, ok := k.foreignAt[string(name)]
 	if !ok {
@@ -140,7 +140,7 @@ func (k *sink) count(name []byte) int {
 	return i
 }
 
-// commit ends the row at hand, which began at an offset.
+// commit ends the current row, which began at an offset.
 func (k *sink) commit(at int64) {
 	k.Commit(at)
 	for _, i := range k.inRow {
@@ -149,7 +149,7 @@ func (k *sink) commit(at int64) {
 	k.inRow = k.inRow[:0]
 }
 
-// rollback forgets the row at hand.
+// rollback drops the current row.
 func (k *sink) rollback() {
 	k.Rollback()
 	k.inRow = k.inRow[:0]

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// repeated is what f gives for 0 to n-1.
+// repeated returns what f gives for 0 to n-1.
 func repeated(n int, f func(i int) string) string {
 	var b strings.Builder
 	for i := range n {

@@ -65,7 +65,7 @@ func (w *sweeper) isOdd() bool { return w.IntN(w.odd) == 0 }
 
 func (w *sweeper) pick(from ...string) string { return from[w.IntN(len(from))] }
 
-// some is up to n of what f gives.
+// some returns up to n of what f gives.
 func (w *sweeper) some(n int, f func() string) string {
 	var b strings.Builder
 	for range w.IntN(n + 1) {
@@ -74,7 +74,7 @@ func (w *sweeper) some(n int, f func() string) string {
 	return b.String()
 }
 
-// tag is an element.
+// tag returns an element.
 func (w *sweeper) tag(name string, content ...string) string {
 	name = w.prefix + name
 	text := strings.Join(content, "")
@@ -88,7 +88,7 @@ func (w *sweeper) tag(name string, content ...string) string {
 	return w.gap() + "<" + name + attribute + ">" + text + "</" + name + w.pick("", "", "", " ") + ">"
 }
 
-// respelled has elements that KML does not have, or not there, and tuples that are none.
+// respelled has elements that KML does not have, misplaced elements, and malformed tuples.
 func (w *sweeper) respelled(text string) string {
 	pairs := [][2]string{
 		{"MultiGeometry", "MultiPoint"},
@@ -150,7 +150,7 @@ func (w *sweeper) schema() string {
 
 func (w *sweeper) name() string { return string(rune('a' + w.IntN(w.columns))) }
 
-// child is one of a container.
+// child returns one of a container.
 func (w *sweeper) child() string {
 	switch w.IntN(16) {
 	case 0, 1:
@@ -281,7 +281,7 @@ func (w *sweeper) coordinates(most int) string {
 	return w.tag("coordinates", b.String())
 }
 
-// drawn is what may stand next to coordinates.
+// drawn returns what may be next to coordinates.
 func (w *sweeper) drawn() string {
 	return w.some(1, func() string {
 		return w.tag(w.pick("extrude", "tessellate"), w.flag()) + w.some(1, func() string {

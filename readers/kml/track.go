@@ -10,8 +10,8 @@ import (
 const trackRule = "KML 2.3, gx:Track"
 
 // track reads a gx:Track: a line of the positions of its coord elements. The times of its when
-// elements are kept as a list; the first and the last of them are begin and end, unless a TimeSpan
-// says these.
+// elements are kept as a list. The first and the last of them are begin and end, unless there is a
+// TimeSpan.
 func (s *scanner) track() bool {
 	before, whens := len(s.sink.Geom.X), len(s.row.whens)
 	ok := s.children(trackNames, func(name []byte) bool {
@@ -39,8 +39,8 @@ func (s *scanner) track() bool {
 	return ok
 }
 
-// coord reads one position: two or three numbers between blanks. An empty one is a time at which
-// the place was not known, a position of NaN.
+// coord reads one position: two or three numbers separated by blanks. An empty one is a position of
+// NaN: the place at that time is unknown.
 func (s *scanner) coord() bool {
 	start := s.X.P
 	b, _, ok := s.X.Value()
@@ -48,7 +48,7 @@ func (s *scanner) coord() bool {
 		return false
 	}
 	offset := func(p int) int {
-		if !s.X.InWindow(b) { // decoded: only the beginning has a place in the file
+		if !s.X.InWindow(b) { // decoded: only its beginning has an offset in the file
 			return start
 		}
 		return start + p

@@ -345,7 +345,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestFaultsAtLimits reads rows in which a fault stands about where --max-feature-bytes ends:
+// TestFaultsAtLimits reads rows with a fault near the end of --max-feature-bytes:
 // whatever the windows, it is one of the two.
 func TestFaultsAtLimits(t *testing.T) {
 	for _, c := range []struct{ name, text string }{
@@ -367,7 +367,7 @@ func TestFaultsAtLimits(t *testing.T) {
 	}
 }
 
-// TestSkippedFault: an error behind a row that was left out says nothing of that row's field.
+// TestSkippedFault: an error after a row that was left out says nothing of that row's field.
 func TestSkippedFault(t *testing.T) {
 	_, err := readertest.Parse(t, kml.Format(), readertest.Input{
 		Name: "a.kml",
@@ -378,7 +378,7 @@ func TestSkippedFault(t *testing.T) {
 	}
 }
 
-// TestHoles reads polygons whose holes stand anywhere among the boundaries, against a plain
+// TestHoles reads polygons whose holes are anywhere among the boundaries, against a plain
 // reading.
 func TestHoles(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
@@ -410,7 +410,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// utf16le is a text in UTF-16LE.
+// utf16le returns a text in UTF-16LE.
 func utf16le(text string) string {
 	var b []byte
 	for _, unit := range utf16.Encode([]rune(text)) {

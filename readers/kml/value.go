@@ -30,10 +30,10 @@ func (s *scanner) flag(column int, first bool) bool {
 	return true
 }
 
-// leadingBlanks is how many blanks a text begins with.
+// leadingBlanks returns the number of blanks at the start of a text.
 func leadingBlanks(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\r\n")) }
 
-// booleanOf reads 0, 1, false or true, in any case as GDAL does.
+// booleanOf reads 0, 1, false or true, in any case, like GDAL.
 func booleanOf(b []byte) (one uint64, ok bool) {
 	switch {
 	case string(b) == "1", bytes.EqualFold(b, []byte("true")):
@@ -88,7 +88,7 @@ func (s *scanner) typed(kinds geoarrow.FactKinds, field []byte) (value, bool) {
 		"a number within the range of float64, which the schema says") || s.nullValue()
 }
 
-// nullValue makes a value null that has the fault at hand, where that is asked for.
+// nullValue makes the value with the current fault null, if on_error says so.
 func (s *scanner) nullValue() bool {
 	if s.nulls {
 		s.deviate(s.X.Fault.Pos, s.Field, ruleValue, doneNull)
@@ -100,7 +100,7 @@ func (s *scanner) nullValue() bool {
 // canonicalNaN is the only NaN of a table.
 var canonicalNaN = math.Float64frombits(0x7ff8000000000000)
 
-// unmeasured reads the values of xsd:double that are no numbers.
+// unmeasured reads the values of xsd:double that are not finite.
 func unmeasured(b []byte) (number.Num, bool) {
 	n := number.Num{Kind: number.Real}
 	switch {
@@ -116,8 +116,8 @@ func unmeasured(b []byte) (number.Num, bool) {
 	return n, true
 }
 
-// numberOf reads a text that is a number from its first byte to its last, as XML Schema allows it:
-// with a plus, zeros in front, no digit on one side of the point.
+// numberOf reads a whole text as a number of XML Schema: with a plus, leading zeros, or no digit on
+// one side of the point.
 func (s *scanner) numberOf(b []byte) (number.Num, bool) {
 	end := 0
 	s.digits, end = strict(s.digits[:0], b)
@@ -130,7 +130,7 @@ func (s *scanner) numberOf(b []byte) (number.Num, bool) {
 	return v, end == n
 }
 
-// strict appends the number that b begins with as JSON writes it, and gives its length in b, 0 if
+// strict appends the number at the start of b in JSON's syntax, and returns its length in b, 0 if
 // there is none.
 func strict(dst, b []byte) (out []byte, end int) {
 	i := 0
@@ -155,7 +155,7 @@ func strict(dst, b []byte) (out []byte, end int) {
 		if i > from+1 {
 			any = true
 			dst = append(dst, b[from:i]...)
-		} else if any { // "5." has nothing that JSON could write
+		} else if any { // "5." has no fraction to write
 			dst = append(dst, '.', '0')
 		}
 	}
@@ -175,7 +175,7 @@ func strict(dst, b []byte) (out []byte, end int) {
 	return dst, i
 }
 
-// digits passes digits.
+// digits skips digits.
 func digits(b []byte, i int) int {
 	for i < len(b) && b[i]-'0' <= 9 {
 		i++

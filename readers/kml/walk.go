@@ -24,8 +24,8 @@ func (s *scanner) document() bool {
 	return s.walk()
 }
 
-// walk reads what containers hold, from the place at hand on, to the end of the file or of the rows
-// that are to be read.
+// walk reads the content of containers, from the current place to the end of the file or of the
+// requested rows.
 func (s *scanner) walk() bool {
 	for {
 		switch s.Token() {
@@ -40,7 +40,7 @@ func (s *scanner) walk() bool {
 			if !s.leave() {
 				return false
 			}
-			if s.part && len(s.containers) == 0 { // what follows is for others to read
+			if s.part && len(s.containers) == 0 { // other workers read what follows
 				return true
 			}
 		case xmltext.EOF:
@@ -109,7 +109,7 @@ func (s *scanner) element() bool {
 	return s.Pass(s.X.Depth() - 1)
 }
 
-// containerName is the right spelling of the name of a container's child. That of a feature is
+// containerName returns the right spelling of the name of a container's child. That of a feature is
 // counted with its row.
 func (s *scanner) containerName(name []byte) []byte {
 	right := containerNames.spelled(name)
@@ -122,8 +122,8 @@ func (s *scanner) containerName(name []byte) []byte {
 	return []byte(right)
 }
 
-// passedOver notes an element of a container whose rows nobody sees, since its name is in other
-// letters than that of a container or a feature.
+// passedOver notes an element of a container that is skipped because its name differs in case from
+// that of a container or a feature.
 func (s *scanner) passedOver(name []byte) {
 	for _, right := range [...]string{"Placemark", "Folder", "Document", "GroundOverlay"} {
 		if len(name) == len(right) && bytes.EqualFold(name, []byte(right)) {
@@ -132,7 +132,7 @@ func (s *scanner) passedOver(name []byte) {
 	}
 }
 
-// networkLink counts the NetworkLink whose start tag was read, and where it leads.
+// networkLink counts the NetworkLink whose start tag was read, and notes its target.
 func (s *scanner) networkLink() bool {
 	depth := s.X.Depth()
 	href := ""
@@ -164,7 +164,7 @@ func (s *scanner) networkLink() bool {
 	return true
 }
 
-// child reads a feature of a container, or passes it if it is not one of the layer that is wanted.
+// child reads a feature of a container, or skips it if it is not in the requested layer.
 func (s *scanner) child(c *container) bool {
 	if !s.headerOnly && !c.numbered {
 		s.number(c)
@@ -190,8 +190,8 @@ func (s *scanner) child(c *container) bool {
 	return s.readRow(off)
 }
 
-// number makes a container whose first feature begins a layer. A part gives only what the container
-// is called: how many layers are before it, it does not know.
+// number makes a container a layer at its first feature. A part notes only the container's name,
+// since it does not know the number of earlier layers.
 func (s *scanner) number(c *container) {
 	c.numbered = true
 	name := c.name

@@ -13,13 +13,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// workers parse one file. The head scanner began with the file: it goes to the layer and parses its
-// first rows. Then all workers parse parts of its container, and pass inner ones. Then the head
-// scanner reads on after the container.
+// workers parse one file. The head scanner finds the layer and parses its first rows. Then all
+// workers parse parts of its container, and skip inner ones. Then the head scanner continues after
+// the container.
 //
-// A guess takes any "<Placemark" for a row. One in a comment, in another container or in a CDATA
-// section is not a row, and does not begin where the previous part ended: a row of the container
-// begins there, as the parse of all previous bytes has shown.
+// A guess assumes that any "<Placemark" begins a row. One in a comment, in another container or in
+// a CDATA section is not a row. It does not begin where the previous part ended, since the parse of
+// all previous bytes has found a row of the container there.
 type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
@@ -27,10 +27,10 @@ type workers struct {
 	src    *source.File
 	req    readers.Request
 	head   *scanner
-	tags   *tagTexts // that the device knows
+	tags   *tagTexts // for the device
 }
 
-// newWorkers makes the head scanner hand over after the first rows.
+// newWorkers returns workers to which the head scanner hands over after the first rows.
 func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Request, head *scanner) *workers {
 	w := &workers{ctx: ctx, parser: c, src: src, req: req, head: head}
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
@@ -60,7 +60,8 @@ func (w *workers) commit(p *readers.Part) error {
 	return nil
 }
 
-// rest parses the rows after those of the head scanner, and goes to the end tag of their container.
+// rest parses the rows after those of the head scanner, and moves to the end tag of their
+// container.
 func (w *workers) rest() bool {
 	s := w.head
 	var chunks func() device.Chunks
@@ -83,7 +84,7 @@ func (w *workers) rest() bool {
 type worker struct {
 	*workers
 	s      *scanner
-	limits readers.Limits // of rows that are known to be rows
+	limits readers.Limits // of verified rows
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*sink] {
@@ -95,13 +96,13 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*si
 	return r
 }
 
-// Find goes to the first Placemark that seems to begin between two offsets.
+// Find moves to the first Placemark that seems to begin between two offsets.
 func (r *worker) Find(sink *sink, from, stop int64) bool {
 	r.s.limits = r.limits.Guessed()
 	return r.open(sink, from, stop, 0) && r.s.Find(r.head.opening, stop)
 }
 
-// Open goes to the Placemark at an offset.
+// Open moves to the Placemark at an offset.
 func (r *worker) Open(sink *sink, from, stop, row int64) bool {
 	r.s.limits = r.limits
 	return r.open(sink, from, stop, row)
@@ -131,5 +132,5 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 	}, true
 }
 
-// Err returns the reason of a failure.
+// Err returns the reason for a failure.
 func (r *worker) Err() error { return r.s.error() }

@@ -15,13 +15,13 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// lz4Raw is LZ4_RAW of parquet-format, "Compression": one block of LZ4 without a frame, which is
-// what "lz4" means to most writers. Arrow v17 knows its number alone.
+// lz4Raw is LZ4_RAW of parquet-format, "Compression": one block of LZ4 without a frame, which most
+// writers mean by "lz4". Arrow v17 knows only its number.
 const lz4Raw = compress.Compression(7)
 
-// registerCodecs has Arrow's own code unpack a page to as many bytes as its header says. By itself
-// it believes what the packed bytes say: a page of Snappy or Zstandard that promises gigabytes
-// takes them. It is called before any file is read.
+// registerCodecs makes Arrow's code unpack a page to exactly the bytes in its header. By itself it
+// trusts the compressed data: a page of Snappy or Zstandard that claims gigabytes allocates them.
+// It is called before any file is read.
 var registerCodecs = sync.OnceFunc(func() {
 	for packing, unpack := range map[compress.Compression]func(dst, src []byte) ([]byte, error){
 		compress.Codecs.Snappy: unpackSnappy, compress.Codecs.Zstd: unpackZstd,
@@ -65,7 +65,7 @@ func unpackSnappy(dst, src []byte) ([]byte, error) {
 	return snappy.Decode(dst, src)
 }
 
-// unpacker serves all goroutines.
+// unpacker is used by all goroutines.
 var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true))
 })
@@ -90,7 +90,7 @@ func unpackBrotli(dst, src []byte) ([]byte, error) {
 	return unpackStream(dst, brotli.NewReader(bytes.NewReader(src)))
 }
 
-// unpackStream reads to the end, behind which gzip has a checksum.
+// unpackStream reads to the end, after which gzip has a checksum.
 func unpackStream(dst []byte, r io.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(r, dst); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func unpackLZ4(dst, src []byte) ([]byte, error) {
 	return dst[:n], nil
 }
 
-// noWriter is a codec that is not written, and has no streams.
+// noWriter is a codec without compression or streams.
 type noWriter struct{}
 
 var errNoStream = errors.New("LZ4_RAW has no streams, and is not written")

@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// Streamed is the engine that takes every row group for a large one.
+// Streamed returns the engine that takes every row group for a large one.
 func Streamed() readertest.Variant {
 	return readertest.Variant{Name: "streamed", Parser: func(l readers.Layout, _ int) readers.Parser {
 		f := l.Dialect.(*footer)

@@ -34,13 +34,13 @@ const (
 type footer struct {
 	meta     *metadata.FileMetaData
 	manifest *pqarrow.SchemaManifest
-	types    []arrow.DataType // of the fields: what is put together of their columns
+	types    []arrow.DataType // of the fields that are assembled from columns
 	int96    map[int]bool     // columns of INT96, by their number
 	logical  map[int]*logical // GEOMETRY and GEOGRAPHY, by the number of the column
 	plan     *records.Plan
 }
 
-// open reads the footer. at is where an error is.
+// open reads the footer. at is the offset of an error.
 func (f *footer) open(src *source.File) (at int64, err error) {
 	if src.Size < tailBytes+int64(len(magic)) {
 		return src.Size, fmt.Errorf("a file of %d bytes: one that begins and ends with %q is expected", src.Size, magic)
@@ -71,7 +71,7 @@ func (f *footer) open(src *source.File) (at int64, err error) {
 	return at, records.Guard(func() error { return f.parse(text) })
 }
 
-// read fills p with bytes that are there, as somebody has checked.
+// read fills p with bytes that are known to exist.
 func read(src *source.File, p []byte, at int64) error {
 	n, err := src.ReadAt(p, at)
 	if n == len(p) {
@@ -91,8 +91,8 @@ func (f *footer) parse(text []byte) error {
 	if meta.IsSetEncryptionAlgorithm() {
 		return errors.New("columns are encrypted, which is not read")
 	}
-	// Arrow's own code would read the schema that is kept here without a look at it, and refuse a
-	// file for what it does not know of it.
+	// Arrow's own code would read this schema without checks, and refuse a file for unknown types
+	// in it.
 	kept, origin := meta.FileMetaData.KeyValueMetadata[:0], ""
 	var keys, values []string
 	for _, kv := range meta.FileMetaData.KeyValueMetadata {
@@ -134,8 +134,8 @@ func (f *footer) parse(text []byte) error {
 	return err
 }
 
-// applyLogical gives columns of GEOMETRY and GEOGRAPHY the metadata of GeoArrow. What these types
-// say of the reference system counts, whatever the writer's Arrow schema has.
+// applyLogical gives columns of GEOMETRY and GEOGRAPHY the metadata of GeoArrow. The reference
+// system of these types takes precedence over the writer's Arrow schema.
 func (f *footer) applyLogical(fields []arrow.Field, property func(name string) (string, bool)) {
 	for i := range fields {
 		s := &f.manifest.Fields[i]
@@ -150,9 +150,9 @@ func (f *footer) applyLogical(fields []arrow.Field, property func(name string) (
 	}
 }
 
-// applyOrigin gives fields what the Arrow schema that their writer kept says next to Parquet's own:
-// extension types and other metadata, zones of time, durations. One that does not fit, or can't be
-// read, says nothing.
+// applyOrigin adds to fields what the writer's Arrow schema has in addition to Parquet's: extension
+// types and other metadata, time zones, durations. A schema that does not fit, or can't be read, is
+// ignored.
 func applyOrigin(fields []arrow.Field, text string) {
 	message, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -193,7 +193,7 @@ func applyOrigin(fields []arrow.Field, text string) {
 	}
 }
 
-// originType is the type that values were written from, where they are the same bits.
+// originType returns the type that values were written from, where they are the same bits.
 func originType(t, origin arrow.DataType) arrow.DataType {
 	switch o := origin.(type) {
 	case *arrow.TimestampType:
@@ -216,7 +216,7 @@ func originType(t, origin arrow.DataType) arrow.DataType {
 	return t
 }
 
-// path is what a column is called, for errors.
+// path returns the name of a column for errors.
 func (f *footer) path(column int) string {
 	return strings.Join(f.meta.Schema.Column(column).ColumnPath(), ".")
 }

@@ -5,10 +5,10 @@
 //	file    "PAR1" | row group … | footer | length of the footer, 4 bytes | "PAR1"
 //	footer  FileMetaData, in Thrift's compact protocol: schema, row groups, key-value metadata, "geo" among it
 //
-// Pages are decoded by Arrow's own code, a column of a row group at a time; it believes what files
-// say of lengths, which is looked at here before. What lists and structs are made of is put
-// together here too. Which columns a table gets is for readers/internal/records to say. Encrypted
-// files are refused. docs/formats/parquet.md has the whole list.
+// Arrow's own code decodes pages, one column of a row group at a time. It trusts lengths in files,
+// so they are checked here first. Lists and structs are assembled here, too.
+// readers/internal/records determines the columns of a table. Encrypted files are refused.
+// docs/formats/parquet.md has the whole list.
 package parquet
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const formatName = "parquet"
 
-// Format is Parquet.
+// Format returns Parquet.
 func Format() readers.Format {
 	registerCodecs()
 	return readers.Format{
@@ -36,7 +36,7 @@ func Format() readers.Format {
 		Open:       open,
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*footer)
-			p := project{f, f.plan.Needs(l.Columns), mostGroupRows}
+			p := project{f, f.plan.Needs(l.Columns), maxGroupRows}
 			return records.Parser{
 				Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(),
 				Loads: p.loads,

@@ -24,24 +24,24 @@ type project struct {
 	most   int64 // rows of a row group that is read as a whole
 }
 
-// group is a row group, as far as it is read.
+// group is the part of a row group that is read.
 type group struct {
 	number   int
 	row      int64 // number of the first one
 	rows     int64
 	bytes    int64 // of its columns, unpacked
-	from, to int64 // where they lie in the file
+	from, to int64 // where they are in the file
 }
 
-// A row group that is not larger is one piece of work. A larger one is read a batch at a time: what
-// its values take where few of them are repeated by their numbers, it does not say.
+// A row group up to this size is read at once. A larger one is read a batch at a time, since the
+// memory for values that a dictionary repeats is unknown.
 const (
-	mostGroupRows  = 1 << 20
+	maxGroupRows   = 1 << 20
 	groupShare     = 16        // of the memory
 	streamedBuffer = 256 << 10 // bytes of a column that are read at a time then
 )
 
-// loads gives the row groups that have a row of want.
+// loads returns the row groups that have a row of want.
 func (p project) loads(ctx context.Context, src *source.File, limits readers.Limits, want records.Rows,
 	put func(records.Load) error,
 ) error {
@@ -114,7 +114,7 @@ func (p project) announce(src *source.File, want records.Rows) {
 	src.Prefetch(spans...)
 }
 
-// stream gives the rows of a large group, one batch behind the other.
+// stream returns the rows of a large group, one batch after the other.
 func (p project) stream(ctx context.Context, src *source.File, g group, limits readers.Limits, want records.Rows,
 	put func(records.Load) error,
 ) error {
@@ -143,7 +143,7 @@ func (p project) stream(ctx context.Context, src *source.File, g group, limits r
 	return nil
 }
 
-// group checks what the footer says of a row group and the columns that are read.
+// group checks the footer's data about a row group and the columns that are read.
 func (p project) group(src *source.File, number int) (group, error) {
 	meta := p.meta.RowGroup(number)
 	g := group{number: number, rows: meta.NumRows(), from: math.MaxInt64}
@@ -173,7 +173,7 @@ func (p project) group(src *source.File, number int) (group, error) {
 	return g, nil
 }
 
-// leaves are the columns of a field.
+// leaves returns the columns of a field.
 func leaves(s *pqarrow.SchemaField) []*pqarrow.SchemaField {
 	if isLeaf(s) {
 		return []*pqarrow.SchemaField{s}
@@ -199,7 +199,7 @@ type leafReader struct {
 	leaf   *pqarrow.SchemaField
 	nested bool
 	reader *pqarrow.ColumnReader
-	column column // the rows at hand
+	column column // the current rows
 }
 
 // open begins with the rows of a group. streamed: its columns are read from the file as they are
@@ -230,8 +230,8 @@ func (p project) open(src *source.File, g group, limits readers.Limits, workers 
 			r.columns = append(r.columns, &leafReader{leaf: leaf, nested: !isLeaf(field)})
 		}
 	}
-	// A column by itself: for structs Arrow's own code starts goroutines, and what panics there
-	// can't be dealt with.
+	// A column by itself: for structs Arrow's own code starts goroutines, whose panics can't be
+	// recovered.
 	manifest := &pqarrow.SchemaManifest{}
 	for _, c := range r.columns {
 		manifest.Fields = append(manifest.Fields, *c.leaf)

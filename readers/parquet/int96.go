@@ -11,9 +11,9 @@ import (
 // int96Bytes is the size of an INT96.
 const int96Bytes = 12
 
-// showInt96 has Arrow's own code read columns of INT96 as bytes of fixed length, which are stored
-// alike: by itself it makes nanoseconds of them without a look at whether they are too many. It
-// gives the numbers of these columns.
+// showInt96 makes Arrow's own code read columns of INT96 as bytes of fixed length, which are stored
+// in the same way: by itself it converts them to nanoseconds without an overflow check. It returns
+// the indices of these columns.
 func showInt96(meta *metadata.FileMetaData) (map[int]bool, error) {
 	found := map[int]bool{}
 	for i := range meta.Schema.NumColumns() {

@@ -10,9 +10,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 )
 
-// This file knows the logical types of parquet-format 2.11 that Arrow's own code does not: GEOMETRY
-// and GEOGRAPHY are read here, and every other member of the union is left out, as LogicalTypes.md
-// has it.
+// This file handles the logical types of parquet-format 2.11 that Arrow's own code does not know:
+// GEOMETRY and GEOGRAPHY are read here, and other members of the union are ignored, as
+// LogicalTypes.md prescribes.
 
 // Fields of parquet.thrift.
 const (
@@ -42,8 +42,8 @@ type elements struct {
 	logical map[int]*logical // by the number of the column
 }
 
-// element reads a SchemaElement. Where its logical type is one that Arrow's own code refuses, the
-// field gets a number that this code skips.
+// element reads a SchemaElement. If Arrow's own code refuses its logical type, the field gets a
+// number that this code skips.
 func (w *thrift) element(into *elements) (children int64, err error) {
 	var found *logical
 	head := w.at

@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 )
 
-// leafElement is a SchemaElement without children that has a logical type: field 10, a union of one
-// member.
+// leafElement returns a SchemaElement without children that has a logical type: field 10, a union
+// of one member.
 func leafElement(logical ...byte) []byte {
 	return append(append([]byte{0x15, 12, 0x9c}, logical...), 0, 0) // type BYTE_ARRAY
 }

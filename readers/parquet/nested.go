@@ -10,21 +10,21 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
 
-// column is the rows at hand of a column. In a list or a struct it has levels next to its values
-// (Dremel, Melnik et al. 2010; parquet-format, "Nested Encoding"):
+// column is the current rows of a column. In a list or a struct it has levels in addition to its
+// values (Dremel, Melnik et al. 2010; parquet-format, "Nested Encoding"):
 //
-//	rep  how many of the lists around it go on with an entry; 0: a new row
-//	def  how much of what may be null or empty around it is there
+//	rep  number of enclosing lists that an entry continues; 0: a new row
+//	def  number of optional or repeated levels around it that are present
 //
 // A column has a value, or a null, for each entry whose innermost list has an element there.
 type column struct {
 	data     arrow.ArrayData
-	def, rep []int16 // of each entry; nil where nothing may be null, or is a list
+	def, rep []int16 // of each entry; nil if nothing may be null or is a list
 }
 
 var errLevels = errors.New("the columns of a list or a struct have different lengths")
 
-// assemble puts the columns of a field together. t is its type, columns are by their numbers.
+// assemble assembles the columns of a field. t is its type; columns are by their indices.
 func assemble(s *pqarrow.SchemaField, t arrow.DataType, columns map[int]*column) (arrow.ArrayData, error) {
 	if isLeaf(s) {
 		d := columns[s.ColIndex].data
@@ -67,7 +67,7 @@ func assemble(s *pqarrow.SchemaField, t arrow.DataType, columns map[int]*column)
 	return nil, fmt.Errorf("%s is a type that is not read", t)
 }
 
-// repetition is rep of an entry.
+// repetition returns rep of an entry.
 func (c *column) repetition(i int) int16 {
 	if len(c.rep) == 0 {
 		return 0
@@ -75,7 +75,7 @@ func (c *column) repetition(i int) int16 {
 	return c.rep[i]
 }
 
-// structs gives which structs of a field are null, and how many there are; -1: as many as values.
+// structs returns which structs of a field are null, and how many there are; -1: as many as values.
 func (c *column) structs(s *pqarrow.SchemaField) (valid *memory.Buffer, nulls, n int) {
 	l := s.LevelInfo
 	if len(c.def) == 0 {
@@ -90,7 +90,7 @@ func (c *column) structs(s *pqarrow.SchemaField) (valid *memory.Buffer, nulls, n
 	return b.buffer(), b.nulls, b.n
 }
 
-// lists gives which lists of a field are null, and where their elements end.
+// lists returns which lists of a field are null, and where their elements end.
 func (c *column) lists(s *pqarrow.SchemaField) (valid *memory.Buffer, offsets []byte, nulls int) {
 	l := s.LevelInfo
 	var b bits

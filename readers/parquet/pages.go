@@ -23,28 +23,27 @@ const (
 
 const (
 	firstHeaderBytes = 512      // of a page, that are looked at; most have a tenth
-	mostHeaderBytes  = 16 << 20 // as Arrow's own code has it
+	maxHeaderBytes   = 16 << 20 // as Arrow's own code has it
 	oldChunkBytes    = 100      // that a column may be longer than its writer said (PARQUET-816)
 )
 
-// page is what the header of a page says.
+// page is the header of a page.
 type page struct {
 	kind             int64
 	unpacked, packed int64                       // bytes of the page
 	contents         [fieldHeaderV2 + 1]contents // by the field that says so
 }
 
-// contents is what the header of a kind of page says.
+// contents is the part of a header that depends on the kind of page.
 type contents struct {
 	fields [fieldIsPacked]int64 // the numbers, by field
 	plain  bool                 // the values of a page of the second version are not packed
 }
 
 // checkPages walks from page to page of a column of a row group, up to its last value, before
-// Arrow's own code does: where pages end too early that goes on with whatever its buffer holds,
-// again and again, and a page of a kind that it does not know is to it one without content. It
-// makes room for what encodings say they hold, too (values.go). most is how many bytes may be asked
-// for.
+// Arrow's own code does. If pages end too early, that code repeats the content of its buffer, and
+// it treats a page of an unknown kind as empty. It also allocates memory for the counts that
+// encodings claim (values.go). most bounds these allocations.
 func (f *footer) checkPages(src *source.File, column int, chunk *metadata.ColumnChunkMetaData, most int64) error {
 	at, end := chunkBytes(chunk)
 	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
@@ -65,7 +64,7 @@ func (f *footer) checkPages(src *source.File, column int, chunk *metadata.Column
 	return nil
 }
 
-// chunkBytes is where the footer says that the pages of a column lie.
+// chunkBytes returns the bounds of a column's pages by the footer.
 func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 	from = chunk.DataPageOffset()
 	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
@@ -74,18 +73,18 @@ func chunkBytes(chunk *metadata.ColumnChunkMetaData) (from, to int64) {
 	return from, from + chunk.TotalCompressedSize()
 }
 
-// readPage reads the header of the page at an offset, and gives the bytes of header and page, which
-// end at end or before.
+// readPage reads the header of the page at an offset, and returns the bytes of header and page,
+// which end at end or before.
 func readPage(src *source.File, at, end int64) (p page, size int64, err error) {
 	for n := int64(firstHeaderBytes); ; n *= 2 {
-		head := make([]byte, min(n, mostHeaderBytes, end-at))
+		head := make([]byte, min(n, maxHeaderBytes, end-at))
 		if err := read(src, head, at); err != nil {
 			return page{}, 0, err
 		}
 		w := thrift{b: head}
 		p, err = w.page()
 		switch {
-		case errors.Is(err, errEnds) && n < min(mostHeaderBytes, end-at):
+		case errors.Is(err, errEnds) && n < min(maxHeaderBytes, end-at):
 			continue
 		case errors.Is(err, errEnds):
 			err = errors.New("no end of its header")
@@ -133,7 +132,7 @@ func (w *thrift) contents() (contents, error) {
 	return c, err
 }
 
-// of is what the header of the page's kind says; nil if it is of none that is read.
+// of returns the header of the page's kind; nil if it is not supported.
 func (p *page) of() *contents {
 	switch p.kind {
 	case pageData:
@@ -146,7 +145,7 @@ func (p *page) of() *contents {
 	return nil
 }
 
-// values is how many values of the column the page has.
+// values returns how many values of the column the page has.
 func (p *page) values() int64 {
 	if p.kind == pageDictionary {
 		return 0
@@ -154,7 +153,7 @@ func (p *page) values() int64 {
 	return p.of().fields[fieldValues]
 }
 
-// levelBytes is how many bytes of a page of the second version stand in front of its values.
+// levelBytes returns how many bytes of a page of the second version are before its values.
 func (p *page) levelBytes() int64 {
 	if p.kind != pageDataV2 {
 		return 0
@@ -163,8 +162,8 @@ func (p *page) levelBytes() int64 {
 	return c.fields[fieldDefinitionBytes] + c.fields[fieldRepetitionBytes]
 }
 
-// check refuses what Arrow's own code does not read as it stands. left is how many bytes of the
-// column follow the header.
+// check refuses pages that Arrow's own code would not read correctly. left is the number of bytes
+// of the column after the header.
 func (p *page) check(left int64) error {
 	c := p.of()
 	switch {

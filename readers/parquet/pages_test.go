@@ -11,13 +11,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// pageHeader is a PageHeader of small numbers, 0 to 63, in Thrift's compact protocol; contents are
-// its fields behind those of the sizes.
+// pageHeader returns a PageHeader of small numbers, 0 to 63, in Thrift's compact protocol; contents
+// are its fields after those of the sizes.
 func pageHeader(kind, unpacked, packed byte, contents ...byte) []byte {
 	return slices.Concat([]byte{0x15, 2 * kind, 0x15, 2 * unpacked, 0x15, 2 * packed}, contents, []byte{0})
 }
 
-// Contents: fields 5, 7 and 8 of the header, which come behind field 3.
+// Contents: fields 5, 7 and 8 of the header, which follow field 3.
 func dataPage(values byte) []byte       { return []byte{0x2c, 0x15, 2 * values, 0} }
 func dictionaryPage(values byte) []byte { return []byte{0x4c, 0x15, 2 * values, 0} }
 
@@ -31,7 +31,7 @@ func dataPageV2(values, definitions, repetitions byte, packed bool) []byte {
 
 func TestReadPage(t *testing.T) {
 	const content = 20 // bytes that follow the header
-	// a text in field 11, behind field 3: more than is looked at first
+	// a text in field 11, after field 3: more than is read at first
 	long := append([]byte{0x88, 0xe8, 7}, make([]byte, 1000)...)
 	for _, c := range []struct {
 		name   string
@@ -46,7 +46,7 @@ func TestReadPage(t *testing.T) {
 		{"second version, not packed", pageHeader(3, 20, 20, dataPageV2(9, 3, 4, false)...), 9, ""},
 		// field 5, by its number
 		{"a long header", pageHeader(0, 20, 20, append(long, 0x0c, 10, 0x15, 8, 0)...), 4, ""},
-		// field 8 behind field 5
+		// field 8 after field 5
 		{
 			"what headers of other kinds say", pageHeader(0, 1, 1, append(dataPage(2), 0x3c, 0x15, 60, 0x45, 60, 0)...),
 			2, "",

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/readertest"
 )
 
-// workers is the engine with several workers.
+// workers returns the engine with several workers.
 func workers() readertest.Variant {
 	return readertest.Variant{Name: "workers", Parser: func(l readers.Layout, size int) readers.Parser {
 		return readertest.Limited(parquet.Format().CPU(l), 1+size%4, 0)
@@ -19,7 +19,7 @@ func workers() readertest.Variant {
 
 func TestFiles(t *testing.T) { readertest.Run(t, parquet.Format()) }
 
-// TestRows has errors of rows, which are none where nobody asks for their columns.
+// TestRows has errors of rows, which are not reported if their columns are not requested.
 func TestRows(t *testing.T) {
 	for _, c := range []struct{ name, column, want string }{
 		{"text", "s", "a.parquet: parquet: byte 4, row 0, s: a string that is not UTF-8"},
@@ -46,8 +46,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestNullRows has a geometry that is null under on_error: null, and no deviation where nobody asks
-// for it.
+// TestNullRows has a geometry that is null under on_error: null, and no deviation unless a caller
+// requests for it.
 func TestNullRows(t *testing.T) {
 	text, err := os.ReadFile("testdata/rows/wkb.parquet")
 	if err != nil {

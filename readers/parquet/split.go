@@ -21,8 +21,8 @@ import (
 )
 
 // This file reads BYTE_STREAM_SPLIT (parquet-format, Encodings.md), which Arrow's own code does
-// not: columns that have it are written anew with plain values, not packed, and stand behind the
-// end of the file for that code.
+// not: such columns are rewritten with plain, uncompressed values, which that code finds after the
+// end of the file.
 //
 //	values             a0 a1 a2 a3  b0 b1 b2 b3
 //	BYTE_STREAM_SPLIT  a0 b0  a1 b1  a2 b2  a3 b3
@@ -30,7 +30,7 @@ import (
 // byteStreamSplit is the encoding's number.
 const byteStreamSplit parquet.Encoding = 9
 
-// splicedFile is a file with more bytes behind its end.
+// splicedFile is a file with more bytes after its end.
 type splicedFile struct {
 	*source.File
 	more []byte
@@ -55,7 +55,7 @@ func (f *splicedFile) open(props *parquet.ReaderProperties, room *records.Alloca
 	return pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, room)
 }
 
-// plain is the file, in which the columns of a row group that have split values have plain ones.
+// plain returns the file with plain values for the split columns of a row group.
 func (p project) plain(src *source.File, number int, room *records.Allocator) (*splicedFile, error) {
 	in := &splicedFile{File: src, meta: p.meta}
 	for _, i := range p.fields {
@@ -81,7 +81,7 @@ func (p project) plain(src *source.File, number int, room *records.Allocator) (*
 	return in, nil
 }
 
-// moved is the footer with the pages of a column elsewhere, plain and not packed.
+// moved returns the footer with the pages of a column at another place, plain and uncompressed.
 func moved(meta *metadata.FileMetaData, number, column int, at, size int64) *metadata.FileMetaData {
 	out, file := *meta, *meta.FileMetaData
 	group := *file.RowGroups[number]
@@ -98,7 +98,7 @@ func moved(meta *metadata.FileMetaData, number, column int, at, size int64) *met
 	return &out
 }
 
-// splitColumn writes the pages of a column anew.
+// splitColumn rewrites the pages of a column.
 type splitColumn struct{ values }
 
 // rewrite appends the pages, up to the last value.
@@ -154,7 +154,7 @@ func (s *splitColumn) page(p *page, at int64, dst *[]byte) error {
 	return nil
 }
 
-// levels is how many bytes of a page of the first version stand in front of its values.
+// levels returns how many bytes of a page of the first version are before its values.
 func (s *splitColumn) levels(p *page, body []byte) (int64, error) {
 	in := bytes.NewReader(body)
 	r, c := bufio.NewReader(in), p.of()
@@ -168,7 +168,7 @@ func (s *splitColumn) levels(p *page, body []byte) (int64, error) {
 	return int64(len(body) - in.Len() - r.Buffered()), nil
 }
 
-// valueWidth is how many bytes a value of a column has; 0 where they differ.
+// valueWidth returns how many bytes a value of a column has; 0 where they differ.
 func valueWidth(c *schema.Column) int {
 	switch c.PhysicalType() {
 	case parquet.Types.Int32, parquet.Types.Float:
@@ -181,7 +181,7 @@ func valueWidth(c *schema.Column) int {
 	return 0
 }
 
-// joinBytes gives plain values of split ones.
+// joinBytes returns plain values of split ones.
 func joinBytes(split []byte, width int) ([]byte, error) {
 	if width <= 0 || len(split)%width != 0 {
 		return nil, fmt.Errorf("%d bytes of BYTE_STREAM_SPLIT for values of %d", len(split), width)

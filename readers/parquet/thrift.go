@@ -9,8 +9,8 @@ import (
 
 // Limits of a footer.
 const (
-	mostDepth  = 64 // groups inside of groups
-	mostStruct = 32 // structs of Thrift inside of structs: the format has 9
+	maxDepth  = 64 // groups inside of groups
+	maxStruct = 32 // structs of Thrift inside of structs: the format has 9
 )
 
 // Types of the compact protocol of Thrift (doc/specs/thrift-compact-protocol.md).
@@ -25,9 +25,9 @@ const (
 	fieldChildren = 5 // of SchemaElement
 )
 
-// checkFooter walks a footer before Arrow's own code does: that trusts the lengths of lists, which
-// it makes room for, and the depth of the schema, by which it recurses. Logical types that this
-// code refuses are hidden from it, and given.
+// checkFooter walks a footer before Arrow's own code does, which allocates lists by their lengths
+// and recurses by the depth of the schema. It hides logical types that this code refuses, and
+// returns them.
 func checkFooter(footer []byte) (map[int]*logical, error) {
 	w := thrift{b: footer}
 	schema, found := tree{}, elements{logical: map[int]*logical{}}
@@ -69,8 +69,8 @@ func (t *tree) add(children int64) error {
 	for n := len(t.left); n > 0 && t.left[n-1] == 0; n-- {
 		t.left = t.left[:n-1]
 	}
-	if len(t.left) > mostDepth {
-		return fmt.Errorf("groups are nested deeper than %d", mostDepth)
+	if len(t.left) > maxDepth {
+		return fmt.Errorf("groups are nested deeper than %d", maxDepth)
 	}
 	return nil
 }
@@ -132,8 +132,8 @@ func (w *thrift) bytes(n uint64) error {
 
 // fields calls f with the fields of a struct, whose values it reads.
 func (w *thrift) fields(depth int, f func(id int, kind byte) error) error {
-	if depth > mostStruct {
-		return fmt.Errorf("structs are nested deeper than %d", mostStruct)
+	if depth > maxStruct {
+		return fmt.Errorf("structs are nested deeper than %d", maxStruct)
 	}
 	for id := 0; ; {
 		head, err := w.byte()
@@ -155,7 +155,8 @@ func (w *thrift) fields(depth int, f func(id int, kind byte) error) error {
 	}
 }
 
-// list gives the length of a list and the type of its elements, of which each takes a byte or more.
+// list returns the length of a list and the type of its elements, of which each takes a byte or
+// more.
 func (w *thrift) list() (n int, elem byte, err error) {
 	head, err := w.byte()
 	if err != nil {
@@ -207,8 +208,8 @@ func (w *thrift) skip(kind byte, depth int) error {
 // skipElement skips an element of a list: there a boolean is a byte.
 func (w *thrift) skipElement(kind byte, depth int) error {
 	switch {
-	case depth > mostStruct:
-		return fmt.Errorf("lists are nested deeper than %d", mostStruct)
+	case depth > maxStruct:
+		return fmt.Errorf("lists are nested deeper than %d", maxStruct)
 	case kind == thriftTrue || kind == thriftFalse:
 		return w.bytes(1)
 	}

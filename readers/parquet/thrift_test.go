@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// element is a SchemaElement with n fields below it, 0 to 63: field 5, i32, zigzag.
+// element returns a SchemaElement with n fields below it, 0 to 63: field 5, i32, zigzag.
 func element(children byte) []byte { return []byte{0x55, 2 * children, 0} }
 
 func TestCheckFooter(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/records"
 )
 
-// field is the Arrow field of a field of the schema, as Parquet's own types say it.
+// field returns the Arrow field of a field of the schema, as Parquet's own types say it.
 func (f *footer) field(s *pqarrow.SchemaField) (arrow.Field, error) {
 	t, err := f.typeOf(s)
 	out := arrow.Field{Name: s.Field.Name, Type: t, Nullable: s.Field.Nullable}
@@ -20,7 +20,7 @@ func (f *footer) field(s *pqarrow.SchemaField) (arrow.Field, error) {
 	return out, err
 }
 
-// typeOf is the type of what is put together of the columns of a field.
+// typeOf returns the type of what is put together of the columns of a field.
 func (f *footer) typeOf(s *pqarrow.SchemaField) (arrow.DataType, error) {
 	if isLeaf(s) {
 		return f.leafType(s)
@@ -49,7 +49,7 @@ func (f *footer) typeOf(s *pqarrow.SchemaField) (arrow.DataType, error) {
 	return nil, fmt.Errorf("%s is a type that is not read", s.Field.Type)
 }
 
-// leafType is the type of a column.
+// leafType returns the type of a column.
 func (f *footer) leafType(s *pqarrow.SchemaField) (arrow.DataType, error) {
 	column := f.meta.Schema.Column(s.ColIndex)
 	if f.int96[s.ColIndex] {

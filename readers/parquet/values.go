@@ -18,24 +18,24 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Limits of encodings. Arrow's own code makes room for as many values as an index of a dictionary,
-// or the head of packed differences, says that there are.
+// Limits of encodings. Arrow's own code allocates as many values as an index into a dictionary, or
+// the head of packed differences, claims.
 const (
 	// of indices into a dictionary, however short that is: some writers take a whole number of
 	// bytes
-	anyIndexBits  = 16
-	mostBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
-	mostIndexBits = 32
-	bitPacked     = 4  // for levels alone
-	valueBytes    = 24 // of a value of a dictionary in memory, at most
+	anyIndexBits = 16
+	maxBlock     = 1 << 16 // values of a block of differences; writers take 128 to 1,024
+	maxIndexBits = 32
+	bitPacked    = 4  // for levels alone
+	valueBytes   = 24 // of a value of a dictionary in memory, at most
 )
 
-// values looks at the values of the data pages of a column before Arrow's own code does.
+// values checks the values of a column's data pages before Arrow's own code reads them.
 type values struct {
 	src     *source.File
 	column  *schema.Column
 	packing compress.Compression
-	most    int64 // bytes that may be asked for
+	most    int64 // bytes that may be requested
 
 	dictionary       int64 // values of it
 	packed, unpacked []byte
@@ -80,7 +80,7 @@ func (v *values) check(p *page, at int64) error {
 	return err
 }
 
-// encodingField is the field of a page's header that says how its values are encoded.
+// encodingField returns the field of a page's header that says how its values are encoded.
 func encodingField(p *page) int {
 	if p.kind == pageDataV2 {
 		return fieldEncodingV2
@@ -88,7 +88,7 @@ func encodingField(p *page) int {
 	return fieldEncoding
 }
 
-// encodingName is the name of an encoding, or its number where it has none.
+// encodingName returns the name of an encoding, or its number where it has none.
 func encodingName(e parquet.Encoding) string {
 	if e == bitPacked {
 		return "BIT_PACKED"
@@ -96,7 +96,7 @@ func encodingName(e parquet.Encoding) string {
 	return fmt.Sprintf("encoding %d of parquet.thrift", int(e))
 }
 
-// open is the values of a page, unpacked.
+// open returns the values of a page, unpacked.
 func (v *values) open(p *page, at int64) (*bufio.Reader, error) {
 	if max(p.packed, p.unpacked) > v.most {
 		return nil, &records.RoomError{Asked: max(p.packed, p.unpacked), Most: v.most}
@@ -131,7 +131,7 @@ func (v *values) open(p *page, at int64) (*bufio.Reader, error) {
 	return r, skipLevels(r, c.fields[fieldDefinitionEncoding], v.column.MaxDefinitionLevel(), p.values())
 }
 
-// room is n bytes in the place of b.
+// room returns n bytes in the place of b.
 func room(b []byte, n int64) []byte { return slices.Grow(b[:0], int(n))[:n] }
 
 // skipLevels passes the levels of n values, up to most, of a page of the first version.
@@ -161,7 +161,7 @@ func (v *values) indices(r *bufio.Reader, _ int64) error {
 	switch {
 	case err != nil || width <= anyIndexBits:
 		return err
-	case width > mostIndexBits || 1<<(width-1) > 2*v.dictionary:
+	case width > maxIndexBits || 1<<(width-1) > 2*v.dictionary:
 		return fmt.Errorf("indices of %d bits into a dictionary of %d values", width, v.dictionary)
 	case valueBytes<<width > v.most:
 		return &records.RoomError{Asked: valueBytes << width, Most: v.most}
@@ -187,7 +187,7 @@ func (v *values) deltaHead(r *bufio.Reader, values int64) (d delta, err error) {
 		}
 	}
 	switch {
-	case d.block > mostBlock || d.small == 0 || d.small > d.block:
+	case d.block > maxBlock || d.small == 0 || d.small > d.block:
 		err = fmt.Errorf("differences in blocks of %d, of %d each", d.block, d.small)
 	case d.values > uint64(values):
 		err = fmt.Errorf("differences of %d values where the page has %d", d.values, values)

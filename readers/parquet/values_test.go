@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// dataOf is the header of a page of n values, of an encoding.
+// dataOf returns the header of a page of n values, of an encoding.
 func dataOf(kind, encoding, values int64, levels ...int64) page {
 	p := page{kind: kind}
 	c := p.of()
@@ -29,8 +29,8 @@ func dataOf(kind, encoding, values int64, levels ...int64) page {
 	return p
 }
 
-// TestDictionary has pages of indices behind dictionaries that say how many values they have, in so
-// many bytes.
+// TestDictionary has pages of indices after dictionaries with a claimed number of values and a
+// number of bytes.
 func TestDictionary(t *testing.T) {
 	for _, c := range []struct {
 		says, bytes int64
@@ -57,7 +57,7 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
-// TestValues has pages of an optional column in front of which a dictionary of 1,000 values stands.
+// TestValues has pages of an optional column that follow a dictionary of 1,000 values.
 func TestValues(t *testing.T) {
 	const plain, plainDictionary, bitPacked, packed, lengths, prefixes, dictionary = 0, 2, 4, 5, 6, 7, 8
 	levels := []byte{2, 0, 0, 0, 18, 1} // nine of them, with their length
@@ -71,7 +71,7 @@ func TestValues(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		page page
-		text []byte // behind the levels
+		text []byte // after the levels
 		want string
 	}{
 		{"values themselves", dataOf(pageData, plain, 9), nil, ""},

@@ -15,8 +15,8 @@ import (
 )
 
 // Canonical checks that a table has the form that the comments of geoarrow.Column,
-// geoarrow.Geometry and readers.Table promise, so that equal tables are equal bytes. It gives all
-// that is wrong.
+// geoarrow.Geometry and readers.Table promise, so that equal tables are equal bytes. It returns all
+// violations.
 func Canonical(t *readers.Table) error {
 	var errs []error
 	var rows int64
@@ -188,7 +188,7 @@ func validity(bitmap []byte, nulls, n int) error {
 	return nil
 }
 
-// offsets checks n+1 offsets from 0 to end that rise, and stand still under a null.
+// offsets checks n+1 nondecreasing offsets from 0 to end, which are constant under nulls.
 func offsets(o []int32, n, end int, bitmap []byte) error {
 	if len(o) != n+1 || o[0] != 0 || int(o[n]) != end {
 		return fmt.Errorf("offsets %d of %d rows, want %d from 0 to %d", o, n, n+1, end)

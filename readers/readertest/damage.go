@@ -13,14 +13,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// DamageSuite reads damaged files of a format's folder testdata, each as on_error fail, null and
-// repair have it. Of each it asks:
+// DamageSuite reads damaged files of a format's folder testdata, each under on_error fail, null and
+// repair. It checks for each:
 //
 //	canonical  a table, or an error with a place in the file
 //	unchanged  a file that fail reads is the same table in the other modes, to the byte, unless repair
 //	           says that it reads what fail passes
 //	counted    a table that fail refuses has a deviation
-//	milder     what null reads, repair reads
+//	milder     repair reads what null reads
 //	batches    the same rows and deviations with several workers, small parts and small batches
 //	device     the outcome of the CPU engine on a device, where engine is not nil
 type DamageSuite struct {
@@ -74,7 +74,7 @@ func (d *DamageSuite) Read(t testing.TB, seed uint64) (tables int) {
 	return tables
 }
 
-// result is what one mode made of a file.
+// result is the outcome of one mode.
 type result struct {
 	table *readers.Table
 	err   error
@@ -82,7 +82,7 @@ type result struct {
 
 // readsMore reports a table of repair that differs from that of fail as it may: repair reads what
 // fail passes, as a KML element in the wrong case. So the first deviation that only repair has says
-// "read as"; others may lie in what was read. One that only fail has says "not read", or repair
+// "read as"; others may be in what was read. One that only fail has says "not read", or repair
 // reads its place.
 func (r *result) readsMore(fail *result) bool {
 	if r.err != nil {
@@ -101,7 +101,7 @@ func (r *result) readsMore(fail *result) bool {
 	return true
 }
 
-// beyond is the deviations of a table that another table does not have, of any row.
+// beyond returns the deviations of a table that another table does not have, of any row.
 func beyond(table, other *readers.Table) (list []readers.Deviation) {
 	for _, d := range table.Summary.Deviations.First {
 		same := func(o readers.Deviation) bool { o.Row = d.Row; return o == d }
@@ -116,7 +116,7 @@ func beyond(table, other *readers.Table) (list []readers.Deviation) {
 // with the second one that null passes.
 const secondCRS = "a table has one coordinate reference system"
 
-// compareModes says what is wrong about the outcomes of fail, null and repair.
+// compareModes returns the defects of the outcomes of fail, null and repair.
 func compareModes(results [3]result) error {
 	fail, null, repair := results[0], results[1], results[2]
 	if fail.err == nil {
@@ -166,7 +166,7 @@ func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 	return result{table, err}
 }
 
-// check says what is wrong about an outcome. The place of an error may be in a sibling.
+// check returns the defects of an outcome. The position of an error may be in a sibling.
 func (d *DamageSuite) check(in Input, table *readers.Table, err error) error {
 	if err == nil {
 		return Canonical(table)
@@ -178,8 +178,8 @@ func (d *DamageSuite) check(in Input, table *readers.Table, err error) error {
 	return checkError(d.format, in, err)
 }
 
-// input is the file of a seed: one of testdata, with one to three damages, mostly one. In one of
-// eight its sibling is damaged, where it has one.
+// input returns the file of a seed: one of testdata, with one to three damages, mostly one. In one
+// of eight its sibling is damaged, where it has one.
 func (d *DamageSuite) input(seed uint64) (Input, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 28))
 	k := r.IntN(len(d.files))

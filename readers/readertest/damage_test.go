@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// deviating is the outcome of a file with these deviations.
+// deviating returns the outcome of a file with these deviations.
 func deviating(list ...readers.Deviation) *result {
 	t := &readers.Table{}
 	for _, d := range list {

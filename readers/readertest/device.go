@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// Kernels gives the primitives on the device of this test run, as package gputest has it.
+// Kernels returns the primitives on the device of this test run (package gputest).
 func Kernels(t testing.TB) *kernels.Set {
 	t.Helper()
 	k, err := kernels.Load(gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()}))
@@ -154,8 +154,8 @@ func Places(t *readers.Table) string {
 	return fmt.Sprintf("%+v, ids %v, boxes %v, appendable %t", spans, t.IDs, t.Boxes, t.Summary.Appendable)
 }
 
-// BytesBack gives what says how many bytes the GPU engine of a format brings back from the
-// emulation for some columns of an input; nil: all.
+// BytesBack returns a function that measures how many bytes the GPU engine of a format copies back
+// from the emulation for some columns of an input; nil: all.
 func BytesBack(t testing.TB, f readers.Format, in Input) func(columns []string) int64 {
 	t.Helper()
 	var toHost atomic.Int64

@@ -19,7 +19,7 @@ func NewDevices(t testing.TB, f readers.Format, chunkBytes ...int64) (list Devic
 	k := Kernels(t)
 	for i, chunk := range chunkBytes {
 		p := slots.Plan{ChunkBytes: chunk, Slots: 4, Work: 3}
-		if i%2 == 1 { // else memory comes from the device, whose every buffer is watched
+		if i%2 == 1 { // otherwise memory comes from the device, which checks the bounds of every buffer
 			p.ArenaBytes = 1 << 20
 		}
 		list = append(list, NewDeviceOn(t, f, slots.Config{Plan: p}, k))

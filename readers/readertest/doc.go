@@ -1,8 +1,7 @@
-// Package readertest is the suite that every format passes, whatever its standard.
+// Package readertest is the test suite for all formats.
 //
-// Run takes the files of the caller's testdata folder, golden tables and errors next to them, and
-// asks of each what the contract of package readers says: canonical slices, the same table however
-// the file is cut into reads and batches, an error with a place for every text that is no such
-// file. It knows no format. Cases of one standard's rules are the format's own tests, for which
-// Parse, Columns and Mark are here.
+// Run reads the files of the caller's testdata folder, with golden tables and errors next to them,
+// and checks the contract of package readers: canonical slices, the same table however the file is
+// cut into reads and batches, and an error with a position for malformed text. It knows no format.
+// A format tests the rules of its standard itself, with the help of Parse, Columns and Mark.
 package readertest

@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// dump writes every slice of a table that users can see, byte by byte, with what the parse counted:
-// equal tables, equal dumps.
+// dump writes every visible slice of a table, byte by byte, and the counts of the parse: equal
+// tables give equal dumps.
 func dump(t *readers.Table) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %d rows, starts %d, crs %+v, bbox %v, types %q, positions %d, bytes %d\n", t.Format,
@@ -63,7 +63,8 @@ func dumpGeometry(b *bytes.Buffer, g *geoarrow.Geometry) {
 	}
 }
 
-// outcome is the dump of a table, or the text of an error: what engines must agree on.
+// outcome returns the dump of a table, or the text of an error, which must be the same for all
+// engines.
 func outcome(t *readers.Table, err error) []byte {
 	if err != nil {
 		return fmt.Appendf(nil, "%T %v\n", err, err)

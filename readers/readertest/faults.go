@@ -19,10 +19,10 @@ import (
 // faultyChunk is the size of chunks on a device that fails.
 const faultyChunk = 4 << 10
 
-// DeviceFaults has calls of devices fail while a format's GPU engine reads a file, of which it
-// would refuse nothing. The file is some dozen chunks of 4 KiB.
+// DeviceFaults makes calls of devices fail while a format's GPU engine reads a file that it accepts
+// completely. The file has some dozen chunks of 4 KiB.
 //
-//	now and then  each call sooner or later: the table is that of the CPU engine, and the device goes on
+//	now and then  each call at some time: the table is the CPU engine's, and the device continues
 //	lost          a device, at some call: the CPU engine reads the rest, and every file after it, without
 //	              asking the device
 //	one of two    is lost: the other one reads on
@@ -56,7 +56,7 @@ func DeviceFaults(t *testing.T, f readers.Format, in Input) {
 	})
 }
 
-// checkFaults has calls fail with an error, until enough have.
+// checkFaults makes calls fail with an error, until enough have.
 func checkFaults(t *testing.T, f readers.Format, in Input, injected error) {
 	var mu sync.Mutex
 	r, armed, failed := rand.New(rand.NewPCG(6, 10)), false, map[string]int{}
@@ -131,7 +131,7 @@ func faulty(t *testing.T, f readers.Format, faults ...func(call string) error) *
 	return e
 }
 
-// lostAfter is a device that is lost with one of its calls.
+// lostAfter returns a device that is lost with one of its calls.
 func lostAfter(calls int64) func(string) error {
 	var n atomic.Int64
 	return func(string) error {

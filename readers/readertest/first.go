@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// First is a variant that reads the rows before an offset first. letOn: the others are let on at
-// once; else they wait as long as they do for somebody who never comes.
+// First returns a variant that reads the rows before an offset first. letOn: the others may begin
+// at once; otherwise they wait for the whole lease.
 func First(v Variant, end int64, letOn bool) Variant {
 	rest := make(chan struct{})
 	if letOn {
@@ -39,7 +39,7 @@ func (p first) Parse(ctx context.Context, src *source.File, req readers.Request,
 // Engine is that of the parser.
 func (p first) Engine() string { return readers.EngineOf(p.Parser) }
 
-// checkFirst reads some rows first, on every variant: the table or the error is the same.
+// checkFirst reads some rows first, on every variant: the outcome is the same.
 func checkFirst(t *testing.T, f readers.Format, in Input, variants []Variant) {
 	t.Helper()
 	r := openInput(t, f, in)

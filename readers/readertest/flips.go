@@ -7,9 +7,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// Flips reads the small files of testdata with one bit flipped, each bit that is a multiple of step
-// once, and asks for a canonical table or an error with a place. It is for formats of bytes, where
-// every bit may be a length.
+// Flips reads the small files of testdata with one bit flipped, for each bit that is a multiple of
+// step, and checks for a canonical table or an error with a position. It is for binary formats,
+// where every bit may be in a length.
 func Flips(t *testing.T, f readers.Format, step int) {
 	for _, g := range goldens(t, f) {
 		if len(g.text) > smallBytes {

@@ -16,18 +16,18 @@ import (
 
 // Input is a file that a test reads.
 type Input struct {
-	Name    string // the catalog's name; its extension counts
+	Name    string // the catalog's name, whose extension counts
 	Text    []byte
 	Options map[string]any
 	Layer   string // that is read; empty: the first one
 	Limits  readers.Limits
 	Parser  func(readers.Layout) readers.Parser // nil: the format's CPU engine
 
-	// Siblings are the files that lie next to it, by extension: ".cpg". They have the stem of Name.
+	// Siblings are the files next to it, by extension: ".cpg". They have the stem of Name.
 	Siblings map[string][]byte
 }
 
-// Parse reads the input as the catalog would. Errors of the test's own machinery end it.
+// Parse reads the input as the catalog would. Errors of the test's own machinery end the test.
 func Parse(t testing.TB, f readers.Format, in Input) (*readers.Table, error) {
 	t.Helper()
 	r := openInput(t, f, in)
@@ -81,7 +81,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 		return nil, r.err
 	}
 	ctx := context.Background()
-	// A panic is what the fuzzer takes for a failure and keeps the input of.
+	// The fuzzer treats a panic as a failure, and keeps its input.
 	watch := time.AfterFunc(endless, func() {
 		panic(fmt.Sprintf("%s is still being read after %v", r.src.Name, endless))
 	})
@@ -100,8 +100,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	return table, table.Measure(ctx)
 }
 
-// openText gives the text as a file that has no name any more, so that nothing stays behind, and
-// its siblings too.
+// openText returns the text and its siblings as unlinked files, so that nothing is left on disk.
 func openText(t testing.TB, in Input) *source.File {
 	t.Helper()
 	if len(in.Siblings) > 0 {
@@ -145,13 +144,12 @@ func openBeside(t testing.TB, in Input) *source.File {
 	return src
 }
 
-// endless is how long no test's file takes, under the race detector either.
+// endless is longer than any test's file takes, even under the race detector.
 const endless = 40 * time.Second
 
 const mark = "¦"
 
-// Mark takes the mark ¦ out of an input and says where it stood: where an error is expected.
-// Without a mark offset is -1.
+// Mark removes the mark ¦ from an input and returns its offset, where an error is expected, or -1.
 func Mark(input string) (text string, offset int64) {
 	before, after, found := strings.Cut(input, mark)
 	if !found {
@@ -160,8 +158,8 @@ func Mark(input string) (text string, offset int64) {
 	return before + after, int64(len(before))
 }
 
-// Place gives the offset, the line and the row that an error of a file says, or an error if it is
-// none of the contract's.
+// Place returns the offset, the line and the row of a file's error, or an error if it violates the
+// contract.
 func Place(err error) (*readers.ParseError, error) {
 	var parse *readers.ParseError
 	if errors.As(err, &parse) {
@@ -198,10 +196,10 @@ type golden struct {
 	name     string // of the file without its folder
 	path     string
 	text     []byte
-	siblings map[string][]byte // that lie next to it, by extension
+	siblings map[string][]byte // that are next to it, by extension
 }
 
-// goldens are the files of testdata that have one of the format's extensions.
+// goldens returns the files of testdata that have one of the format's extensions.
 func goldens(t testing.TB, f readers.Format) []golden {
 	t.Helper()
 	return goldensIn(t, f, "testdata")
@@ -234,7 +232,7 @@ func goldensIn(t testing.TB, f readers.Format, dir string) []golden {
 	return found
 }
 
-// siblings are the files next to the one at a path that belong to it.
+// siblings returns the files next to the one at a path that belong to it.
 func siblings(t testing.TB, f readers.Format, path string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Limited is a parser with n workers, each of which reads partBytes in one go, or as many as
+// Limited returns a parser with n workers, each of which reads partBytes in one go, or as many as
 // usual where that is 0, whatever Limits say.
 func Limited(p readers.Parser, workers, partBytes int) readers.Parser {
 	return limitCase{p, workers, int64(partBytes)}

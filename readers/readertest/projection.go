@@ -13,19 +13,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// projectedBytes is what variants read at a time here: several parts of most golden files.
+// projectedBytes is how much variants read at a time here: most golden files have several parts.
 const projectedBytes = 197
 
-// Projected reads some columns of an input by the CPU engine and by the variants, and asks for the
-// same columns of the whole table, byte for byte, under the same names, or for the same error. Of
-// the others nothing may be kept, unless the geometry is the only column. pick says which of the
-// table's columns are asked for, the geometry among them.
+// Projected reads some columns of an input with the CPU engine and the variants, and compares them,
+// byte for byte and by name, with those of the whole table, or compares the errors. Nothing of
+// other columns may be kept, unless the geometry is the only column. pick returns the requested
+// columns of the table, which may include the geometry.
 func Projected(t testing.TB, f readers.Format, in Input, pick func(columns []string) []string, variants ...Variant) {
 	t.Helper()
 	r := openInput(t, f, in)
 	defer r.close(t)
 	whole, err := r.read(in.Parser, in.Limits)
-	names := []string{"geometry"} // of a malformed file nobody knows any
+	names := []string{"geometry"} // unknown for a malformed file
 	if err == nil {
 		names = columnNames(whole)
 	}
@@ -53,7 +53,7 @@ func Projected(t testing.TB, f readers.Format, in Input, pick func(columns []str
 	}
 }
 
-// Some picks some of the columns, others for other seeds.
+// Some picks some of the columns, depending on the seed.
 func Some(seed uint64) func(columns []string) []string {
 	return func(columns []string) []string {
 		r := rand.New(rand.NewPCG(seed, 23))
@@ -61,7 +61,7 @@ func Some(seed uint64) func(columns []string) []string {
 	}
 }
 
-// checkProjections asks for no column, the geometry, all attributes and each of the first few by
+// checkProjections requests no column, the geometry, all attributes and each of the first few by
 // itself, with the default batches and with small ones.
 func checkProjections(t *testing.T, f readers.Format, in Input, variants []Variant) {
 	picks := []func(columns []string) []string{
@@ -85,7 +85,7 @@ func checkProjections(t *testing.T, f readers.Format, in Input, variants []Varia
 	}
 }
 
-// columnNames are the names of all columns, the geometry last.
+// columnNames returns the names of all columns, the geometry last.
 func columnNames(t *readers.Table) []string {
 	var names []string
 	for _, field := range geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}).Fields() {
@@ -94,8 +94,8 @@ func columnNames(t *readers.Table) []string {
 	return names
 }
 
-// projectedOutcome is the outcome of a parse as far as some columns go: the names of all of them,
-// and the values of those.
+// projectedOutcome returns the outcome of a parse as far as some columns go: the names of all of
+// them, and the values of those.
 func projectedOutcome(t *readers.Table, err error, asked readers.Projection) []byte {
 	if err != nil {
 		return outcome(t, err)
@@ -122,12 +122,12 @@ func projectedOutcome(t *readers.Table, err error, asked readers.Projection) []b
 	return append(fmt.Appendf(nil, "%q\n", columnNames(t)), outcome(&out, nil)...)
 }
 
-// asks reports whether a column of a table is asked for.
+// asks reports whether a column of a table is requested.
 func asks(asked readers.Projection, name string) bool {
 	return asked.Covers(readers.Project([]string{name}))
 }
 
-// kept says what a table has of columns that nobody asked for, if it has anything.
+// kept says what a table has of columns that are not requested, if it has anything.
 func kept(t *readers.Table, asked readers.Projection) error {
 	for _, b := range t.Batches {
 		for i := range b.Attributes {

@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Columns writes a table a line per column, then what the summary counted:
+// Columns writes a table with a line per column, then the counts of the summary:
 //
 //	height: int32: 1 | null | 3
 //	note: string json: '{"a":1}' | '[]' | null
@@ -23,8 +23,8 @@ import (
 //	crs: EPSG:3857
 //	ignored ordinates: 1
 //
-// Floats have the fewest digits that give them back, NaN its bits. Geometries are of the kind and
-// dimension that the file says. The CRS stands there unless it is OGC:CRS84.
+// Floats have the fewest digits that read back as the same value, NaN its bits. Geometries have the
+// kind and dimension that they have in the file. The CRS is omitted if it is OGC:CRS84.
 func Columns(t *readers.Table) string {
 	var b strings.Builder
 	names, cells := rendered(t)
@@ -38,7 +38,7 @@ func Columns(t *readers.Table) string {
 	return b.String()
 }
 
-// Rows writes a table a line per row, below its schema: the text of a golden file.
+// Rows writes a table with a line per row, below its schema: the text of a golden file.
 func Rows(t *readers.Table) string {
 	var b strings.Builder
 	names, cells := rendered(t)
@@ -112,7 +112,7 @@ func counters(t *readers.Table) string {
 	return b.String()
 }
 
-// rendered gives "name: type" of each column and the text of each of its values.
+// rendered returns "name: type" of each column and the text of each of its values.
 func rendered(t *readers.Table) (names []string, cells [][]string) {
 	for _, b := range t.Batches {
 		if names == nil {
@@ -226,7 +226,7 @@ func valueText(c *geoarrow.Column, i int) string {
 	return arrowText(c, i)
 }
 
-// arrowText is what Arrow's own code says of a value.
+// arrowText returns the text of a value by Arrow's own code.
 func arrowText(c *geoarrow.Column, i int) string {
 	one := &geoarrow.Columns{Rows: 1, Attributes: []geoarrow.Column{*c.Slice(i, i+1)}}
 	rec, err := one.Record(geoarrow.Schema(one, geoarrow.CRS{}, geoarrow.Encoding{}), nil, geoarrow.Encoding{})

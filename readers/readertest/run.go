@@ -15,18 +15,18 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/*.want again")
 
-// Variant is another parser of the format, or the same one in another mood: it must give the tables
-// and errors of Format.CPU, byte for byte.
+// Variant is another parser of the format, or the same one with other settings: it must give the
+// tables and errors of Format.CPU, byte for byte.
 type Variant struct {
 	Name string
-	// Parser reads the file readBytes at a time, or as many as it likes where that is 0.
+	// Parser reads the file readBytes at a time; 0: any number.
 	Parser func(layout readers.Layout, readBytes int) readers.Parser
 }
 
-// smallBytes is how large a golden file may be to be cut at every byte.
+// smallBytes is the maximum size of a golden file that is cut at every byte.
 const smallBytes = 2048
 
-// Run reads every file of testdata that is of the format and asks of it
+// Run reads every file of testdata that is of the format, and checks
 //
 //	golden      the table or error of <case>.want, and a line about it in testdata/README.md
 //	canonical   slices as geoarrow.Columns promises them, that become Arrow records
@@ -84,7 +84,7 @@ func options(t *testing.T, g golden) (given map[string]any) {
 
 func stem(path string) string { return path[:strings.LastIndexByte(path, '.')] }
 
-// checkGolden compares with <case>.want, or writes it. It gives the table, if there is one.
+// checkGolden compares with <case>.want, or writes it. It returns the table, if there is one.
 func checkGolden(t *testing.T, f readers.Format, in Input, g golden) *readers.Table {
 	t.Helper()
 	table, err := Parse(t, f, in)
@@ -117,7 +117,7 @@ func checkGolden(t *testing.T, f readers.Format, in Input, g golden) *readers.Ta
 	return table
 }
 
-// checkError says what is wrong about an error of a file, if anything is.
+// checkError returns the defects of a file's error.
 func checkError(f readers.Format, in Input, err error) error {
 	e, wrong := Place(err)
 	if wrong != nil || e == nil || e.Err == nil { // nil inside of a LimitError
@@ -177,8 +177,8 @@ func checkTruncated(t *testing.T, f readers.Format, in Input) {
 	}
 }
 
-// Check reads any text and asks for a canonical table or an error with a place in it. It gives what
-// came.
+// Check reads any text, checks for a canonical table or an error with a position, and returns the
+// outcome.
 func Check(t testing.TB, f readers.Format, in Input) (*readers.Table, error) {
 	t.Helper()
 	table, err := Parse(t, f, in)
@@ -211,8 +211,8 @@ func checkVariant(t *testing.T, f readers.Format, in Input, v Variant) {
 	}
 }
 
-// Same reads an input with the variants, readBytes at a time, and asks for the outcome of the CPU
-// engine. It stops at the first difference.
+// Same reads an input with the variants, readBytes at a time, and compares with the outcome of the
+// CPU engine. It stops at the first difference.
 func Same(t testing.TB, f readers.Format, in Input, readBytes []int, variants ...Variant) {
 	t.Helper()
 	r := openInput(t, f, in)
@@ -242,8 +242,8 @@ func clip(text []byte) []byte {
 // errorModes are the values of on_error.
 var errorModes = [4]string{"fail", "skip", "null", "repair"}
 
-// Fuzz reads what the fuzzer makes of the files of testdata: any text is a canonical table or an
-// error with a place, the same one for every variant, size of reads and size of batches.
+// Fuzz reads texts that the fuzzer derives from the files of testdata. Any text gives a canonical
+// table or an error with a position, the same for every variant, size of reads and size of batches.
 func Fuzz(f *testing.F, format readers.Format, variants ...Variant) {
 	var files []golden
 	for _, g := range goldens(f, format) {

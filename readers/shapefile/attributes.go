@@ -9,14 +9,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// recordFault is a record that has no proper shape, or no attributes.
+// recordFault is the fault of a record with a malformed shape or without attributes.
 type recordFault struct {
 	row, offset int64
 	err         error
-	lacking     bool // it is the attributes that there are none of
+	lacking     bool // the attributes are missing
 }
 
-// error is what is wrong.
+// error returns the fault as an error.
 func (m *recordFault) error(r *partReader) error {
 	e := errorAt(r.src, m.offset, m.row, m.err)
 	if !m.lacking {
@@ -26,9 +26,9 @@ func (m *recordFault) error(r *partReader) error {
 	return e
 }
 
-// attributesOf reads the attributes of the records whose shapes were decoded, from row on, and
-// decides which records are no rows: s.without, with what is skipped of them. Its error is that of
-// the first record that has one, in it that of the shape.
+// attributesOf reads the attributes of the records whose shapes were decoded, starting with row,
+// and finds the records that are not rows: s.without, and those skipped. Its error is that of the
+// first malformed record, preferably of its shape.
 func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error) {
 	end := row + int64(len(s.offsets))
 	all := end
@@ -43,7 +43,7 @@ func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error)
 	if err != nil {
 		return nil, r.first(s, row, err)
 	}
-	// What is marked as deleted was not looked at.
+	// Deleted records were not checked.
 	s.malformed = slices.DeleteFunc(s.malformed, func(m recordFault) bool { return isIn(s.without, m.row) })
 	switch {
 	case r.nulls && end < all:
@@ -59,7 +59,8 @@ func (r *partReader) attributesOf(s *sink, row int64) (*geoarrow.Columns, error)
 	return columns, err
 }
 
-// lack makes malformed what has no attributes, from row end on; the first of all records is row.
+// lack marks the records without attributes, from row end on, as malformed; the first of all
+// records is row.
 func (s *sink) lack(row, end int64, err error) {
 	s.malformed = slices.DeleteFunc(s.malformed, func(m recordFault) bool { return m.row >= end })
 	for i := end - row; i < int64(len(s.offsets)); i++ {
@@ -72,7 +73,7 @@ func isIn(rows []int64, row int64) bool {
 	return found
 }
 
-// endedEarly says that the attributes of the records before one have n bytes of memos that
+// endedEarly notes that the attributes of the records before one have n bytes of memos, so that
 // the part ends there.
 type endedEarly struct{ row int64 }
 
@@ -80,8 +81,8 @@ func (e *endedEarly) Error() string {
 	return fmt.Sprintf("the memos of the records before %d are long", e.row)
 }
 
-// attributesFrom reads the attributes of the records [from, to), and adds those that are no rows to
-// s.without.
+// attributesFrom reads the attributes of the records [from, to), and adds records that are not rows
+// to s.without.
 func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns, error) {
 	if r.table == nil {
 		return &geoarrow.Columns{Rows: int(to - from)}, nil
@@ -98,11 +99,11 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 		return nil, &endedEarly{run.To}
 	}
 	var before int64
-	if n := len(s.beside); n > 0 {
-		before = s.beside[n-1]
+	if n := len(s.siblingBytes); n > 0 {
+		before = s.siblingBytes[n-1]
 	}
-	for _, bytes := range run.Beside {
-		s.beside = append(s.beside, before+bytes)
+	for _, bytes := range run.SiblingBytes {
+		s.siblingBytes = append(s.siblingBytes, before+bytes)
 	}
 	s.without = append(s.without, run.Left...)
 	s.noteAttributes(&run.Deviations, from)
@@ -114,19 +115,19 @@ func (r *partReader) attributesFrom(s *sink, from, to int64) (*geoarrow.Columns,
 	return run.Columns, nil
 }
 
-// first is the error of the first record that has one, where the attributes have err. In a record
-// that of the shape comes first.
+// first returns the error of the first malformed record, given the attributes' error err. Within a
+// record, that of the shape comes first.
 func (r *partReader) first(s *sink, row int64, err error) error {
 	from := row
 	for _, m := range s.malformed {
 		if r.skip || m.lacking {
-			break // err is one that is not skipped, or stands before what is lacking
+			break // err is not skipped, or comes before the missing attributes
 		}
 		if _, before := r.attributesFrom(s, from, m.row); before != nil {
 			err = before
 			break
 		}
-		// says whether it is deleted, or has an error itself, which only a row has
+		// tells whether it is deleted, or has an error itself, as only rows do
 		_, here := r.attributesFrom(s, m.row, m.row+1)
 		if (here == nil || ofRecord(here)) && !isIn(s.without, m.row) {
 			return m.error(r)
@@ -140,17 +141,18 @@ func (r *partReader) first(s *sink, row int64, err error) error {
 	return ofAttributes(r.src, s.offsets[parse.Row-row], parse.Row, err)
 }
 
-// ofRecord reports whether err says what is wrong with a record.
+// ofRecord reports whether err is a fault of a record.
 func ofRecord(err error) bool {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
 	return errors.As(err, &parse) || errors.As(err, &limit)
 }
 
-// attributesAround reads the attributes of the records [from, to) that have proper shapes: what the
-// others have must not decide about types.
+// attributesAround reads the attributes of the records [from, to) that have valid shapes: other
+// records must not affect types.
 func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Columns, error) {
-	s.without, s.beside, s.badRows, s.bad = s.without[:0], s.beside[:0], s.badRows[:0], int64(len(s.malformed))
+	s.without, s.siblingBytes, s.badRows = s.without[:0], s.siblingBytes[:0], s.badRows[:0]
+	s.bad = int64(len(s.malformed))
 	var pieces []*geoarrow.Columns
 	read := func(from, to int64) error {
 		if from == to {
@@ -181,7 +183,7 @@ func (r *partReader) attributesAround(s *sink, from, to int64) (*geoarrow.Column
 	return concat(pieces)
 }
 
-// concat is the rows of all pieces, with types that hold all of them.
+// concat returns the rows of all pieces, with types that hold all of them.
 func concat(pieces []*geoarrow.Columns) (*geoarrow.Columns, error) {
 	first := pieces[0]
 	for i := range first.Attributes {

@@ -12,7 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 )
 
-// number is a table with one field of integers.
+// number returns a table with one field of integers.
 func number(records ...string) map[string][]byte {
 	return map[string][]byte{".dbf": dbf([]field{{"N", 'N', 3, 0}}, records...)}
 }
@@ -209,7 +209,7 @@ func TestManyRecords(t *testing.T) {
 	readertest.Same(t, shapefile.Format(), in, []int{5000}, windows, parallel)
 }
 
-// A memo that is too long is met where it stands: what is malformed before it, or in its record,
+// A memo that is too long is met where it is: what is malformed before it, or in its record,
 // comes first.
 func TestMemoLimitAndErrors(t *testing.T) {
 	memos := append(make([]byte, 512), bytes.Repeat([]byte{'x'}, 2000)...)

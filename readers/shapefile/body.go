@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// body is the arrays of a shape, as they lie in its record:
+// body is the arrays of a shape, in the layout of its record:
 //
 //	byte  0   4        shape type
 //	byte  4  32        xmin ymin xmax ymax; not looked at
@@ -24,17 +24,17 @@ import (
 //	      +   8·points m
 type body struct {
 	points       int
-	surplus      int // bytes behind the shape
+	surplus      int // bytes after the shape
 	dim          geoarrow.Dim
 	parts, kinds []byte
 	xy, z, m     []byte // z and m are empty where dim lacks them
 }
 
-// mostHead is how many bytes of a content say how long it is.
-const mostHead = 44
+// maxHead is how many bytes at the start of a content determine its length.
+const maxHead = 44
 
-// sizes says how many bytes the content of a shape has without and with measures, the same where
-// the type has none. ok is false where the content ends before it says so.
+// sizes returns the number of bytes of a shape's content without and with measures; they are equal
+// if the type has none. ok is false if the content ends before its counts.
 func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	measure := int64(0)
 	if t.mayHaveM() {
@@ -52,7 +52,7 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 		return 0, 0, false
 	}
 	points := int64(binary.LittleEndian.Uint32(c[head-4:]))
-	if head == mostHead {
+	if head == maxHead {
 		parts = int64(binary.LittleEndian.Uint32(c[36:]))
 	}
 	need = int64(head) + parts*t.perPart() + points*16
@@ -62,15 +62,15 @@ func (t shapeType) sizes(c []byte) (need, measured int64, ok bool) {
 	return need, need + (2+points)*measure, true
 }
 
-// head is how many bytes stand before the arrays of a shape that is no point.
+// head returns the number of bytes before the arrays of a shape that is not a point.
 func (t shapeType) head() int {
 	if t.family() == multiPoint {
-		return mostHead - 4
+		return maxHead - 4
 	}
-	return mostHead
+	return maxHead
 }
 
-// perPart is how many bytes of the arrays each part takes.
+// perPart returns how many bytes of the arrays each part takes.
 func (t shapeType) perPart() int64 {
 	if t == multiPatch {
 		return 8
@@ -78,21 +78,21 @@ func (t shapeType) perPart() int64 {
 	return 4
 }
 
-// body finds the arrays of a shape that is no point, and checks that its record has them. Whether
-// they have measures is for the length of the record to say.
+// body finds the arrays of a shape that is not a point, and checks that its record has them.
+// The length of the record determines whether they have measures.
 func (t shapeType) body(c []byte) (b body, at int, err error) {
 	need, measured, ok := t.sizes(c)
 	if !ok {
 		return b, 0, fmt.Errorf("a %s has %d bytes, expected %d at least", t, len(c), t.head())
 	}
 	points, parts := int64(binary.LittleEndian.Uint32(c[t.head()-4:])), int64(0)
-	if t.head() == mostHead {
+	if t.head() == maxHead {
 		parts = int64(binary.LittleEndian.Uint32(c[36:]))
 	}
 	n := int64(len(c))
 	if n < need {
 		what := t.String()
-		if t.head() == mostHead {
+		if t.head() == maxHead {
 			what = fmt.Sprintf("%s of %d parts", t, parts)
 		}
 		return b, 36, fmt.Errorf("a %s with %d points has %d bytes, expected %s", what, points, n,
@@ -120,7 +120,7 @@ func (t shapeType) body(c []byte) (b body, at int, err error) {
 	return b, at, err
 }
 
-// setM takes measures if at least one of them is one.
+// setM keeps the measures if at least one of them has a value.
 func (b *body) setM(m []byte) {
 	for i := 0; i < len(m); i += 8 {
 		if math.Float64frombits(binary.LittleEndian.Uint64(m[i:])) > noMeasure {
@@ -131,10 +131,10 @@ func (b *body) setM(m []byte) {
 	}
 }
 
-// noMeasure: a measure that is not above it is none.
+// noMeasure is the largest double that means "no measure".
 const noMeasure = -1e38
 
-// checkParts checks that every part has points, one behind the other.
+// checkParts checks that every part has points, one after the other.
 func (b *body) checkParts() (at int, err error) {
 	if len(b.parts) == 0 && b.points > 0 {
 		return 36, fmt.Errorf("%d points are in no part", b.points)
@@ -156,7 +156,7 @@ func (b *body) checkParts() (at int, err error) {
 	return 0, nil
 }
 
-// part gives the points [from, to) of part i.
+// part returns the points [from, to) of part i.
 func (b *body) part(i int) (from, to int) {
 	from, to = int(binary.LittleEndian.Uint32(b.parts[4*i:])), b.points
 	if 4*i+4 < len(b.parts) {

@@ -5,10 +5,10 @@ import "math"
 // box is xmin, ymin, xmax, ymax.
 type box [4]float64
 
-// nowhere is the box of nothing.
+// nowhere is the empty box.
 var nowhere = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 
-// add makes b hold a position; NaN is none.
+// add extends b by a position; NaN is ignored.
 func (b *box) add(x, y float64) {
 	if x < b[0] {
 		b[0] = x
@@ -24,12 +24,12 @@ func (b *box) add(x, y float64) {
 	}
 }
 
-// join is the box of both.
+// join returns the box of both.
 func (b box) join(c box) box {
 	return box{min(b[0], c[0]), min(b[1], c[1]), max(b[2], c[2]), max(b[3], c[3])}
 }
 
-// contains reports whether no part of c lies outside of b.
+// contains reports whether no part of c is outside of b.
 func (b box) contains(c box) bool {
 	return b[0] <= c[0] && b[1] <= c[1] && b[2] >= c[2] && b[3] >= c[3]
 }
@@ -45,8 +45,8 @@ func (b box) meetsRay(p spot) bool { return b[1] <= p.y && p.y <= b[3] && b[2] >
 // blockItems is how many items, or blocks, a block has.
 const blockItems = 16
 
-// boxTree finds boxes among many that lie in a row, neighbours near each other: an R-tree that is
-// packed in the order that there is.
+// boxTree finds boxes in a sequence whose neighbors are near each other. It is an R-tree packed in
+// the given order.
 //
 //	level 1  [           ...           ]     boxes of 16 blocks
 //	level 0  [ 0..15 ][16..31][  ...   ]     boxes of 16 items
@@ -56,7 +56,7 @@ type boxTree struct {
 	levels [][]box
 }
 
-// newBoxTree is the tree of n items.
+// newBoxTree returns the tree of n items.
 func newBoxTree(n int, boxOf func(i int) box) boxTree {
 	t := boxTree{items: n}
 	for below := n; ; {
@@ -79,8 +79,8 @@ func newBoxTree(n int, boxOf func(i int) box) boxTree {
 	}
 }
 
-// visit calls leaf for the items [from, to) of every lowest block whose box, and those above it,
-// the caller wants.
+// visit calls leaf for the items [from, to) of every lowest block whose box, and the boxes above
+// it, the caller accepts.
 func (t *boxTree) visit(want func(box) bool, leaf func(from, to int)) {
 	top := len(t.levels) - 1
 	for k := range t.levels[top] {

@@ -16,10 +16,10 @@ const (
 
 var little, big = binary.LittleEndian, binary.BigEndian
 
-// shp is a file of a type with these contents of records, numbered from 1.
+// shp returns a file of a type with these contents of records, numbered from 1.
 func shp(kind uint32, contents ...[]byte) []byte { return shpFrom(1, kind, contents...) }
 
-// shpFrom is shp with another number of the first record.
+// shpFrom returns shp with another number of the first record.
 func shpFrom(first int, kind uint32, contents ...[]byte) []byte {
 	b := make([]byte, 100)
 	big.PutUint32(b, 9994)
@@ -55,19 +55,19 @@ func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 // nothing is the content of a record without shape.
 var nothing = words(null)
 
-// at is the content of a record of a point.
+// at returns the content of a record of a point.
 func at(kind uint32, ordinates ...float64) []byte { return join(words(kind), doubles(ordinates...)) }
 
 // xy are pairs of x and y.
 type xy = []float64
 
-// rangeOf stands for the range of z or m, which nobody looks at.
+// rangeOf is a placeholder for the range of z or m, which is ignored.
 var rangeOf = doubles(-1, -1)
 
-// parts is the content of a record of a PolyLine or Polygon, with what follows the pairs.
+// parts returns the content of a record of a PolyLine or Polygon, with what follows the pairs.
 func parts(kind uint32, of []xy, more ...[]byte) []byte { return patch(kind, nil, of, more...) }
 
-// patch is the content of a record of a MultiPatch: parts with kinds.
+// patch returns the content of a record of a MultiPatch: parts with kinds.
 func patch(kind uint32, kinds []uint32, of []xy, more ...[]byte) []byte {
 	var firsts []uint32
 	var all xy
@@ -80,21 +80,21 @@ func patch(kind uint32, kinds []uint32, of []xy, more ...[]byte) []byte {
 	return join(append([][]byte{head}, more...)...)
 }
 
-// several is the content of a record of a MultiPoint.
+// several returns the content of a record of a MultiPoint.
 func several(kind uint32, of xy, more ...[]byte) []byte {
 	head := join(words(kind), doubles(0, 0, 0, 0), words(uint32(len(of)/2)), doubles(of...))
 	return join(append([][]byte{head}, more...)...)
 }
 
-// ordinates is z or m of a shape with their range before.
+// ordinates returns z or m of a shape with their range before.
 func ordinates(v ...float64) []byte { return join(rangeOf, doubles(v...)) }
 
-// square is a clockwise ring.
+// square returns a clockwise ring.
 func square(x, y, size float64) xy {
 	return xy{x, y, x, y + size, x + size, y + size, x + size, y, x, y}
 }
 
-// hole is a square that turns the other way.
+// hole returns a square that turns the other way.
 func hole(x, y, size float64) xy { return xy{x, y, x + size, y, x + size, y + size, x, y + size, x, y} }
 
 // field is one of a .dbf.
@@ -104,7 +104,7 @@ type field struct {
 	length, decimals byte
 }
 
-// dbf is a table of dBASE III; each record is its text with the deletion flag.
+// dbf returns a table of dBASE III; each record is its text with the deletion flag.
 func dbf(fields []field, records ...string) []byte {
 	length := 1
 	for _, f := range fields {

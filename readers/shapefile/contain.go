@@ -10,7 +10,7 @@ import "math"
 //	none, or some inside and some outside, or       if the two turn in opposite directions, as a shell and
 //	edges cross                                     its hole do
 //
-// Where the orientations agree with the answer of the first position, the others are not asked.
+// If the orientations agree with the result of the first position, the others are not tested.
 func (n *nesting) contains(a, b *nestedRings) bool {
 	opposite := (a.area > 0) != (b.area > 0)
 	for i := b.from; i < b.to && n.steps >= 0; i++ {
@@ -28,7 +28,7 @@ func (n *nesting) contains(a, b *nestedRings) bool {
 
 func (n *nesting) spot(i int32) spot { return spot{n.x[i], n.y[i]} }
 
-// anyInside reports whether a position of b from number from on is inside of a.
+// anyInside reports whether a position of b, starting with number from, is inside of a.
 func (n *nesting) anyInside(a, b *nestedRings, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) > 0 {
@@ -38,8 +38,8 @@ func (n *nesting) anyInside(a, b *nestedRings, from int32) bool {
 	return false
 }
 
-// wholeInside reports whether no position of b from number from on is outside of a, and no edge of
-// b crosses one of a.
+// wholeInside reports whether no position of b, starting with number from, is outside of a, and no
+// edge of b crosses one of a.
 func (n *nesting) wholeInside(a, b *nestedRings, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) < 0 {
@@ -55,8 +55,8 @@ func (n *nesting) wholeInside(a, b *nestedRings, from int32) bool {
 	return true
 }
 
-// crossed reports whether the line from p to q crosses an edge of r: the ends of each lie on
-// different sides of the other, and none on its line.
+// crossed reports whether the line from p to q properly crosses an edge of r: the ends of each are
+// on different sides of the other.
 func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
 	around := nowhere
 	around.add(p.x, p.y)
@@ -77,7 +77,7 @@ func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
 	return found
 }
 
-// turn is turn, of which an exact one counts for many steps.
+// turn is the function turn; an exact result counts as many steps.
 func (n *nesting) turn(a, b, p spot) int {
 	sign, exact := turn(a, b, p)
 	if exact {
@@ -86,7 +86,8 @@ func (n *nesting) turn(a, b, p spot) int {
 	return sign
 }
 
-// edgesOf hands the edges of a ring to each, in runs; of a large ring only those whose box passes.
+// edgesOf calls each with the edges of a ring, in runs; of a large ring only with those whose box
+// passes.
 func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(from, to int)) {
 	edges := int(r.to - r.from)
 	if edges <= 4*blockItems {
@@ -99,8 +100,8 @@ func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(fro
 	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
 }
 
-// upright reports whether a ring has almost no area seen from above, as a wall has: what lies in
-// it cannot be told from x and y.
+// upright reports whether a ring has almost no area seen from above, like a wall, so that x and y
+// do not determine what is inside.
 func (n *nesting) upright() bool {
 	const least = 1e-9 // of the square of its box's larger side
 	for i := range n.rings {

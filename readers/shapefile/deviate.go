@@ -8,8 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Rules of deviations; docs/formats/shapefile.md says what each is. Attributes have those of
-// package dbf.
+// Rules of deviations; docs/formats/shapefile.md describes them. Attributes have those of package
+// dbf.
 const (
 	ruleLongRecord   = "long-record"
 	ruleShape        = "bad-shape"
@@ -33,7 +33,7 @@ func surplusText(bytes int) string {
 	return fmt.Sprintf("the %d bytes behind the shape are not read", bytes)
 }
 
-// merged is deviations of shapes and of attributes of the same rows, by row, those of shapes first.
+// merged merges deviations of shapes and of attributes by row, those of shapes first.
 func merged(shapes, attributes *readers.Deviations) readers.Deviations {
 	if attributes.IsEmpty() {
 		return *shapes
@@ -46,8 +46,8 @@ func merged(shapes, attributes *readers.Deviations) readers.Deviations {
 	return all
 }
 
-// noteAttributes adds deviations of attributes, whose rows count from record from. Their places are
-// those of their records in the .shp.
+// noteAttributes adds deviations of attributes, whose rows count from record from, at the offsets
+// of their records in the .shp.
 func (s *sink) noteAttributes(d *readers.Deviations, from int64) {
 	if d.IsEmpty() {
 		return
@@ -60,8 +60,8 @@ func (s *sink) noteAttributes(d *readers.Deviations, from int64) {
 	s.ofTable.Append(&more)
 }
 
-// nullAttributes gives the records from end to all, which the .dbf does not have, attributes that
-// are null. The first of the records is row.
+// nullAttributes adds null attributes for the records from end to all, which the .dbf does not
+// have. The first of the records is row.
 func (s *sink) nullAttributes(columns *geoarrow.Columns, row, end, all int64) (*geoarrow.Columns, error) {
 	none := &geoarrow.Columns{Rows: int(all - end), Attributes: slices.Clone(columns.Attributes)}
 	for i := range none.Attributes {
@@ -73,14 +73,14 @@ func (s *sink) nullAttributes(columns *geoarrow.Columns, row, end, all int64) (*
 			Offset: s.offsets[i-row], Row: i - row, Rule: ruleNoAttributes,
 			Done: "attributes are null",
 		})
-		if n := len(s.beside); n > 0 {
-			s.beside = append(s.beside, s.beside[n-1])
+		if n := len(s.siblingBytes); n > 0 {
+			s.siblingBytes = append(s.siblingBytes, s.siblingBytes[n-1])
 		}
 	}
 	return concat([]*geoarrow.Columns{columns, none})
 }
 
-// noteHeader counts what the header of the .dbf was not believed.
+// noteHeader counts the deviations from the header of the .dbf.
 func (j *job) noteHeader(sum *readers.Summary) {
 	if j.attributes == nil {
 		return
@@ -93,7 +93,7 @@ func (j *job) noteHeader(sum *readers.Summary) {
 	sum.Deviations.Append(&all)
 }
 
-// noteLeft counts records of the .dbf that have no shape, from number row on.
+// noteLeft counts records of the .dbf without a shape, starting with number row.
 func (j *job) noteLeft(d *readers.Deviations, row, n int64) {
 	d.Add(readers.Deviation{
 		Offset: j.src.Size, Row: row, Rule: ruleNoShape,

@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// geometry makes the column of geometries as GeometryBuilder does, complete once the functions
-// given to After have run.
+// geometry makes the column of geometries with GeometryBuilder's rules. It is complete after the
+// functions that were passed to After have run.
 func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
@@ -45,7 +45,7 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 	return g
 }
 
-// rowKinds are the kinds of rows, and a bit for each of them.
+// rowKinds returns the kinds of rows, and a bit for each of them.
 func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
 	each, every := device.Alloc[kgeom.GeometryKind](d.Work, d.rows), device.Alloc[uint32](d.Work, 1)
 	if d.Stopped() {
@@ -56,13 +56,13 @@ func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
 	return device.RowKinds(copied), device.Result(d.Work, every)
 }
 
-// ordinates has ordinates copied.
+// ordinates queues copies of ordinates.
 func (d *deviceShapes) ordinates(g *geoarrow.Geometry) {
 	g.X, g.Y, g.Z, g.M = device.Result(d.Work, d.to.X), device.Result(d.Work, d.to.Y), device.Result(d.Work, d.to.Z),
 		device.Result(d.Work, d.to.M)
 }
 
-// finish makes the column of what is there now. nested: some polygons have several rings.
+// finish makes the column after the copies. nested: some polygons have several rings.
 func (d *deviceShapes) finish(g *geoarrow.Geometry, kinds []geoarrow.RowKind, all uint32, nested bool) {
 	if nested {
 		if all = d.nestAll(g, kinds); d.Stopped() {
@@ -89,7 +89,7 @@ func (d *deviceShapes) finish(g *geoarrow.Geometry, kinds []geoarrow.RowKind, al
 	}
 }
 
-// countOdd counts what is odd about rings and lines.
+// countOdd counts unclosed and short rings and lines.
 func (d *deviceShapes) countOdd(sum *readers.Summary) {
 	if d.Stopped() || d.rings.Len() == 0 {
 		return

@@ -6,11 +6,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// nestAll puts the rings of polygons that have several in the order of GeoArrow: outer rings in the
-// order of the file, each with its holes behind it. A row of several outer rings becomes a
-// MultiPolygon, and the column with it. It gives a bit for each kind of rows that there is then.
+// nestAll reorders the rings of polygons with several rings for GeoArrow: outer rings in the order
+// of the file, each followed by its holes. A row of several outer rings makes the column one of
+// MultiPolygon. It returns a bit for each kind of rows.
 func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (all uint32) {
-	var parts []int32 // of MultiPolygons: the rings up to each one and with it
+	var parts []int32 // of MultiPolygons: number of rings up to and including each one
 	for i := range g.Rows {
 		if from, to := g.Geoms[i], g.Geoms[i+1]; to-from > 1 {
 			if err := d.nestRow(g, from, to); err != nil {
@@ -30,7 +30,7 @@ func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (
 	return all &^ 1 // no shape
 }
 
-// nestRow puts the rings [from, to) of a polygon in order.
+// nestRow orders the rings [from, to) of a polygon.
 func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 	n, first, end := &d.nest, g.Rings[from], g.Rings[to]
 	n.begin(int(end - first))
@@ -66,7 +66,7 @@ func (d *deviceShapes) reorder(to, from []float64) {
 	}
 }
 
-// endParts appends the ends of the parts that the rings [from, to) are.
+// endParts appends the ends of the parts of the rings [from, to).
 func (d *deviceShapes) endParts(parts []int32, from, to int32) []int32 {
 	for k, i := range d.nest.order {
 		if k > 0 && d.nest.rings[i].outer() {
@@ -76,8 +76,8 @@ func (d *deviceShapes) endParts(parts []int32, from, to int32) []int32 {
 	return append(parts, to)
 }
 
-// promotePolygons makes a column of MultiPolygon of one whose rows have rings: each that is a
-// Polygon becomes a part, one without rings none.
+// promotePolygons converts a column of Polygon to MultiPolygon: each Polygon becomes a part, and
+// one without rings has none.
 func promotePolygons(g *geoarrow.Geometry, kinds []geoarrow.RowKind, parts []int32) {
 	g.Parts = make([]int32, 1, 1+g.Rows+len(parts))
 	for i, k := range kinds {

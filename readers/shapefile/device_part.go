@@ -9,22 +9,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// onDevice reports whether devices know the file: shapes but MultiPatch, whose records lie where a
-// .shx says, with attributes that devices read.
+// onDevice reports whether devices support the file: shapes other than MultiPatch, with a .shx, and
+// attributes that devices read.
 func (j *job) onDevice() bool {
 	return j.order == indexed && j.kind != null && j.kind != multiPatch && (j.attributes == nil ||
 		j.attributes.OnDevice())
 }
 
-// slotShare is how much of a slot's memory a chunk takes: rows here and there have more attributes
-// for their shapes than those of the file on average.
+// slotShare is the share of a slot's memory that a chunk takes, since some rows have more
+// attributes per shape than the average.
 const slotShare = 0.75
 
-// deviceParts makes parts be chunks for devices, if the file is worth one. Else it returns no
+// deviceParts makes parts chunks for devices if the file is large enough; otherwise it returns no
 // engine.
 func (j *job) deviceParts(p *readers.Parts) (*device.Engine, func() device.Chunks, error) {
 	shx, err := j.src.Sibling(".shx")
-	if err != nil || shx == nil { // it was there
+	if err != nil || shx == nil { // it existed
 		return nil, nil, err
 	}
 	limits, all := j.limits, j.src.Size+shx.Size
@@ -41,13 +41,13 @@ func (j *job) deviceParts(p *readers.Parts) (*device.Engine, func() device.Chunk
 	}, nil
 }
 
-// deviceChunks finds and parses chunks of records. The .shx says where they begin, of which every
-// word is checked on the device: so it may say anything.
+// deviceChunks finds and parses chunks of records. They begin where the .shx says, and every word
+// of it is checked on the device, so it need not be trusted.
 type deviceChunks struct {
 	*job
 	shx         *source.File
 	entries     int64 // of the .shx
-	first, next int64 // records of the chunk at hand, and the one behind them
+	first, next int64 // records of the current chunk, and the one after them
 	nest        nesting
 	spare       []float64 // of nesting
 }
@@ -69,7 +69,7 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return start, end, ""
 }
 
-// find gives the first record that begins at or behind an offset, and where that is; behind the
+// find returns the first record that begins at or after an offset, and where that is; after the
 // last one the end of the file.
 func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	low, high, place := int64(0), c.entries, c.end
@@ -88,7 +88,7 @@ func (c *deviceChunks) find(offset int64) (record, place int64, err error) {
 	return low, place, nil
 }
 
-// placeOf is where a record lies.
+// placeOf returns where a record is.
 func (c *deviceChunks) placeOf(record int64) (int64, error) {
 	var place [4]byte
 	if _, err := c.shx.ReadAt(place[:], headerBytes+record*indexEntry); err != nil {
@@ -97,7 +97,7 @@ func (c *deviceChunks) placeOf(record int64) (int64, error) {
 	return 2 * int64(binary.BigEndian.Uint32(place[:])), nil
 }
 
-// Pieces are the entries of the chunk's records in the .shx, and their attributes.
+// Pieces returns the entries of the chunk's records in the .shx, and their attributes.
 func (c *deviceChunks) Pieces() []device.Piece {
 	n := c.next - c.first
 	list := []device.Piece{{Src: c.shx, At: headerBytes + c.first*indexEntry, Bytes: n * indexEntry}}

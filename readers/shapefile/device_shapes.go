@@ -11,13 +11,13 @@ import (
 )
 
 // deviceShapes reads a chunk of records on a device, with their attributes. The host waits once for
-// how many rows, parts and positions there are.
+// the numbers of rows, parts and positions.
 //
 //	.dbf -> rows -> columns
 //	.shx -> records -> shapes -> parts, positions -> kinds
 //
-// What lies in what is the host's to find out: it gets the rings of polygons as they stand in the
-// file, and puts those of the few that have several in order.
+// The host nests rings: it receives the rings of polygons in the order of the file, and reorders
+// those of the few polygons with several.
 type deviceShapes struct {
 	*device.Work
 	*deviceChunks
@@ -81,7 +81,7 @@ func (d *deviceShapes) find(attributes *dbf.DeviceAttributes) {
 	}
 }
 
-// total is the last one of offsets, if there are some.
+// total returns the last offset, if there is one.
 func (d *deviceShapes) total(offsets gpu.Buffer[int64]) []int64 {
 	if n := offsets.Len(); n > 0 {
 		return device.Result(d.Work, offsets.Slice(n-1, n))
@@ -89,7 +89,7 @@ func (d *deviceShapes) total(offsets gpu.Buffer[int64]) []int64 {
 	return nil
 }
 
-// reasons are why devices leave records to the CPU engine.
+// reasons are the reasons for leaving records to the CPU engine.
 var reasons = []struct {
 	odd kshape.ShapeOddity
 	why string
@@ -101,14 +101,14 @@ var reasons = []struct {
 	{kshape.ShapeBadParts, "a part that begins where none may"},
 }
 
-// accept refuses what is odd.
+// accept refuses the chunk if a bit of odd is set.
 func (d *deviceShapes) accept(odd kshape.ShapeOddity) {
 	for _, r := range reasons {
 		d.Accept(odd&r.odd == 0, r.why)
 	}
 }
 
-// positions reads parts and positions, whose numbers are known.
+// positions reads parts and positions, whose counts are known.
 func (d *deviceShapes) positions(positions, parts []int64) {
 	if d.Stopped() || d.rows == 0 {
 		return

@@ -153,8 +153,8 @@ func TestDeviceLarge(t *testing.T) {
 	})
 }
 
-// many is a shapefile of n records, with attributes if they have some. The content of its first one
-// says of which type it is.
+// many returns a shapefile of n records, with attributes if they have some. The content of its
+// first one says of which type it is.
 func many(n int, record func(i int) (content []byte, attributes string)) readertest.Input {
 	var contents [][]byte
 	var table []string
@@ -172,7 +172,7 @@ func many(n int, record func(i int) (content []byte, attributes string)) readert
 	return withIndex(in)
 }
 
-// spaced has room behind records.
+// spaced has room after records.
 func spaced(records []string) []string {
 	for i := range records {
 		records[i] += strings.Repeat(" ", 12)
@@ -278,7 +278,7 @@ func TestDeviceIsNotAsked(t *testing.T) {
 	}
 }
 
-// TestDeviceGivesUp has rings of which the CPU engine won't say which lies in which.
+// TestDeviceGivesUp has rings of which the CPU engine won't say which is in which.
 func TestDeviceGivesUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one polygon takes some millions of steps, again and again")

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 )
 
-// put gives a file with other bytes at an offset.
+// put returns a file with other bytes at an offset.
 func put(file []byte, offset int, b ...byte) []byte {
 	file = append([]byte(nil), file...)
 	copy(file[offset:], b)

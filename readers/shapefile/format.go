@@ -3,17 +3,17 @@
 // .prj.
 //
 //	file      header, then records, numbered from 1, or from 0 as some writers have it
-//	record    number, length, shape: Null or of the type that the header says
+//	record    number, length, shape: Null or of the header's type
 //	shape     Point, PolyLine, Polygon, MultiPoint, each also with Z and with M; MultiPatch
 //
 // Record number n of the .dbf belongs to record number n of the .shp; without a .dbf there are no
-// attributes. A record that is marked as deleted in the .dbf is no row. Where a record ends says
-// where the next one begins, which is also proved where several workers read the file; only a file
-// whose records do not follow each other, because shapes were changed in place, is read by its
-// .shx. The length in the header, the boxes and the ranges of z and m are not looked at, since
-// nothing depends on them; a record that is shorter than its shape, a part without points, numbers
-// out of sequence and whatever is cut are errors; a record that is longer is read and counted.
-// docs/formats/shapefile.md has the whole list, and what GDAL does.
+// attributes. A record that is marked as deleted in the .dbf is not a row. Each record begins where
+// the previous one ends, which is also verified if several workers read the file. Only a file whose
+// shapes were changed in place, so that records do not follow each other, is read by its .shx. The
+// length in the header, the boxes and the ranges of z and m are ignored, since nothing depends on
+// them. A record that is shorter than its shape, a part without points, numbers out of sequence and
+// truncation are errors; a longer record is read and counted. docs/formats/shapefile.md has the
+// whole list, and what GDAL does.
 package shapefile
 
 import (
@@ -36,7 +36,7 @@ const (
 	unit       = "record"
 )
 
-// Format is the shapefile.
+// Format returns the shapefile.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       formatName,
@@ -45,7 +45,7 @@ func Format() readers.Format {
 		Version:    3,
 		Siblings: []string{
 			".dbf", ".dbt", ".fpt", ".cpg", ".prj", ".shx", // read
-			// indexes and notes of other programs
+			// indexes and metadata of other programs
 			".qpj", ".sbn", ".sbx", ".qix", ".fbn", ".fbx", ".ain", ".aih", ".atx", ".ixs", ".mxs", ".cst",
 		},
 		Binary:  true,
@@ -66,7 +66,7 @@ type dialect struct {
 	base       int64 // number of the first record
 	order      order
 	crs        geoarrow.CRS
-	attributes *dbf.Header // nil: there is no .dbf
+	attributes *dbf.Header // nil: no .dbf
 }
 
 func open(ctx context.Context, src *source.File, opts readers.Options) (readers.Layout, error) {
@@ -98,7 +98,7 @@ func open(ctx context.Context, src *source.File, opts readers.Options) (readers.
 	return readers.Layout{Options: opts, Dialect: d}, err
 }
 
-// firstNumber is 0 if the first record has that number, else 1, as it should be.
+// firstNumber returns 0 if the first record has that number, else 1, the standard's number.
 func firstNumber(src *source.File) (int64, error) {
 	var number [4]byte
 	n, err := src.ReadAt(number[:], headerBytes)
@@ -120,20 +120,20 @@ func readCRS(src *source.File) (geoarrow.CRS, error) {
 	return crs, err
 }
 
-// errorAt says what is wrong at an offset of the file; row is -1 where no record is concerned.
+// errorAt returns the error for a defect at an offset of the file; row is -1 outside of records.
 func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
 	return &readers.ParseError{Name: src.Name, Format: formatName, Offset: offset, Row: row, Unit: unit, Err: what}
 }
 
-// faultAt is errorAt of something that the standard has otherwise.
+// faultAt is errorAt for a violation of the standard.
 func faultAt(src *source.File, offset, row int64, what error) *readers.ParseError {
 	e := errorAt(src, offset, row, what)
 	e.Rule = rule
 	return e
 }
 
-// ofAttributes is an error of the .dbf as one of the record at an offset of the .shp that has the
-// attributes. Others than of malformed input stay what they are.
+// ofAttributes returns a parse error of the .dbf as one of its record at an offset of the .shp, and
+// other errors unchanged.
 func ofAttributes(src *source.File, offset, row int64, err error) error {
 	var parse *readers.ParseError
 	if !errors.As(err, &parse) {

@@ -10,11 +10,10 @@ import (
 //
 //	byte  0   4  big-endian     9994, the file code
 //	byte  4  20                 unused
-//	byte 24   4  big-endian     length of the file in 16-bit words; often wrong, and not looked at: the file
-//	                            has the bytes that it has
+//	byte 24   4  big-endian     length of the file in 16-bit words; often wrong, and ignored
 //	byte 28   4  little-endian  1000, the version
 //	byte 32   4  little-endian  shape type of every record that is not Null
-//	byte 36  64  little-endian  xmin ymin xmax ymax zmin zmax mmin mmax; not looked at
+//	byte 36  64  little-endian  xmin ymin xmax ymax zmin zmax mmin mmax; ignored
 const headerBytes = 100
 
 const (
@@ -22,10 +21,10 @@ const (
 	fileVersion = 1000
 )
 
-// rule is where the standard says what a file looks like.
+// rule is the section of the standard about the layout of a file.
 const rule = "ESRI Shapefile Technical Description, July 1998"
 
-// readHeader gives the shape type of the file. What is wrong stands at byte at.
+// readHeader returns the shape type of the file. What is wrong is at byte at.
 func readHeader(r io.ReaderAt, size int64) (kind shapeType, at int64, err error) {
 	if size == 0 {
 		return 0, 0, fmt.Errorf("the file is empty, expected a header of %d bytes", headerBytes)

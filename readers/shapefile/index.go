@@ -10,32 +10,33 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// indexEntry is the size of an entry of a .shx, which has one for each record behind a header like
+// indexEntry is the size of an entry of a .shx, which has one for each record after a header like
 // that of the .shp:
 //
 //	byte 0  4  big-endian  offset of the record in 16-bit words
 //	byte 4  4  big-endian  length of its content in 16-bit words
 const indexEntry = 8
 
-// entryAt is an entry of a .shx: where the record lies, and how long its content is, in bytes.
+// entryAt returns an entry of a .shx: the offset of the record, and the length of its content, in
+// bytes.
 func entryAt(b []byte) (place, content int64) {
 	return 2 * int64(binary.BigEndian.Uint32(b)), contentBytes(b)
 }
 
-// order is where the records of a file lie.
+// order is the arrangement of the records in a file.
 type order uint8
 
 const (
-	inSequence order = iota // one behind the other; there is no .shx, or it says something else
-	indexed                 // one behind the other, as the .shx has it
+	inSequence order = iota // one after the other; the .shx is missing or contradicts that
+	indexed                 // one after the other, as in the .shx
 	moved                   // where the .shx says
 )
 
-// orderOf finds out where the records of a file lie: whether they have to be looked for by its
-// .shx. That is so where somebody changed shapes in place: a shape that no longer fits is written
-// behind all others, one that became shorter leaves a gap, and what was there before is still
-// there. Elsewhere the records follow each other in the order of their numbers, and the .shx, right
-// or wrong, does not matter. Three questions, of which the first one decides nearly every file:
+// orderOf finds whether the records of a file must be read by its .shx. That is so if shapes were
+// changed in place: a shape that no longer fits is moved to the end, one that became shorter leaves
+// a gap, and its old bytes remain. Otherwise the records follow each other in the order of their
+// numbers, and the .shx does not matter. There are three questions, the first of which decides
+// nearly every file:
 //
 //  1. Do the entries of the .shx follow each other to the end of the .shp?        no more to ask: in sequence,
 //     and if not as the .shx has it, an error
@@ -66,12 +67,12 @@ func orderOf(ctx context.Context, src *source.File, base int64) (order, error) {
 	return moved, nil
 }
 
-// indexEnd is the end of the last whole entry.
+// indexEnd returns the end of the last whole entry.
 func indexEnd(index *source.File) int64 {
 	return index.Size - (index.Size-headerBytes)%indexEntry
 }
 
-// walk goes along a .shx and its .shp.
+// walk reads along a .shx and its .shp.
 type walk struct {
 	src            *source.File
 	base           int64
@@ -79,18 +80,18 @@ type walk struct {
 	records, index window
 }
 
-// runBytes is how much of a .shx a goroutine looks at in one go.
+// runBytes is how much of a .shx a goroutine examines at a time.
 const runBytes = 1 << 20
 
 // run is some entries of a .shx.
 type run struct {
-	from, to int64 // where the first record begins, and where the last one ends
+	from, to int64 // start of the first record, and end of the last one
 	follow   bool  // each record begins where the one before it ends
 	err      error
 }
 
-// entriesFollow is question 1. Runs of entries are looked at side by side, as every file waits for
-// the answer.
+// entriesFollow answers question 1. Runs of entries are examined in parallel, since every file
+// waits for the answer.
 func (w *walk) entriesFollow() (bool, error) {
 	runs := make([]run, (w.entries-headerBytes+runBytes-1)/runBytes)
 	var next atomic.Int64
@@ -117,7 +118,7 @@ func (w *walk) entriesFollow() (bool, error) {
 	return at == w.src.Size, nil
 }
 
-// runOf looks at the entries between two offsets of a .shx, of which there is one at least.
+// runOf examines the entries between two offsets of a .shx, at least one.
 func runOf(index *window, from, to int64) (r run) {
 	index.stop = to
 	for e := from; e < to; {
@@ -142,7 +143,7 @@ func runOf(index *window, from, to int64) (r run) {
 	return r
 }
 
-// recordsFollow is question 2.
+// recordsFollow answers question 2.
 func (w *walk) recordsFollow() (bool, error) {
 	at := int64(headerBytes)
 	for number := w.base; at < w.src.Size; number++ {
@@ -155,10 +156,10 @@ func (w *walk) recordsFollow() (bool, error) {
 	return true, nil
 }
 
-// entriesLead is question 3. Records that lie in one another have more bytes than the file: else a
-// small file could hold any number of shapes.
+// entriesLead answers question 3. Records that overlap have more bytes than the file, which is
+// refused: a small file could have any number of shapes.
 func (w *walk) entriesLead() (bool, error) {
-	w.records.stop = 0 // no more is read at a time than is near
+	w.records.stop = 0 // read only a little at a time
 	left := w.src.Size - headerBytes
 	for e := int64(headerBytes); e < w.entries; e += indexEntry {
 		b, err := w.index.bytes(e, indexEntry)
@@ -174,8 +175,8 @@ func (w *walk) entriesLead() (bool, error) {
 	return true, nil
 }
 
-// contentOf is how long the content of the record at an offset is, or -1 if there is not one of the
-// number.
+// contentOf returns the length of the content of the record at an offset, or -1 if there is no
+// record of the number.
 func (w *walk) contentOf(at, number int64) (int64, error) {
 	if at < headerBytes || w.src.Size-at < recordHead {
 		return -1, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 )
 
-// shx is an index with pairs of the offset and the length of the content of each record, in bytes.
+// shx returns an index with pairs of the offset and the length of the content of each record, in
+// bytes.
 func shx(entries ...uint32) []byte {
 	b := shp(point)
 	for _, e := range entries {
@@ -19,10 +20,10 @@ func shx(entries ...uint32) []byte {
 
 func index(b []byte) map[string][]byte { return map[string][]byte{".shx": b} }
 
-// A file that somebody changed in place is read as the .shx says.
+// A file that was changed in place is read by the .shx.
 func TestMovedShapes(t *testing.T) {
 	// Shape 1 was a MultiPoint of two points, as long as it was when the file was written; it has
-	// three now, and was moved behind the others. Shape 2 has one where it had two.
+	// three now, and was moved after the others. Shape 2 has one where it had two.
 	one, two, three := several(multiPoint, xy{1, 1}), several(multiPoint, xy{1, 1, 2, 2}),
 		several(multiPoint, xy{1, 1, 2, 2, 3, 3})
 	file := shp(multiPoint, two, two, one) // records at 100, 180, 260; contents of 72, 72, 56 bytes
@@ -134,7 +135,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// Records that lie in one another are not what the .shx may lead to: each of n records would hold
+// Records that are in one another are not what the .shx may lead to: each of n records would hold
 // nearly the whole file.
 func TestNestedRecords(t *testing.T) {
 	// a MultiPoint of k points takes 40 + 16k bytes, so each of the inner ones is three points of

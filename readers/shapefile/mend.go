@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// mend adds what on_error: null or repair makes of a malformed shape, and says which rule it breaks
-// and what was done.
+// mend adds the geometry that on_error: null or repair substitutes for a malformed shape, and
+// returns the violated rule and a description of the change.
 func (d *decoder) mend(content []byte, repair bool) (rule, done string) {
 	rule = ruleShape
 	kind := d.kind
@@ -32,9 +32,9 @@ func (d *decoder) mend(content []byte, repair bool) (rule, done string) {
 	return rule, "geometry is null"
 }
 
-// mendParts adds a shape whose first part does not begin at its first point. Three readings are
-// possible, of which that counts which closes all rings of a polygon, in this order. Lines have the
-// last one, which leaves nothing out:
+// mendParts adds a shape whose first part does not begin at its first point. Of three possible
+// readings, in this order, the first that closes all rings of a polygon counts. Lines have the last
+// one, which omits nothing:
 //
 //	parts 2 7 of 12 points
 //	0 5 of the points from 2 on     points that no part has
@@ -75,7 +75,7 @@ func (d *decoder) mendParts(content []byte) (done string) {
 	return ""
 }
 
-// behind is the shape without the points before one, at which part 0 begins.
+// after returns the shape without the points before one, at which part 0 begins.
 func (b *body) behind(first int) body {
 	out := b.moved(first)
 	out.points -= first
@@ -89,18 +89,18 @@ func (b *body) behind(first int) body {
 	return out
 }
 
-// moved is the shape with parts that begin n points earlier.
+// moved returns the shape with parts that begin n points earlier.
 func (b *body) moved(by int) body {
 	out := *b
 	out.parts = slices.Clone(b.parts)
 	for i := 0; i < len(out.parts); i += 4 {
 		at := binary.LittleEndian.Uint32(out.parts[i:])
-		binary.LittleEndian.PutUint32(out.parts[i:], at-uint32(by)) // one before part 0 becomes too large for any
+		binary.LittleEndian.PutUint32(out.parts[i:], at-uint32(by)) // a part before part 0 wraps to a value too large
 	}
 	return out
 }
 
-// fromZero is the shape with a part 0 that begins at point 0.
+// fromZero returns the shape with a part 0 that begins at point 0.
 func (b *body) fromZero() body {
 	out := *b
 	out.parts = slices.Clone(b.parts)
@@ -108,7 +108,7 @@ func (b *body) fromZero() body {
 	return out
 }
 
-// closed reports whether each part has 4 points at least, and ends where it began.
+// closed reports whether each part has at least 4 points, and ends where it began.
 func (b *body) closed() bool {
 	for i := range len(b.parts) / 4 {
 		from, to := b.part(i)

@@ -2,7 +2,7 @@ package shapefile_test
 
 import "testing"
 
-// squareAt is a square of a polygon at x, 0.
+// squareAt returns a square of a polygon at x, 0.
 func squareAt(x float64) xy { return square(x, 0, 1) }
 
 func TestLongRecords(t *testing.T) {
@@ -38,12 +38,12 @@ func TestLongRecords(t *testing.T) {
 	})
 }
 
-// deviated is a table's text with one deviation of a row.
+// deviated returns a table's text with one deviation of a row.
 func deviated(table, place, rule, done string) string {
 	return table + "\ncrs: none\ndeviations: " + rule + " 1\ndeviation: " + place + ": " + rule + ": " + done
 }
 
-// turned gives the contents of a polygon of these points with other numbers of first points.
+// turned returns the contents of a polygon of these points with other numbers of first points.
 func turned(points xy, firsts ...uint32) []byte {
 	head := join(words(polygon), doubles(0, 0, 0, 0), words(uint32(len(firsts)), uint32(len(points)/2)),
 		words(firsts...))

@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// nesting finds out which rings of a polygon are outer rings, and of which outer ring each other
-// one is a hole.
+// nesting finds the outer rings of a polygon, and the outer ring of each hole.
 //
-// The standard has outer rings clockwise and holes counterclockwise, but files are often wrong, so
-// where rings lie counts first:
+// In the standard outer rings are clockwise and holes counterclockwise, but files are often wrong,
+// so containment counts first:
 //
 //	The parent of a ring is the smallest ring that contains it. A ring without parent is an outer ring, a ring
 //	whose parent is an outer ring is
@@ -21,41 +20,41 @@ import (
 //	that comes first), and the whole of b lies
 //	inside of a; see contains.
 //
-// Signs of areas are exact, so nothing depends on rounding. Boxes are looked at first, those of
-// rings and, in large rings, those of runs of edges: n positions take about n log n steps. Rings
-// that cross again and again can take more, up to a limit.
+// Signs of areas are exact, so nothing depends on rounding. Boxes of rings, and of runs of edges in
+// large rings, are tested first, so n positions take about n log n steps. Rings with very many
+// crossings can take more, up to a limit.
 type nesting struct {
 	x, y   []float64 // the positions of the record
 	rings  []nestedRings
 	byLeft []int32 // rings by the left side of their boxes
 	bySize []int32 // rings by area, the largest first
 	tree   boxTree // of byLeft, if they are many
-	found  []int32 // rings that may contain the one at hand
+	found  []int32 // rings that may contain the current one
 	steps  int     // that are left
 
-	order  []int32 // outer rings, each with its holes behind it
+	order  []int32 // outer rings, each with its holes after it
 	outers int
 }
 
-// nestedRings is a ring and where it lies.
+// nestedRings is a ring and its place in the nesting.
 type nestedRings struct {
 	box      box
 	area     float64  // doubled, positive if counterclockwise
-	edges    *boxTree // of a large ring, when first asked for
+	edges    *boxTree // of a large ring, made at the first request
 	from, to int32    // positions
 	rank     int32    // in bySize
 	parent   int32    // -1: none
-	depth    int32    // how many rings are around it
+	depth    int32    // number of rings around it
 	holes    int32    // of an outer ring
-	next     int32    // where in order its next hole goes
+	next     int32    // place of its next hole in order
 }
 
 func (r *nestedRings) outer() bool { return r.depth&1 == 0 }
 
-// stepsPerPosition is how much work rings may take, honest ones a hundredth of it.
+// stepsPerPosition limits the work for rings; real ones take a hundredth of it.
 const stepsPerPosition = 1024
 
-// begin forgets all rings and makes room for positions.
+// begin drops all rings and allocates memory for positions.
 func (n *nesting) begin(points int) {
 	n.x, n.y = slices.Grow(n.x[:0], points)[:points], slices.Grow(n.y[:0], points)[:points]
 	n.rings, n.byLeft, n.bySize, n.order = n.rings[:0], n.byLeft[:0], n.bySize[:0], n.order[:0]
@@ -63,7 +62,7 @@ func (n *nesting) begin(points int) {
 	n.steps = stepsPerPosition * (points + blockItems)
 }
 
-// add adds the ring of the positions [from, to), of which there is one at least.
+// add adds the ring of the positions [from, to), at least one.
 func (n *nesting) add(from, to int) {
 	r := nestedRings{from: int32(from), to: int32(to), box: nowhere}
 	x, y := n.x[from:to], n.y[from:to]
@@ -114,7 +113,7 @@ func (n *nesting) resolve() error {
 	return nil
 }
 
-// parent gives the smallest of the larger rings that contains r, or -1.
+// parent returns the smallest of the larger rings that contains r, or -1.
 func (n *nesting) parent(r *nestedRings) int32 {
 	n.found = n.found[:0]
 	collect := func(from, to int) {
@@ -139,8 +138,8 @@ func (n *nesting) parent(r *nestedRings) int32 {
 	return -1
 }
 
-// side is 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right of a
-// position inside crosses the line an odd number of times.
+// side returns 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right
+// of a position inside crosses the line an odd number of times.
 func (n *nesting) side(r *nestedRings, p spot) int {
 	inside, on := false, false
 	cross := func(from, to int) {
@@ -169,10 +168,10 @@ func (n *nesting) side(r *nestedRings, p spot) int {
 	return -1
 }
 
-// exactSteps is how many steps an exact sign counts for.
+// exactSteps is how many steps an exact sign counts as.
 const exactSteps = 128
 
-// edge gives the positions of edge i of a ring. The last one leads back to the first position.
+// edge returns the positions of edge i of a ring. The last one leads back to the first position.
 func (r *nestedRings) edge(i int) (from, to int) {
 	from, to = int(r.from)+i, int(r.from)+i+1
 	if to == int(r.to) {
@@ -181,7 +180,7 @@ func (r *nestedRings) edge(i int) (from, to int) {
 	return from, to
 }
 
-// edgeTree is the tree of the edges of a ring.
+// edgeTree returns the tree of the edges of a ring.
 func (n *nesting) edgeTree(r *nestedRings) *boxTree {
 	t := newBoxTree(int(r.to-r.from), func(i int) box {
 		b := nowhere
@@ -193,7 +192,7 @@ func (n *nesting) edgeTree(r *nestedRings) *boxTree {
 	return &t
 }
 
-// arrange puts the outer rings in the order of the file, and behind each its holes in that order.
+// arrange orders the outer rings as in the file, each followed by its holes in that order.
 func (n *nesting) arrange() {
 	for i := range n.rings {
 		if r := &n.rings[i]; !r.outer() {

@@ -39,7 +39,7 @@ func (n *nesting) polygons() string {
 	return s[min(len(s), 3):]
 }
 
-// square is clockwise, closed.
+// square returns clockwise, closed.
 func square(x, y, size float64) []spot {
 	return []spot{{x, y}, {x, y + size}, {x + size, y + size}, {x + size, y}, {x, y}}
 }
@@ -219,7 +219,7 @@ func boxOf(ring []spot) box {
 	return b
 }
 
-// slowParents is the comment of nesting, word for word.
+// slowParents returns the comment of nesting, word for word.
 func slowParents(rings [][]spot) []int32 {
 	parents := make([]int32, len(rings))
 	size := func(i int) float64 { return math.Abs(slowArea(rings[i])) }
@@ -271,7 +271,7 @@ func TestNestingOfRandomRings(t *testing.T) {
 	}
 }
 
-// checkArranged checks that order has every ring once: outer rings ascending, and behind each its
+// checkArranged checks that order has every ring once: outer rings ascending, and after each its
 // holes, ascending.
 func checkArranged(t *testing.T, n *nesting) {
 	t.Helper()

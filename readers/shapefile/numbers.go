@@ -8,24 +8,24 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// numbers is what says which number a record has.
+// numbers is the source of the records' numbers.
 type numbers uint8
 
 const (
 	strictNumbers  numbers = iota // its own, which must be in sequence
 	indexedNumbers                // its place among the entries of the .shx, unless those are wrong
-	countedNumbers                // how many records lie before it
+	countedNumbers                // number of records before it
 )
 
-// recordDefect is what on_error: repair mends about a record, at a byte of it.
+// recordDefect is a defect of a record, at a byte of it, that on_error: repair corrects.
 type recordDefect struct {
 	at         int64
 	rule, done string
 }
 
-// findNumbers decides what says the numbers of records. Under on_error: repair those that they have
-// need not be right if the .shx, or the lengths of all records, lead from the first one to the end
-// of the file.
+// findNumbers chooses the source of the records' numbers. Under on_error: repair the records' own
+// numbers may be wrong if the .shx, or the lengths of all records, lead from the first record to
+// the end of the file.
 func (j *job) findNumbers() error {
 	if !j.repair || j.order == moved {
 		return nil
@@ -75,8 +75,8 @@ func (w *walk) lengthsFollow() (bool, error) {
 	return at == w.src.Size, nil
 }
 
-// modeOfNumbers is the value of on_error that reads records whose numbers are out of sequence, or
-// "" if none does.
+// modeOfNumbers returns the value of on_error that reads records with numbers out of sequence, or
+// "".
 func (j *job) modeOfNumbers() string {
 	j.mode.Do(func() {
 		w := j.walk()
@@ -89,9 +89,9 @@ func (j *job) modeOfNumbers() string {
 
 var errNoRecord = errors.New("no record begins there")
 
-// inOrder reports whether the records follow each other by their own numbers and lengths. It goes
-// along the whole file, so it is asked only where a record is not what the .shx says: if they do,
-// the .shx is wrong, as every mode has it.
+// inOrder reports whether the records follow each other by their own numbers and lengths. It reads
+// along the whole file, so it is called only if a record contradicts the .shx. If they do, the .shx
+// is wrong in every mode.
 func (j *job) inOrder() (bool, error) {
 	j.walked.Do(func() {
 		w := j.walk()
@@ -100,9 +100,9 @@ func (j *job) inOrder() (bool, error) {
 	return j.follow.ok, j.follow.err
 }
 
-// indexedLength is the length of the content of the record at an offset, whose head is given, where
-// the .shx has an entry of each record: that of the entry, unless the .shx is wrong; then strict is
-// true.
+// indexedLength returns the length of the content of the record at an offset, whose head is given,
+// if the .shx has an entry for each record. It is the entry's, unless the .shx is wrong; then
+// strict is true.
 func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, strict bool, err error) {
 	content, place, length := contentBytes(head), int64(-1), int64(0)
 	right := numberOf(head) == row+r.base
@@ -125,7 +125,7 @@ func (r *partReader) indexedLength(at, row int64, head []byte) (content int64, s
 	return length, false, nil
 }
 
-// indexedAt is the row of the record at an offset by the .shx, or by its number if the .shx is
+// indexedAt returns the row of the record at an offset by the .shx, or by its number if the .shx is
 // wrong.
 func (r *partReader) indexedAt(at int64) (int64, error) {
 	head, err := r.window.bytes(at, recordHead)
@@ -148,15 +148,15 @@ func (r *partReader) indexedAt(at int64) (int64, error) {
 	return row, nil
 }
 
-// countedAt is how many records lie before an offset.
+// countedAt returns the number of records before an offset.
 func (r *partReader) countedAt(at int64) (rows int64, err error) {
 	_, err = r.records(headerBytes, at, 0, func(int64, int64, []byte) { rows++ })
 	return rows, err
 }
 
-// decide gives the length of the content of the record at an offset: as the record says, unless no
-// record of the next number follows then, and one does behind as many bytes as the counts of the
-// shape say.
+// decide returns the length of the content of the record at an offset. It is the record's, unless
+// no record of the next number follows there, and one does follow after the length that the shape's
+// counts imply.
 func (r *partReader) decide(at, row, content int64) (int64, error) {
 	left := r.src.Size - at - recordHead
 	if content <= min(left, r.most) {
@@ -164,7 +164,7 @@ func (r *partReader) decide(at, row, content int64) (int64, error) {
 			return content, err
 		}
 	}
-	head, err := r.window.bytes(at+recordHead, int(min(left, mostHead)))
+	head, err := r.window.bytes(at+recordHead, int(min(left, maxHead)))
 	if err != nil || len(head) < 4 {
 		return content, err
 	}
@@ -191,7 +191,7 @@ func (r *partReader) decide(at, row, content int64) (int64, error) {
 	return content, nil
 }
 
-// follows reports whether the file ends, or a record of the next number begins, behind a content of
+// follows reports whether the file ends, or a record of the next number begins, after a content of
 // n bytes.
 func (r *partReader) follows(at, content, row int64) (bool, error) {
 	next := at + recordHead + content
@@ -201,7 +201,7 @@ func (r *partReader) follows(at, content, row int64) (bool, error) {
 	if r.src.Size-next < recordHead {
 		return false, nil
 	}
-	b, err := r.window.bytes(at, int(2*recordHead+content)) // with the content, which is read next
+	b, err := r.window.bytes(at, int(2*recordHead+content)) // together with the content, which is read next
 	if err != nil {
 		return false, err
 	}

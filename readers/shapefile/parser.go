@@ -16,7 +16,7 @@ import (
 // parser is the CPU engine.
 type parser struct {
 	layout    readers.Layout
-	readBytes int            // read at a time; 0: windowBytes
+	readBytes int            // bytes read at a time; 0: windowBytes
 	device    *device.Engine // the GPU engine, or nil
 }
 
@@ -33,12 +33,12 @@ type job struct {
 	skip   bool          // on_error: skip
 	nulls  bool          // on_error: null or repair
 	repair bool          // on_error: repair
-	places *deviceChunks // where records lie, if numbers are indexedNumbers
+	places *deviceChunks // places of records, if numbers are indexedNumbers
 
 	numbers numbers
 	walked  sync.Once // of inOrder
 	follow  sequenceCheck
-	mode    sync.Once // of what numbers out of sequence are
+	mode    sync.Once // of the defect of numbers out of sequence
 	modeIs  string
 	step    int // of windows
 	sinks   parallel.FreeList[*sink]
@@ -69,14 +69,14 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return j.all(req.First, emit)
 }
 
-// sequenceCheck is whether the records of a file follow each other by their own numbers and
+// sequenceCheck caches whether the records of a file follow each other by their own numbers and
 // lengths.
 type sequenceCheck struct {
 	ok  bool
 	err error
 }
 
-// siblings opens the files that Open found.
+// siblings opens the sibling files that Open found.
 func (j *job) siblings() (err error) {
 	j.end = j.src.Size
 	if j.attributes != nil {
@@ -99,7 +99,7 @@ func (j *job) siblings() (err error) {
 	return nil
 }
 
-// again reads records that are one chunk.
+// again reads the records of one chunk.
 func (j *job) again(span readers.Span, emit func(readers.Chunk) error) (readers.Summary, error) {
 	r := j.reader()
 	row, err := r.rowAt(span.From)
@@ -130,7 +130,7 @@ func (j *job) all(first *readers.First, emit func(readers.Chunk) error) (readers
 		Request: readers.Request{Span: readers.Span{To: j.end}, Limits: j.limits, First: first},
 		Engine:  engine, Summary: &sum, Emit: out.Emit,
 		Commit: func(p *readers.Part) error {
-			// A guess says in State which record it took its first one for.
+			// A guess has the assumed number of its first record in State.
 			if p.State != uint64(row) {
 				return j.refuse(p, row)
 			}
@@ -153,7 +153,7 @@ func (j *job) all(first *readers.First, emit func(readers.Chunk) error) (readers
 	return sum, err
 }
 
-// refuse returns the error of a part whose first record is not number row.
+// refuse returns the error for a part whose first record is not number row.
 func (j *job) refuse(p *readers.Part, row int64) error {
 	p.Release()
 	if _, err := j.reader().Read(p.Start, p.Start+1, row); err != nil {
@@ -162,8 +162,7 @@ func (j *job) refuse(p *readers.Part, row int64) error {
 	return fmt.Errorf("%s: %w: the record at byte %d", j.src.Name, source.ErrChanged, p.Start)
 }
 
-// parts returns the parts of the file. If devices read them, it returns the engine and their chunks
-// too.
+// parts returns the parts of the file and, if devices read them, the engine and its chunks.
 func (j *job) parts() (p readers.Parts, e *device.Engine, chunks func() device.Chunks, err error) {
 	p = readers.Parts{
 		From: headerBytes, To: j.end, Size: j.partBytes(j.limits.PartBytes, 0), Workers: j.limits.Workers,
@@ -175,17 +174,17 @@ func (j *job) parts() (p readers.Parts, e *device.Engine, chunks func() device.C
 	return p, e, chunks, err
 }
 
-// partBytes is how much of the records a worker reads in one go: as much as is a part together with
-// what belongs to it, of the attributes and of next to bytes more.
-func (j *job) partBytes(part, beside int64) int64 {
-	all := j.src.Size + beside
+// partBytes returns the size of a part in bytes of records, given its size including attributes and
+// the siblings' bytes.
+func (j *job) partBytes(part, siblingBytes int64) int64 {
+	all := j.src.Size + siblingBytes
 	if j.table != nil {
 		all += j.table.Size
 	}
 	return max(1, int64(float64(part)*float64(j.end)/float64(all)))
 }
 
-// checkCount compares the number of shapes with that of attributes, where these are more.
+// checkCount checks for more attributes than shapes.
 func (j *job) checkCount(rows int64, sum *readers.Summary) error {
 	if j.attributes == nil {
 		return nil

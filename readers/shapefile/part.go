@@ -15,13 +15,13 @@ type partReader struct {
 	window window
 	index  window // of the .shx, if records were moved
 	most   int64  // bytes of one record
-	pooled bool   // memory of parts serves again
+	pooled bool   // memory of parts is reused
 
-	guessing bool           // what is read may be no record
-	defects  []recordDefect // of the record at hand
+	guessing bool           // the bytes read may not be a record
+	defects  []recordDefect // of the current record
 }
 
-// reader is a reader whose parts keep their memory.
+// reader returns a reader whose parts keep their memory.
 func (j *job) reader() *partReader {
 	return &partReader{
 		job: j, window: window{ctx: j.ctx, src: j.src, step: j.step}, index: window{
@@ -31,21 +31,21 @@ func (j *job) reader() *partReader {
 	}
 }
 
-// pooledReader is a reader whose parts give their memory back.
+// pooledReader returns a reader whose parts return their memory.
 func (j *job) pooledReader() *partReader {
 	r := j.reader()
 	r.pooled = true
 	return r
 }
 
-// mostGuessed is how long a record may be that is read before it is known to be one.
-const mostGuessed = 16 << 20
+// maxGuessed limits the length of a record at a guessed place.
+const maxGuessed = 16 << 20
 
-// Guess reads the records between two offsets, from what looks like the first one on. What it takes
-// for the number of that is State.
+// Guess reads the records between two offsets, starting with the first apparent one. State has its
+// assumed number.
 func (r *partReader) Guess(from, stop int64) readers.Part {
 	if r.numbers == countedNumbers {
-		return readers.Part{Failed: true} // only who comes from the beginning knows the number of a record
+		return readers.Part{Failed: true} // the number of a record is known only from the beginning of the file
 	}
 	stop = min(stop, r.end)
 	at, err := r.find(from, stop)
@@ -56,7 +56,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	if err != nil {
 		return readers.Part{Failed: true}
 	}
-	r.most, r.guessing = min(r.limits.MaxFeatureBytes, mostGuessed), true
+	r.most, r.guessing = min(r.limits.MaxFeatureBytes, maxGuessed), true
 	part, err := r.Read(at, stop, row)
 	r.most, r.guessing = r.limits.MaxFeatureBytes, false
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *partReader) Guess(from, stop int64) readers.Part {
 	return part
 }
 
-// rowAt is the row that the record at an offset says that it is.
+// rowAt returns the row number that the record at an offset has.
 func (r *partReader) rowAt(at int64) (int64, error) {
 	switch {
 	case r.order == moved:
@@ -100,20 +100,20 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	return part, nil
 }
 
-// ahead lets the windows read on to an offset. Records that were moved may be anywhere, so no more
-// of them is read at a time than is near.
+// ahead lets the windows read ahead to an offset. Moved records may be anywhere, so only a little
+// is read at a time.
 func (r *partReader) ahead(stop int64) {
 	r.window.stop, r.index.stop = stop, stop
 	switch {
 	case r.order == moved:
 		r.window.stop = 0
-	case r.numbers == indexedNumbers: // stop is no offset in the .shx
+	case r.numbers == indexedNumbers: // stop is not an offset in the .shx
 		r.index.stop = 0
 	}
 }
 
 // fill reads the records between two offsets into a sink. Of several errors that of the first
-// record counts, in it that of the shape.
+// record counts, and in a record that of the shape.
 func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) {
 	r.ahead(stop)
 	before := r.window.read
@@ -148,8 +148,8 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 			Deviations: merged(&s.ofShapes, &s.ofTable),
 		},
 	}
-	if len(s.beside) > 0 {
-		part.Beside = s.beside
+	if len(s.siblingBytes) > 0 {
+		part.SiblingBytes = s.siblingBytes
 	}
 	odd := &s.decoder.odd
 	part.Summary.UnclosedRings, part.Summary.ShortRings, part.Summary.ShortLines = odd.unclosedRings,
@@ -157,8 +157,7 @@ func (r *partReader) fill(s *sink, from, stop, row int64) (readers.Part, error) 
 	return part, nil
 }
 
-// shapes decodes the shapes of all records but those that s is without, and notes the malformed
-// ones.
+// shapes decodes the shapes of all records except those in s.without, and notes the malformed ones.
 func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err error) {
 	s.geom.Reset()
 	s.decoder.odd = oddities{}
@@ -168,7 +167,7 @@ func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err err
 	return r.records(from, stop, row, func(start, offset int64, content []byte) {
 		i := int64(len(s.offsets))
 		s.offsets = append(s.offsets, offset)
-		for _, d := range r.defects { // also of a record that is no row: the file deviates there
+		for _, d := range r.defects { // also of a record that is not a row: the file deviates there
 			s.ofShapes.Add(readers.Deviation{Offset: offset + d.at, Row: i, Rule: d.rule, Done: d.done})
 		}
 		if len(without) > 0 && without[0] == row+i {
@@ -197,7 +196,7 @@ func (r *partReader) shapes(s *sink, from, stop, row int64) (next int64, err err
 	})
 }
 
-// sink is what a part is made of: its memory serves one part after the other.
+// sink collects the rows of a part; parts reuse its memory.
 type sink struct {
 	memory  geoarrow.Arena
 	geom    geoarrow.GeometryBuilder
@@ -207,8 +206,8 @@ type sink struct {
 	offsets           []int64       // of all records in the .shp
 	starts            []int64       // of the rows, as in a Span
 	malformed         []recordFault // ascending
-	without           []int64       // records that are no rows, ascending
-	beside            []int64       // as in a Part
+	without           []int64       // records that are not rows, ascending
+	siblingBytes      []int64       // as in a Part
 	bad               int64         // how many of them are malformed
 	badRows           []int64       // the first ones of these
 	skipped           readers.SkippedRows
@@ -217,7 +216,7 @@ type sink struct {
 	ofShapes, ofTable readers.Deviations // of shapes and of attributes; rows count from the first record
 }
 
-// takeSink returns a sink that nobody uses.
+// takeSink returns an unused sink.
 func (r *partReader) takeSink() (*sink, error) {
 	s, ok := r.sinks.Take()
 	if !ok {
@@ -236,8 +235,8 @@ func (r *partReader) takeSink() (*sink, error) {
 	return s, nil
 }
 
-// reset forgets the part.
+// reset drops the part.
 func (s *sink) reset() {
-	s.without, s.beside, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.beside[:0],
+	s.without, s.siblingBytes, s.badRows, s.bad, s.skipped, s.tableBytes = s.without[:0], s.siblingBytes[:0],
 		s.badRows[:0], 0, readers.SkippedRows{}, 0
 }

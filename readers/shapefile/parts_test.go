@@ -49,7 +49,7 @@ func TestNothingToGuess(t *testing.T) {
 	readertest.Same(t, shapefile.Format(), in, []int{1, 12, 13, 100, 500, 1000, 2000}, windows, parallel)
 }
 
-// opened is a file and what Open finds in it. The test closes it.
+// opened returns a file and what Open finds in it. The test closes it.
 func opened(t *testing.T, text []byte) (*source.File, readers.Layout) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.shp")
@@ -59,7 +59,7 @@ func opened(t *testing.T, text []byte) (*source.File, readers.Layout) {
 	return opens(t, path)
 }
 
-// opens is opened of a file that is there.
+// opens returns opened of a file that is there.
 func opens(t *testing.T, path string) (*source.File, readers.Layout) {
 	t.Helper()
 	src, err := source.Open("a.shp", path)

@@ -9,19 +9,19 @@ import (
 
 // Kinds of the parts of a MultiPatch.
 const (
-	triangleStrip uint32 = iota // each point from the third one on makes a triangle with the two before it
-	// each point from the third one on makes a triangle with the one before it and the first one
+	triangleStrip uint32 = iota // each point from the third on forms a triangle with the two before it
+	// each point from the third on forms a triangle with the one before it and the first
 	triangleFan
 	outerRing // begins a polygon
-	innerRing // a hole of the polygon at hand
-	firstRing // begins a polygon of which no one knows which ring is the outer one
+	innerRing // a hole of the current polygon
+	firstRing // begins a polygon whose outer ring is unknown
 	ring      // a further ring of it
 	triangles // every three points are a triangle; from ESRI's extended records of 2006
 )
 
 // patches adds a MultiPatch as a MultiPolygon: a polygon of each triangle, and one of each outer or
-// first ring and the rings behind it. A ring that the file calls an inner one is a hole, unless it
-// lies outside of the outer one; which one a further ring is in, nesting tells.
+// first ring and the rings after it. A ring that the file calls an inner one is a hole, unless it
+// is outside of the outer one; nesting determines which ring contains a further one.
 func (d *decoder) patches(b *body) (at int, err error) {
 	n := len(b.kinds) / 4
 	for i := range n {
@@ -60,7 +60,7 @@ type patchGroup struct {
 	order []int // parts
 }
 
-// groups gives the polygons and parts of triangles of a MultiPatch, in the order of the file.
+// groups returns the polygons and parts of triangles of a MultiPatch, in the order of the file.
 func (d *decoder) groups(b *body) (groups []patchGroup, err error) {
 	n := len(b.kinds) / 4
 	for i := 0; i < n; {
@@ -93,13 +93,13 @@ func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patch
 	n := &d.nest
 	first, _ := b.part(from)
 	_, end := b.part(to - 1)
-	n.begin(end - first) // no more than those of the rings: there may be very many polygons
+	n.begin(end - first) // only those of these rings: there may be very many polygons
 	geoarrow.FillXY(n.x, n.y, b.xy[16*first:16*end])
 	for _, i := range all.order {
 		p, q := b.part(i)
 		n.add(p-first, q-first)
 	}
-	if n.upright() { // its rings lie in one another as the file says, which cannot be seen from above
+	if n.upright() { // its rings are nested as in the file, since x and y do not show it
 		return append(groups, all), nil
 	}
 	if kind := b.patchKind(from); kind == firstRing || kind == ring {

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// recordHead is the size of what stands before the content of a record:
+// recordHead is the size of a record's header:
 //
 //	byte 0  4  big-endian  number of the record, from 1; from 0 in files of some writers
 //	byte 4  4  big-endian  length of the content in 16-bit words
@@ -19,12 +19,12 @@ const nullRecord = recordHead + 4
 
 func numberOf(head []byte) int64 { return int64(binary.BigEndian.Uint32(head)) }
 
-// contentBytes is the length of the content in bytes.
+// contentBytes returns the length of the content in bytes.
 func contentBytes(head []byte) int64 { return 2 * int64(binary.BigEndian.Uint32(head[4:])) }
 
-// records hands the records [from, stop) to each, which are those from row on, and gives where the
-// next one begins. Its error is one of the structure of the file, which nothing is read behind: a
-// record that is cut or that the numbers say is out of place; a limit; one of reading.
+// records calls each with the records [from, stop), the first of which is number row, and returns
+// where the next one begins. Its error is one of the file's structure, after which nothing is read:
+// a truncated record, one out of sequence, a limit, or one of reading.
 //
 // from, stop and at are offsets in the .shp or, if records were moved, in the .shx; place is one in
 // the .shp.
@@ -53,7 +53,7 @@ func (r *partReader) records(from, stop, row int64, each func(at, place int64, c
 	return next, nil
 }
 
-// record gives the content of the record at an offset of the .shp.
+// record returns the content of the record at an offset of the .shp.
 func (r *partReader) record(at, row int64) ([]byte, error) {
 	left := r.src.Size - at - recordHead
 	if left < 0 {
@@ -110,7 +110,7 @@ func (r *partReader) record(at, row int64) ([]byte, error) {
 	}
 }
 
-// find gives the offset of the first bytes in [from, stop) that look like a record, or -1. If
+// find returns the offset of the first bytes in [from, stop) that look like a record, or -1. If
 // records were moved, it is that of an entry of the .shx.
 func (r *partReader) find(from, stop int64) (int64, error) {
 	if r.order == moved {
@@ -146,16 +146,16 @@ func (r *partReader) find(from, stop int64) (int64, error) {
 	return -1, nil
 }
 
-// mostSurplus is how many bytes may stand behind a shape for a record to look like one. One that
-// has more is read all the same.
-const mostSurplus = 64
+// maxSurplus is how many bytes may follow a shape for a record to look like one. A record with more
+// is still read.
+const maxSurplus = 64
 
-// plausible reports whether what stands at an offset looks like a record that holds a shape.
+// plausible reports whether the bytes at an offset look like a record with a shape.
 func (r *partReader) plausible(at int64) (bool, error) {
 	if r.src.Size-at < nullRecord {
 		return false, nil
 	}
-	b, err := r.window.bytes(at, int(min(recordHead+mostHead, r.src.Size-at)))
+	b, err := r.window.bytes(at, int(min(recordHead+maxHead, r.src.Size-at)))
 	if err != nil {
 		return false, err
 	}
@@ -164,10 +164,10 @@ func (r *partReader) plausible(at int64) (bool, error) {
 		return false, nil
 	}
 	need, measured, ok := r.kind.sizes(b[recordHead:])
-	return ok && (n == need || n >= measured && n <= measured+mostSurplus), nil
+	return ok && (n == need || n >= measured && n <= measured+maxSurplus), nil
 }
 
-// nullsBefore goes from the record at an offset back over records that hold no shape, as far as the
+// nullsBefore steps back from the record at an offset over records without a shape, as far as the
 // window reaches.
 func (r *partReader) nullsBefore(at, least int64) (int64, error) {
 	least = max(least, r.window.base)

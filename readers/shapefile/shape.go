@@ -8,21 +8,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// decoder turns the contents of records into geometries. Nothing is added for a record that is
-// malformed.
+// decoder decodes the contents of records to geometries. It adds nothing for a malformed record.
 type decoder struct {
 	kind shapeType // of the file
 	geom *geoarrow.GeometryBuilder
 	odd  oddities
 	nest nesting
 
-	surplus int // bytes behind the shape that was added last
+	surplus int // bytes after the shape that was added last
 }
 
-// oddities counts what is odd about shapes and kept as it is.
+// oddities counts valid but unusual features of shapes, which are kept.
 type oddities struct{ unclosedRings, shortRings, shortLines int64 }
 
-// shape adds the shape that is the content of a record. What is wrong stands at byte at of it.
+// shape adds the shape of a record's content. A defect is at byte at of it.
 func (d *decoder) shape(content []byte) (at int, err error) {
 	if len(content) < 4 {
 		return 0, fmt.Errorf("a content of %d bytes has no room for a shape type", len(content))
@@ -45,7 +44,7 @@ func (d *decoder) shape(content []byte) (at int, err error) {
 	return d.add(&b)
 }
 
-// add adds a shape that is no point.
+// add adds a shape that is not a point.
 func (d *decoder) add(b *body) (at int, err error) {
 	d.surplus = b.surplus
 	switch d.kind.family() {
@@ -81,7 +80,7 @@ func (d *decoder) point(c []byte) (at int, err error) {
 	if n < need {
 		return 4, fmt.Errorf("a %s has %d bytes, expected %s", d.kind, n, either(need, measured))
 	}
-	if d.kind == point { // files of points have more records than others: no detours
+	if d.kind == point { // files of points have the most records: keep this path short
 		g := d.geom
 		g.Extend(1, geoarrow.XY)
 		last := len(g.X) - 1
@@ -123,7 +122,7 @@ func (d *decoder) lines(b *body) {
 }
 
 // rings adds a polygon of several rings: outer rings in the order of the file, each with its holes
-// behind it, in the order of the file.
+// after it, in the order of the file.
 func (d *decoder) rings(b *body) error {
 	n := len(b.parts) / 4
 	d.nest.begin(b.points)
@@ -152,7 +151,7 @@ func (d *decoder) rings(b *body) error {
 	return nil
 }
 
-// endRing ends a ring of the last n positions. It is kept as it is, open or short.
+// endRing ends a ring of the last n positions. It is kept unchanged, even if open or short.
 func (d *decoder) endRing(n int) {
 	g := d.geom
 	last := len(g.X) - 1

@@ -20,7 +20,7 @@ func TestFormat(t *testing.T) { readertest.Run(t, shapefile.Format(), windows, p
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, shapefile.Format(), windows, parallel) }
 
 // shpCase is a file and the table that it becomes, as readertest.Columns writes it, or a part of
-// the error that stands at an offset.
+// the error that is at an offset.
 type shpCase struct {
 	name   string
 	file   []byte

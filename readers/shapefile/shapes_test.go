@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// noData is a measure that is none.
+// noData is a measure that is not one.
 const noData = -1e39
 
 func TestPoints(t *testing.T) {

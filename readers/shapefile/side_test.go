@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// slowTurn is the sign of the area in fractions.
+// slowTurn returns the sign of the area in fractions.
 func slowTurn(a, b, p spot) int {
 	of := func(v, w float64) *big.Rat {
 		return new(big.Rat).Sub(new(big.Rat).SetFloat64(v), new(big.Rat).SetFloat64(w))

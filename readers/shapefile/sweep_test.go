@@ -20,7 +20,7 @@ func TestSweep(t *testing.T) {
 	}.CPU(t)
 }
 
-// sweepInput is a random shapefile with its siblings and options.
+// sweepInput returns a random shapefile with its siblings and options.
 func sweepInput(r *rand.Rand) readertest.Input {
 	kinds := []uint32{
 		point, polyLine, polygon, multiPoint, pointZ, polyLineZ, polygonZ, multiPointZ,

@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// shapeType is what a shape is: a family, and the ordinates next to x and y.
+// shapeType is a shape's family and its ordinates in addition to x and y.
 type shapeType uint32
 
 const (
@@ -18,11 +18,11 @@ const (
 	multiPatch shapeType = 31
 
 	// Added to one of the first four.
-	withZ shapeType = 10 // z, and m where the record is long enough
+	withZ shapeType = 10 // z, and m if the record is long enough
 	withM shapeType = 20
 )
 
-// family is t without what is added: of PolygonZ and PolygonM it is polygon.
+// family returns the type without Z or M: polygon for PolygonZ and PolygonM.
 func (t shapeType) family() shapeType {
 	switch {
 	case t == multiPatch:
@@ -50,7 +50,7 @@ func (t shapeType) hasZ() bool { return t > withZ && t < withM || t == multiPatc
 // mayHaveM reports whether shapes of the type can have an m.
 func (t shapeType) mayHaveM() bool { return t > withZ }
 
-// dim is the ordinates that every shape of the type has.
+// dim returns the ordinates that every shape of the type has.
 func (t shapeType) dim() geoarrow.Dim {
 	if t.hasZ() {
 		return geoarrow.XYZ
@@ -58,7 +58,7 @@ func (t shapeType) dim() geoarrow.Dim {
 	return geoarrow.XY
 }
 
-// String is the name that the standard has for the type.
+// String returns the name that the standard has for the type.
 func (t shapeType) String() string {
 	switch {
 	case t == null:

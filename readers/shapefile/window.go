@@ -9,17 +9,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// windowBytes is how much is read at a time: small enough to be parsed from the cache that read put
-// it in. tailBytes is how much is read behind the part at hand, of which only the end of a record
-// is needed.
+// windowBytes is how much is read at a time: small enough to be parsed while it is in the cache.
+// tailBytes is how much is read after the current part, where only the end of a record is needed.
 const windowBytes, tailBytes = 256 << 10, 4 << 10
 
-// window is the bytes of the file around the record at hand.
+// window is the bytes of the file around the current record.
 type window struct {
 	ctx  context.Context
 	src  *source.File
-	stop int64 // behind it little is needed
-	step int   // bytes of one read, windowBytes but in tests
+	stop int64 // after it little is needed
+	step int   // bytes of one read, windowBytes except in tests
 
 	base int64  // offset of have
 	have []byte // of buf
@@ -27,7 +26,8 @@ type window struct {
 	read int64 // bytes read so far
 }
 
-// bytes gives the n bytes at offset at, which the file has. They are there until the next call.
+// bytes returns the n bytes at offset at, which are in the file. They are valid until the next
+// call.
 func (w *window) bytes(at int64, n int) ([]byte, error) {
 	p := at - w.base
 	if p < 0 || p+int64(n) > int64(len(w.have)) {
@@ -39,7 +39,7 @@ func (w *window) bytes(at int64, n int) ([]byte, error) {
 	return w.have[p : p+int64(n)], nil
 }
 
-// rest gives the bytes from offset at to the end of the window, n of them at least.
+// rest returns the bytes from offset at to the end of the window, at least n.
 func (w *window) rest(at int64, n int) ([]byte, error) {
 	if _, err := w.bytes(at, n); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (w *window) fill(at int64, n int) error {
 		kept = w.have[p:]
 	}
 	if int64(cap(w.buf)) < size {
-		w.buf = make([]byte, size) // kept stays valid: it is of the old one
+		w.buf = make([]byte, size) // kept stays valid: it is in the old one
 	}
 	w.have = w.buf[:size]
 	from := copy(w.have, kept)

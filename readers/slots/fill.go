@@ -13,23 +13,23 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// FillTime is how long it took to bring a chunk's text: to page-locked memory, and from there to
-// the device behind the last byte that was read.
+// FillTime is the time to copy a chunk's text: to page-locked memory, and then, after the last byte
+// was read, to the device.
 type FillTime struct{ Read, Upload time.Duration }
 
-// Fill brings n bytes of a file, from an offset on, to the slot's text, and waits for them. It
-// waits for its turn first, as Pool.Take does; that is not counted. filled is an error of src or of
-// ctx, err one of the device.
+// Fill copies n bytes of a file, from an offset on, to the slot's text, and waits for the copy. It
+// first waits for its turn, as Pool.Take does, which does not count. filled is an error of src or
+// of ctx, err one of the device.
 func (l *Slot) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t FillTime, filled, err error) {
 	f := &fill{place: place{file, at}, slot: l, ctx: ctx, line: timeline.Of(ctx), src: src, n: n}
 	l.device.pieces.read(f)
 	read := time.Now()
 	defer f.line.Begin("upload", at)()
-	err = cmp.Or(l.s.Synchronize(), f.err) // the copies are under way
+	err = cmp.Or(l.s.Synchronize(), f.err) // the copies are in flight
 	return FillTime{read.Sub(f.began), time.Since(read)}, f.filled, err
 }
 
-// fill is the text of a chunk on its way to a slot.
+// fill is the copy of a chunk's text to a slot.
 type fill struct {
 	place
 	slot *Slot
@@ -39,7 +39,7 @@ type fill struct {
 	n    int
 	each int // of a piece
 
-	next   int            // what nobody reads yet; pieces guards it
+	next   int            // pieces that are not read yet; guarded by pieces
 	left   sync.WaitGroup // pieces that are not read
 	turn   func()         // ends the wait for the first of them
 	began  time.Time      // with it
@@ -50,27 +50,27 @@ type fill struct {
 	filled, err error
 }
 
-// begin says that the first piece is about to be read.
+// begin ends the wait for the first piece.
 func (f *fill) begin() {
 	f.turn()
 	f.began, f.read = time.Now(), f.line.Begin("read", f.at)
 }
 
-// pieces are what texts are read in, each into a buffer. There is a reader for each ring: a
-// goroutine, as long as there is something to read. All of them read the chunk that is next (see
-// foremost) until none of its pieces is left, so that kernels get to work on it while they read
-// another one.
+// pieces divides texts into pieces, each of which is read into a buffer. Each ring has a reader, a
+// goroutine that runs while there is something to read. All readers read the next chunk (see
+// foremost) until none of its pieces is left, so that kernels work on it while they read another
+// one.
 type pieces struct {
 	buffer  int // bytes of a ring's buffer
 	readers int
 
 	mu    sync.Mutex
 	free  []*gpu.Ring
-	fills []*fill // with pieces that nobody reads yet, in the order in which they were asked for
+	fills []*fill // with unread pieces, in the order in which they were requested
 }
 
-// read has a text read and copied, and waits until it is read. It is there once the slot's stream
-// is done.
+// read queues the reading and copying of a text, and waits until it is read. The copy is complete
+// when the slot's stream is.
 func (p *pieces) read(f *fill) {
 	f.turn, f.read = f.line.Begin("wait for a turn", f.at), func() {}
 	f.began, f.each = time.Now(), p.each(f.n)
@@ -88,13 +88,13 @@ const (
 	pageBytes = 4 << 10
 )
 
-// each is how long the pieces of a text of n bytes are: there is one for each reader, none is
-// longer than a slot, and a short text is left to few.
+// each returns the length of the pieces of a text of n bytes: one for each reader, none longer than
+// a ring's buffer; a short text has few.
 func (p *pieces) each(n int) int {
 	return min(p.buffer, max(minPiece, (n/p.readers+pageBytes)&^(pageBytes-1)))
 }
 
-// add adds a text of n pieces, and takes the rings that are free and of use for it.
+// add adds a text of n pieces, and starts readers on the free rings that it can use.
 func (p *pieces) add(f *fill, n int) []*gpu.Ring {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *pieces) add(f *fill, n int) []*gpu.Ring {
 	return rings
 }
 
-// serve reads pieces until nobody wants any, and gives the ring back.
+// serve reads pieces until none is left, and returns the ring.
 func (p *pieces) serve(ring *gpu.Ring) {
 	for {
 		f, at := p.take(ring)
@@ -122,7 +122,7 @@ func (p *pieces) serve(ring *gpu.Ring) {
 	}
 }
 
-// take gives the piece that is read next and where it begins in its text. If there is none, the
+// take returns the piece that is read next and where it begins in its text. If there is none, the
 // ring is free.
 func (p *pieces) take(ring *gpu.Ring) (f *fill, at int) {
 	p.mu.Lock()
@@ -140,17 +140,17 @@ func (p *pieces) take(ring *gpu.Ring) (f *fill, at int) {
 	return f, at
 }
 
-// piece reads a piece, and has it copied.
+// piece reads a piece, and queues its copy.
 func (f *fill) piece(ring *gpu.Ring, at int) {
 	if f.failed.Load() {
 		return
 	}
-	if err := f.ctx.Err(); err != nil { // it may have been a long wait
+	if err := f.ctx.Err(); err != nil { // the wait may have been long
 		f.fail(err, nil)
 		return
 	}
 	lent := f.line.Begin("wait for a buffer", f.at)
-	// it is the reader's alone, and only the device is waited for
+	// only this reader uses it, and only the device is waited for
 	buffer, err := ring.Take(context.WithoutCancel(f.ctx))
 	lent()
 	if err != nil {
@@ -161,14 +161,14 @@ func (f *fill) piece(ring *gpu.Ring, at int) {
 	done := f.line.Begin("read a piece", f.at)
 	got, filled := f.src.ReadAt(text, f.at+int64(at))
 	done()
-	if got == len(text) { // at the end of a file an io.ReaderAt may say so
+	if got == len(text) { // an io.ReaderAt may return io.EOF with the last bytes
 		filled = nil
 	}
 	defer f.line.Begin("queue a piece", f.at)()
 	f.fail(filled, f.upload(buffer, at, len(text), filled == nil))
 }
 
-// upload gives a buffer back once what it holds is copied.
+// upload returns a buffer once its content is copied.
 func (f *fill) upload(buffer *gpu.Slot, at, n int, whole bool) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 )
 
 // TestPiecesInOrder has readers ask for pieces of three chunks of one file and one of another:
-// files take turns by chunks, and of a file the chunk that stands first is read, whole unless one
-// turns up that stands before it.
+// files take turns by chunks, and of a file the first chunk is read, whole unless one
+// turns up that is before it.
 func TestPiecesInOrder(t *testing.T) {
 	var p pieces
 	for _, f := range []*fill{
@@ -30,7 +30,7 @@ func TestPiecesInOrder(t *testing.T) {
 		order = append(order, fmt.Sprint(f.file, f.at, "+", at))
 	}
 	next()
-	p.add(&fill{place: place{"a", 0}, n: 1, each: 4}, 1) // stands before the one that is read
+	p.add(&fill{place: place{"a", 0}, n: 1, each: 4}, 1) // is before the one that is read
 	for range 7 {
 		next()
 	}

@@ -5,7 +5,7 @@ import "fmt"
 // Plan is what each device allocates.
 type Plan struct {
 	ChunkBytes int64 // of a chunk's text
-	Slots      int   // chunks whose text comes or is there
+	Slots      int   // chunks whose text is being copied or is complete
 	Work       int   // those among them that kernels work on
 	ArenaBytes int64 // device memory for each of those; 0: it comes from the device as it is needed
 }
@@ -16,7 +16,7 @@ const (
 	largeChunkBytes = 40 << 20
 	chunkBytes      = 32 << 20 // elsewhere, and a half, a quarter, ... of it where that does not fit
 	minChunkBytes   = 1 << 20
-	slackBytes      = 1 << 20 // behind a chunk, for the rest of its last row
+	slackBytes      = 1 << 20 // after a chunk, for the rest of its last row
 	// at least, for what formats keep on the device from chunk to chunk: without any, no chunk is
 	// read
 	spareBytes = 1 << 18
@@ -29,13 +29,13 @@ const (
 	workQuarters = 23
 )
 
-// text is the device memory of a slot.
+// text returns the device memory of a slot.
 func (p Plan) text() int64 { return p.ChunkBytes + slackBytes }
 
-// work is the device memory for the work on a chunk.
+// work returns the device memory for the work on a chunk.
 func (p Plan) work() int64 { return p.ChunkBytes / 4 * workQuarters }
 
-// planFor shares memory out, but for what is spared.
+// planFor divides the memory, except what is reserved.
 func planFor(memory int64) (Plan, error) {
 	memory -= spareBytes
 	p := Plan{ChunkBytes: largeChunkBytes}

@@ -1,6 +1,6 @@
 // Package slots has what GPUs need to parse chunks of text, whatever their format: slots with
-// memory for text and a stream, memory for the work on chunks, and page-locked memory for what
-// comes and goes. It is allocated once and serves all formats, file by file and chunk by chunk.
+// memory for text and a stream, memory for the work on chunks, and page-locked memory for
+// transfers. It is allocated once and shared by all formats, file by file and chunk by chunk.
 //
 //	file --pread, several at once--> ring --stream--> text of a slot
 //	text of a slot --kernels--> columns --stream--> results --> batches
@@ -18,8 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Config says how much memory may be taken of devices, and who is told of their faults. Its zero
-// value has the defaults.
+// Config has the limits of device memory, and a callback for faults. Its zero value has the
+// defaults.
 type Config struct {
 	// Memory is how many bytes of device memory may be taken on each device, for all formats
 	// together; 0: the smaller of DefaultMemory and a quarter of the device's (--gpu-memory).
@@ -30,15 +30,15 @@ type Config struct {
 	// callers notice nothing. Several goroutines may call it; it may be nil.
 	Fault func(device string, err error)
 
-	// Plan says what each device allocates, where Memory does not. Only tests set it.
+	// Plan overrides what each device allocates. Only tests set it.
 	Plan Plan
 }
 
-// DefaultMemory is the maximum of device memory that is taken by default, on a device that has four
-// times as much.
+// DefaultMemory is the default limit of device memory, on a device that has at least four times as
+// much.
 const DefaultMemory = 1 << 30
 
-// of is how many bytes may be taken of a device.
+// of returns how many bytes of a device may be used.
 func (c Config) of(device *kernels.Set) int64 {
 	if c.Memory > 0 {
 		return c.Memory
@@ -52,9 +52,8 @@ func DeviceName(device *kernels.Set) string {
 	return fmt.Sprintf("GPU %d, %s", info.Ordinal, info.Name)
 }
 
-// Pool lends the slots of devices. A chunk waits for a slot of any device, in the order in which
-// chunks came: files share devices by chunks, and devices share a file. Several goroutines may call
-// its methods.
+// Pool lends the slots of devices. Chunks wait for a slot of any device, in order: files share
+// devices by chunks, and devices share a file. Several goroutines may call its methods.
 type Pool struct {
 	chunk   int64 // text of a chunk
 	devices []*poolDevice
@@ -85,7 +84,7 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 		}
 		p.devices = append(p.devices, c)
 	}
-	for i := range plan.Slots { // devices in turns
+	for i := range plan.Slots { // devices alternate
 		for _, c := range p.devices {
 			p.free.give(c.slots[i])
 		}
@@ -94,7 +93,7 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// Close frees everything, and what formats keep in slots too. No file may be in work.
+// Close frees everything, including what formats keep in slots. No file may be in progress.
 func (p *Pool) Close() error {
 	var err error
 	for _, c := range p.devices {
@@ -104,18 +103,18 @@ func (p *Pool) Close() error {
 	return err
 }
 
-// ChunkBytes is how much text a chunk has. A slot has room for a little more: the rest of the
+// ChunkBytes returns the size of a chunk's text. A slot holds a little more: the rest of the
 // chunk's last row.
 func (p *Pool) ChunkBytes() int64 { return p.chunk }
 
-// Alive is the number of slots that are not lost.
+// Alive returns the number of slots that are not lost.
 func (p *Pool) Alive() int { return int(p.alive.Load()) }
 
 // Take waits for a slot, for a chunk at an offset of a file. Files take turns; among the chunks of
 // a file, the first one in the file gets the slot. It returns false if no device is left.
 func (p *Pool) Take(file any, at int64) (l *Slot, ok bool) { return p.free.take(file, at) }
 
-// Give takes a slot back. err is what went wrong on its device, or nil; Config.Fault is called with
+// Give returns a slot. err is an error of its device, or nil; Config.Fault is called with
 // it. A slot whose device was lost is not lent again. With the last one, all calls of Take fail.
 func (p *Pool) Give(l *Slot, err error) {
 	if err != nil && p.fault != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// openPool gives the slots of one device.
+// openPool returns the slots of one device.
 func openPool(t *testing.T, cfg slots.Config) *slots.Pool {
 	t.Helper()
 	k, err := kernels.Load(gputest.Open(t))
@@ -91,7 +91,7 @@ func TestFillThatFails(t *testing.T) {
 	}
 }
 
-// TestCut takes slices of a result until there is no page-locked memory left: what comes then lies
+// TestCut takes slices of a result until there is no page-locked memory left: the next ones are
 // on the heap.
 func TestCut(t *testing.T) {
 	p := openPool(t, slots.Config{Plan: slots.Plan{ChunkBytes: 1000, Slots: 1, Work: 1}})

@@ -2,7 +2,7 @@ package slots
 
 import "sync"
 
-// place is where a chunk stands.
+// place is the position of a chunk.
 type place struct {
 	file any
 	at   int64
@@ -10,8 +10,8 @@ type place struct {
 
 func (p place) stands() place { return p }
 
-// foremost is who is next of those who wait with chunks of files, in the order in which they asked.
-// Files take turns in that order; of one file it is the chunk that stands first, since all others
+// foremost returns the next of the waiters for chunks of files, in the order in which they
+// asked. Files take turns in that order. Within a file the first chunk is next, since later ones
 // are of no use before it.
 func foremost[W interface{ stands() place }](waiting []W) int {
 	next, first := 0, waiting[0].stands()
@@ -23,14 +23,14 @@ func foremost[W interface{ stands() place }](waiting []W) int {
 	return next
 }
 
-// without is the list without the one who is next: who asked first for that file waits on in its
-// place.
+// without returns the list without the next waiter, whose place goes to the first waiter of that
+// file.
 func without[W any](waiting []W, next int) []W {
 	waiting[next] = waiting[0]
 	return waiting[1:]
 }
 
-// queue lends things that there are few of, to a caller that is foremost.
+// queue lends scarce resources to the foremost caller.
 type queue[T any] struct {
 	mu      sync.Mutex
 	free    []T
@@ -38,14 +38,14 @@ type queue[T any] struct {
 	shut    bool
 }
 
-// turn is somebody who waits.
+// turn is a waiter.
 type turn[T any] struct {
 	place
 	got chan T // closed without one when the queue is shut
 }
 
-// take waits for one of the things, for a chunk at an offset of a file. Not ok: there will be none
-// any more.
+// take waits for a resource, for a chunk at an offset of a file. It returns false if there will be
+// none any more.
 func (q *queue[T]) take(file any, at int64) (v T, ok bool) {
 	q.mu.Lock()
 	n := len(q.free)
@@ -65,7 +65,7 @@ func (q *queue[T]) take(file any, at int64) (v T, ok bool) {
 	return v, ok
 }
 
-// give takes a thing back, or a new one.
+// give returns a resource, or adds a new one.
 func (q *queue[T]) give(v T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +79,7 @@ func (q *queue[T]) give(v T) {
 	t.got <- v
 }
 
-// shutDown has everybody who waits, and who asks from now on, go away.
+// shutDown ends all present and future waits.
 func (q *queue[T]) shutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // TestQueueTakesTurns has chunks of two files wait for one thing: files take turns as they asked,
-// and of a file the chunk that stands first comes first.
+// and of a file the first chunk comes first.
 func TestQueueTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q queue[int]

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// pinnedStack is free page-locked memory. What was given back last is lent first: it is still in
+// pinnedStack is free page-locked memory. It lends first what was returned last, which is still in
 // the processor's cache.
 type pinnedStack struct {
 	mu   sync.Mutex
@@ -20,8 +20,8 @@ func (p *pinnedStack) push(m ...*gpu.PinnedBuffer) {
 	p.free = append(p.free, m...)
 }
 
-// pop gives nil where there is none. Nobody may wait for some: those who have it may be waiting for
-// a caller that asks.
+// pop returns nil if there is none. Waiting could deadlock: the holders may be waiting for the
+// caller.
 func (p *pinnedStack) pop() *gpu.PinnedBuffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,22 +34,21 @@ func (p *pinnedStack) pop() *gpu.PinnedBuffer {
 	return m
 }
 
-// Result is page-locked memory for the columns of one chunk, from which slices are cut one behind
-// the other. What does not fit lies on the heap.
+// Result is page-locked memory for the columns of one chunk, from which slices are cut one after
+// the other. What does not fit is on the heap.
 type Result struct {
 	from *pinnedStack
 	held []*gpu.PinnedBuffer
 	rest []byte // of the last one
 }
 
-// Give gives the memory back. Nothing that was cut of it may be read any more.
+// Give returns the memory. Slices that were cut from it must not be used any more.
 func (r *Result) Give() {
 	r.from.push(r.held...)
 	r.held, r.rest = nil, nil
 }
 
-// Cut takes n elements, at a multiple of 64 bytes. They hold anything. Not locked: they lie on the
-// heap.
+// Cut returns n uninitialized elements, aligned to 64 bytes. Without locked, they are on the heap.
 func Cut[T any](r *Result, n int) (out []T, locked bool) {
 	bytes := n * int(unsafe.Sizeof(*new(T)))
 	if bytes > len(r.rest) {

@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Slot is what one chunk on its way needs. A caller that took it has it alone.
+// Slot has the resources of one chunk in flight. A caller that took it is its only user.
 type Slot struct {
 	device *poolDevice
 	s      *gpu.Stream
@@ -15,24 +15,25 @@ type Slot struct {
 	kept   []deviceState
 }
 
-// deviceState is what a format leaves on the device from chunk to chunk.
+// deviceState is what a format keeps on the device from chunk to chunk.
 type deviceState interface{ Free(*gpu.Stream) error }
 
-// Kernels are those of the slot's device.
+// Kernels returns the kernels of the slot's device.
 func (l *Slot) Kernels() *kernels.Set { return l.device.k }
 
 // Stream orders the work on the slot's chunk.
 func (l *Slot) Stream() *gpu.Stream { return l.s }
 
-// Text is the slot's memory for text. After what Fill brought, its content is undefined.
+// Text returns the slot's memory for text. After the bytes that Fill copied, its content is
+// undefined.
 func (l *Slot) Text() gpu.Buffer[byte] { return l.text }
 
-// Result gives page-locked memory for the columns of a chunk. The caller gives it back, which may
-// be long after the slot.
+// Result returns page-locked memory for the columns of a chunk. The caller returns it, possibly
+// long after the slot.
 func (l *Slot) Result() *Result { return &Result{from: &l.device.results} }
 
-// Keep gives what a format keeps on the slot from chunk to chunk, of which there is one for each
-// type: a zero T at first. It outlives the arena, so it is allocated while the stream uses none
+// Keep returns the value that a format keeps on the slot from chunk to chunk, one for each type, at
+// first a zero T. It outlives the arena, so it is allocated while the stream uses none
 // (gpu.Stream.Use). Pool.Close calls its Free.
 func Keep[T any, P interface {
 	*T
@@ -48,7 +49,7 @@ func Keep[T any, P interface {
 	return p
 }
 
-// close gives the slot's memory back.
+// close frees the slot's memory.
 func (l *Slot) close() error {
 	var err error
 	for _, k := range l.kept {
@@ -57,9 +58,9 @@ func (l *Slot) close() error {
 	return errors.Join(err, l.text.Free(l.s))
 }
 
-// Work waits for memory for the work of kernels on the slot's chunk, as Pool.Take does, and has
-// buffers of the slot's stream come from it while do runs. do frees them and waits for the stream,
-// or knows that nobody writes to them.
+// Work waits, as Pool.Take does, for memory for the kernels' work on the slot's chunk. While do
+// runs, the stream's buffers come from that memory. do frees them, and waits for the stream unless
+// nothing writes to them.
 func (l *Slot) Work(file any, at int64, do func()) {
 	arena, _ := l.device.work.take(file, at)
 	l.s.Use(arena)

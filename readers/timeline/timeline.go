@@ -1,7 +1,8 @@
-// Package timeline notes when the stages of a parse begin and end, for a caller that asks what a
-// parse waits for. Where nobody asks, it costs next to nothing.
+// Package timeline records when the stages of a parse begin and end, to show what a parse waits
+// for. When it is not in use, it costs almost nothing.
 //
-// A parse asks its context for a Timeline and begins stages of it; of nil they are nothing.
+// A parse gets the Timeline of its context and begins stages of it; methods of a nil Timeline do
+// nothing.
 package timeline
 
 import (
@@ -15,36 +16,36 @@ import (
 	"time"
 )
 
-// Timeline is what was noted so far. Its methods may be called from any goroutine, and of nil.
+// Timeline is the stages so far. Its methods may be called from any goroutine, and on nil.
 type Timeline struct {
 	start time.Time
 	mu    sync.Mutex
 	spans []span
 }
 
-// span is a stage of what stands at an offset of the file.
+// span is a stage of what is at an offset of the file.
 type span struct {
 	stage    string
 	at       int64
 	from, to time.Duration // since the start
 }
 
-// New begins a timeline.
+// New returns a new timeline.
 func New() *Timeline { return &Timeline{start: time.Now()} }
 
 type key struct{}
 
-// With has parses under the context note their stages.
+// With returns a context under which parses record their stages.
 func (t *Timeline) With(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, t) }
 
-// Of is the timeline of a context; nil: nobody asks.
+// Of returns the timeline of a context, or nil.
 func Of(ctx context.Context) *Timeline {
 	t, _ := ctx.Value(key{}).(*Timeline)
 	return t
 }
 
-// Begin begins a stage of what stands at an offset of the file, and gives what ends it, once, on
-// any goroutine.
+// Begin begins a stage of the item at an offset of the file. It returns the function that ends the
+// stage, once, on any goroutine.
 func (t *Timeline) Begin(stage string, at int64) (end func()) {
 	if t == nil {
 		return nothing
@@ -60,17 +61,17 @@ func (t *Timeline) Begin(stage string, at int64) (end func()) {
 
 func nothing() {}
 
-// Stage is what all times of one stage add up to.
+// Stage is the sum of all spans of one stage.
 type Stage struct {
 	Name  string
 	Times int
 	Sum   time.Duration
-	Most  int           // how many were under way at a time
+	Most  int           // maximum number in progress at a time
 	Idle  time.Duration // from the first span of the timeline to the last end, while this stage had nothing under way
 }
 
-// Stages sums the timeline up, in the order in which the stages first began, and gives from its
-// first beginning to its last end.
+// Stages returns the sums of the stages, in the order in which they first began, and the time from
+// the first beginning to the last end.
 func (t *Timeline) Stages() (stages []Stage, whole time.Duration) {
 	began, ended, of := t.byStage()
 	for _, spans := range of {
@@ -86,7 +87,7 @@ func (t *Timeline) Stages() (stages []Stage, whole time.Duration) {
 	return stages, ended - began
 }
 
-// byStage gives the spans of each stage, in the order in which they began.
+// byStage returns the spans of each stage, in the order in which they began.
 func (t *Timeline) byStage() (began, ended time.Duration, of [][]span) {
 	t.mu.Lock()
 	all := slices.Clone(t.spans)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// drawn is a timeline of
+// drawn returns a timeline of
 //
 //	read   aaaabbbb..ee
 //	         cccc
@@ -39,7 +39,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestWrite compares the rows that a viewer shows: spans of one stage that overlap lie in different
+// TestWrite compares the rows that a viewer shows: spans of one stage that overlap are in different
 // ones.
 func TestWrite(t *testing.T) {
 	var text strings.Builder

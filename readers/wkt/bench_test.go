@@ -17,7 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// column is polygons.wkt of the comparison with other readers, a geometry a line.
+// column returns polygons.wkt of the comparison with other readers, a geometry a line.
 func column(b *testing.B) []byte {
 	b.Helper()
 	src := readertest.BenchFile(b, "polygons.wkt")

@@ -11,20 +11,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// Cell reads geometries that stand one by one in the cells of another format. The zero value is
-// ready; it serves one goroutine, and allocates only where a cell is malformed or its slice has no
-// room behind it.
+// Cell reads single geometries from the cells of another format, for one goroutine. The zero value
+// is ready to use. It allocates only if a cell is malformed or its slice has no padding.
 type Cell struct {
 	MaxDepth int // open GeometryCollections; 0: readers.DefaultMaxDepth
 
 	text text
-	copy []byte // of a text without room behind it
+	copy []byte // of a text without room after it
 }
 
-// CellError says what is wrong with the text of a geometry, and where.
+// CellError is a defect in the text of a geometry, and its position.
 type CellError struct {
 	Offset int   // byte in the text
-	Depth  bool  // not malformed, but nested beyond MaxDepth: a case for readers.LimitError
+	Depth  bool  // well-formed, but nested beyond MaxDepth: a case for readers.LimitError
 	Err    error // what was expected and what was found; "the nesting" with Depth
 }
 
@@ -32,20 +31,20 @@ func (e *CellError) Error() string { return e.Err.Error() }
 
 func (e *CellError) Unwrap() error { return e.Err }
 
-// Geometry is what a text says next to its positions.
+// Geometry is what a text has in addition to its positions.
 type Geometry struct {
 	Kind geoarrow.Kind // for End
-	SRID int32         // of an EWKT, 0 where there is none
+	SRID int32         // of an EWKT, 0 if there is none
 }
 
-// Read reads the geometry that a text says, WKT or EWKT with any blanks and line ends around it,
-// into b, and counts in shapes what is odd about it. The row stays open: the caller ends it with
-// End, or takes it back with b.Undo if other cells of its record are malformed. Text that is no
-// geometry gives a *CellError, and leaves b and shapes as they were behind the last row of b; empty
-// text and NULL are no geometry: whether they are a null is the caller's to say.
+// Read reads the WKT or EWKT of a geometry, with any blanks and line ends around it, into b, and
+// counts unclosed and short rings in shapes. The row stays open: the caller ends it with End, or
+// drops it with b.Undo if other cells of its record are malformed. Invalid text gives a *CellError,
+// and leaves b and shapes as they were after the last row of b. So do empty text and NULL: the
+// caller decides whether they are null.
 //
-//	text  the byte behind it is set to 0 while it is read, and put back. A slice with less than number.Padding
-//	      bytes of capacity behind its
+//	text  the byte after it is set to 0 while it is read, and put back. A slice with less than number.Padding
+//	      bytes of capacity after its
 //	      length is copied first; of a window it is w.Text(p, end+number.Padding)[:end-p]
 func (c *Cell) Read(b *geoarrow.GeometryBuilder, shapes *rows.Shapes, text []byte) (Geometry, error) {
 	n := len(text)
@@ -72,7 +71,7 @@ func (c *Cell) Read(b *geoarrow.GeometryBuilder, shapes *rows.Shapes, text []byt
 	return g, nil
 }
 
-// only reads one geometry of n bytes with blanks around it.
+// only reads a text of n bytes that is one geometry, with blanks around it.
 func (t *text) only(n int) (Geometry, bool) {
 	g, end := t.geometry(t.space(0))
 	if end < 0 {
@@ -94,7 +93,7 @@ func End(b *geoarrow.GeometryBuilder, k geoarrow.Kind) {
 	}
 }
 
-// cellError is the fault of a text of n bytes.
+// cellError returns the fault of a text of n bytes.
 func (t *text) cellError(n int) error {
 	f := t.fault
 	e := &CellError{Offset: f.pos, Depth: f.depth, Err: errors.New(f.want)}

@@ -15,8 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// readCell gives the WKT of what a Cell makes of a text, with room behind it or not. Behind it
-// stands what would go on with the text.
+// readCell returns the WKT of what a Cell makes of a text, with room after it or not. After it are
+// bytes that would continue the text.
 func readCell(t testing.TB, text string, room bool) (out string, srid int, err error) {
 	t.Helper()
 	var g geoarrow.GeometryBuilder
@@ -72,7 +72,7 @@ func same(t testing.TB, text string) {
 	}
 }
 
-// random is a text that is a geometry, or would be one but for a byte.
+// random returns a text that is a geometry, or would be one but for a byte.
 func random(r *rand.Rand, depth int) string {
 	blank := func() string { return []string{"", "", "", " ", "\t", "\n", "\r\n"}[r.IntN(7)] }
 	kinds := []string{

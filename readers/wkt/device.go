@@ -18,7 +18,7 @@ type deviceChunks struct {
 	probe device.Probe
 }
 
-// deviceChunks makes what one goroutine needs.
+// deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
 	c.probe = device.Probe{
@@ -29,8 +29,8 @@ func (w *workers) deviceChunks() *deviceChunks {
 	return c
 }
 
-// blankedHead is a file with line feeds for all bytes before the first row: nothing that precedes
-// it ends a row that a probe must know of.
+// blankedHead is a file with line feeds in place of the bytes before the first row, so that a probe
+// finds no row in them.
 type blankedHead struct {
 	src  io.ReaderAt
 	from int64
@@ -48,8 +48,8 @@ func (b blankedHead) ReadAt(p []byte, at int64) (n int, err error) {
 	return n + m, err
 }
 
-// Bounds finds the rows that begin between two offsets. Now and then a line inside of a geometry
-// may seem to begin one: such a chunk is refused, or does not begin where the previous one ended.
+// Bounds finds the rows that begin between two offsets. A line inside of a geometry may look like
+// the beginning of one. Then the chunk is refused, or does not begin where the previous one ended.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	return c.probe.Bounds(from, stop, "no row that begins with a letter")
 }
@@ -61,8 +61,8 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	d.read(part)
 }
 
-// firstRow is where the first row seems to begin in text behind something that stands at index
-// first or further on and ends a row, or -1.
+// firstRow returns where the first row seems to begin in text, after the end of a row at index
+// first or later, or -1.
 func firstRow(text []byte, first int) int {
 	last := byte(0) // the last byte that is not blank
 	for p := 0; p < len(text); p++ {
@@ -85,9 +85,9 @@ func firstRow(text []byte, first int) int {
 	return -1
 }
 
-// lastRow is where the last row behind the first byte seems to begin in text, or -1.
+// lastRow returns where the last row after the first byte seems to begin in text, or -1.
 func lastRow(text []byte) int {
-	letter := -1 // the last one that only blanks, ";" and letters stand behind, up to what was looked at
+	letter := -1 // the last one followed only by blanks, ";" and letters so far
 	for p := len(text) - 1; p >= 0; p-- {
 		switch c := text[p]; {
 		case mayBegin(c):
@@ -105,8 +105,8 @@ func lastRow(text []byte) int {
 	return -1
 }
 
-// endsRow reports whether c seems to end a row behind a byte that is not blank: a line end does not
-// behind a bracket or comma, and ";" not behind a digit, where it ends an SRID.
+// endsRow reports whether c seems to end a row after a byte that is not blank: a line end does not
+// after a bracket or comma, and ";" not after a digit, where it ends an SRID.
 func endsRow(c, before byte) bool {
 	switch c {
 	case '\n', '\r':
@@ -117,7 +117,8 @@ func endsRow(c, before byte) bool {
 	return false
 }
 
-// mayBegin reports whether a row may begin with c. A line with EMPTY goes on with a geometry.
+// mayBegin reports whether a row may begin with c. A line that begins with EMPTY continues a
+// geometry.
 func mayBegin(c byte) bool { return isLetter(c) && c|0x20 != 'e' }
 
 // deviceRows reads a chunk of whole rows on a device.
@@ -127,11 +128,11 @@ func mayBegin(c byte) bool { return isLetter(c) && c|0x20 != 'e' }
 //	                                                                                       └─> sizes -> bytes     WKB
 //	members of collections, likewise ──────────────────────────────────────────────────────────────────┘
 //
-// Every step says what it does not accept; then the chunk is refused, and nothing of it counts.
+// Every step reports what it does not accept; then the chunk is refused, and nothing of it counts.
 type deviceRows struct {
 	*device.Work
 	deviceText
-	longest int64 // that the text of a row may be
+	longest int64 // maximum length of a row's text
 }
 
 // deviceText is rows, or members of collections, in a text.
@@ -141,13 +142,13 @@ type deviceText struct {
 }
 
 // A row takes some 110 bytes of device memory and half a byte for each byte of text, and an arena
-// has 7 for each (package slots). Chunks of few rows have room in any case.
+// has 7 for each (package slots). Chunks of few rows have memory in any case.
 const (
 	shortRow = 16 // bytes
 	fewRows  = 1 << 16
 )
 
-// unlike is why rows are refused that are not as the grammar has them, or not as most are written.
+// unlike is the reason for refusing rows that are malformed or have an unusual syntax.
 const unlike = "a row that is not as WKT has it, or not as a card looks for it"
 
 // read reads the rows into part.
@@ -172,12 +173,12 @@ func (d *deviceRows) read(part *readers.Part) {
 		f := found[0]
 		d.Accept(f.Fault < 0, unlike)
 		d.Accept(f.Least < 0 || f.Least == f.Most(), "several SRIDs")
-		part.State = pack(int32(f.Most()), true) // a row follows, so something ends the last one
+		part.State = pack(int32(f.Most()), true) // a row follows, so the last one has an end
 		d.Accept(longest[0] <= d.longest, "a row that is too long, or nearly so")
 	})
 }
 
-// parse finds the rows of a text, of which there has to be one. It waits for the device.
+// parse finds the rows of a text, at least one. It waits for the device.
 func (d *deviceRows) parse(t *deviceText, style kwkt.WKTStyle) {
 	x, err := kwkt.ParseWKT(d.K, d.S, t.text, style)
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// DeviceCells is geometries that a device reads. What is found there is complete in the functions
-// that are given to After behind those of ReadCells.
+// DeviceCells is geometries that a device reads. They are complete in functions that are passed to
+// After later than those of ReadCells.
 type DeviceCells struct {
 	Geometry *geoarrow.Geometry
 	Starts   gpu.Buffer[int64] // first byte of each row, in the text
-	SRID     int32             // of all rows that have one; 0: none has
+	SRID     int32             // of all rows that have one; 0: none
 }
 
 // ReadCells reads the geometries of lines on a device, as Cell reads each of them: EWKT, or NULL
-// for none. A caller that made the lines sees to it that each is one row, with no semicolon but
-// that of an SRID. What a device does not accept it says to w.
+// for none. The caller ensures that each line is one row, without a semicolon except that of an
+// SRID. w receives what the device refuses.
 func ReadCells(w *device.Work, lines gpu.Buffer[byte], rows int, sum *readers.Summary) *DeviceCells {
 	d, c := deviceRows{Work: w, deviceText: deviceText{text: lines}}, &DeviceCells{}
 	peek := device.Result(w, lines.Slice(0, min(peekBytes, lines.Len())))

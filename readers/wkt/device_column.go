@@ -8,8 +8,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Rows have
-// their own number of levels, but for the device each has parts, a part rings and a ring positions.
+// native fills a column of g.Kind, whose rows are of this kind or of its single kind. Kinds differ
+// in their number of levels, but on the device each row has parts, each part rings and each ring
+// positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	g.X, g.Y = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y)
 	if g.Dim&geoarrow.HasZ != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/device"
 )
 
-// deviceShapes are the geometries of rows on a device. A row without has no parts.
+// deviceShapes are the geometries of rows on a device. A row without one has no parts.
 type deviceShapes struct {
 	rows       int
 	kinds      gpu.Buffer[kgeom.GeometryKind] // with their dimensions
@@ -23,12 +23,13 @@ type deviceShapes struct {
 	lines      gpu.Buffer[int64] // the first ring or line of each row
 	first      gpu.Buffer[int64] // the first position of each row
 	x, y, z, m gpu.Buffer[float64]
-	deep       bool // z and m are there
+	deep       bool // z and m exist
 	empty      bool // some positions have no numbers
 }
 
-// geometry makes the column of geometries as GeometryBuilder does: native where all are of one kind
-// or of it and its Multi kind, of WKB where not. deep guesses: do positions have a third ordinate?
+// geometry makes the column of geometries with GeometryBuilder's rules: native if all have one kind
+// or a kind and its Multi kind, otherwise WKB. deep is a guess whether positions have a third
+// ordinate.
 func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometry {
 	if d.Stopped() {
 		return nil
@@ -56,8 +57,8 @@ func (d *deviceRows) geometry(deep bool, sum *readers.Summary) *geoarrow.Geometr
 	return g
 }
 
-// shapes reads the geometries of a text but those in collections. It waits for the device, and for
-// what it was given before.
+// shapes reads the geometries of a text, except those in collections. It waits for the device,
+// including earlier work.
 func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	if d.Stopped() {
 		return nil
@@ -98,7 +99,7 @@ func (d *deviceRows) shapes(t deviceText, deep bool) *deviceShapes {
 	return sh
 }
 
-// rings finds the parts, rings and positions of rows, and checks what stands between them. It waits
+// rings finds the parts, rings and positions of rows, and checks the text between them. It waits
 // for the device.
 func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kgeom.TypeKind]) {
 	if d.Stopped() {
@@ -112,7 +113,7 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kgeo
 		d.Try(err)
 		return
 	}
-	defer func() { d.Try(rings.Free(d.S)) }() // behind all work that was queued
+	defer func() { d.Try(rings.Free(d.S)) }() // after all work that was queued
 	d.Accept(rings.Offset < 0, "brackets that do not fit the kind of geometry")
 	sh.at = kgeom.RingOffsets{
 		Spans: device.Alloc[int64](d.Work, sh.rows+1), Parts: device.Alloc[int64](d.Work, int(rings.Parts)+1),
@@ -125,8 +126,8 @@ func (d *deviceRows) rings(sh *deviceShapes, t deviceText, types gpu.Buffer[kgeo
 	}
 }
 
-// ordinates reads the positions. Where they turn out to have a third ordinate that was not
-// expected, all are read again. It waits for the device.
+// ordinates reads the positions. If they have an unexpected third ordinate, all are read again. It
+// waits for the device.
 func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 	n := sh.at.Positions.Len()
 	to := kgeom.Ordinates{
@@ -156,7 +157,7 @@ func (d *deviceRows) ordinates(sh *deviceShapes, text gpu.Buffer[byte]) {
 	}
 }
 
-// through gives the offsets of members' members.
+// through returns the offsets of members' members.
 func (d *deviceRows) through(outer, inner gpu.Buffer[int64]) gpu.Buffer[int64] {
 	to := device.Alloc[int64](d.Work, outer.Len())
 	if !d.Stopped() {
@@ -175,7 +176,8 @@ func (sh *deviceShapes) some(kinds ...geoarrow.Kind) bool {
 	return false
 }
 
-// kind is the kind of a column that has these geometries, or NoKind: no native encoding holds them.
+// kind returns the kind of a column of these geometries, or NoKind if no native encoding holds
+// them.
 func (sh *deviceShapes) kind() (kind geoarrow.Kind) {
 	if sh.some(geoarrow.GeometryCollection) {
 		return geoarrow.NoKind
@@ -192,7 +194,7 @@ func (sh *deviceShapes) kind() (kind geoarrow.Kind) {
 	return kind
 }
 
-// dim is the union of the rows' dimensions.
+// dim returns the union of the rows' dimensions.
 func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
 	for d := geoarrow.XYZ; d <= geoarrow.XYZM; d++ {
 		if sh.all>>(8*d)&0xff != 0 {
@@ -202,7 +204,7 @@ func (sh *deviceShapes) dim() (dim geoarrow.Dim) {
 	return dim
 }
 
-// odd says which geometries may be odd.
+// odd returns which geometries may be unusual.
 func (sh *deviceShapes) odd() device.RingCheck {
 	return device.RingCheck{
 		Polygons: sh.some(geoarrow.Polygon, geoarrow.MultiPolygon),
@@ -210,7 +212,7 @@ func (sh *deviceShapes) odd() device.RingCheck {
 	}
 }
 
-// peekBytes are as much of a text as tells what its first position is like.
+// peekBytes is how much of a text is read to find the number of ordinates of its first position.
 const peekBytes = 4 << 10
 
 // hasThird reports whether the first position of a text seems to have a third ordinate.

@@ -18,12 +18,12 @@ type plain struct {
 	r     *rand.Rand
 	kinds []string
 	tags  []string // "", " Z", "M", …; "?" is none, and positions of two to four numbers
-	empty bool     // EMPTY stands here and there, at every level
+	empty bool     // EMPTY at various places, at every level
 }
 
 func (p plain) pick(of []string) string { return of[p.r.IntN(len(of))] }
 
-// list is a bracket with members, or EMPTY.
+// list returns a bracket with members, or EMPTY.
 func (p plain) list(member func() string) string {
 	if p.empty && p.r.IntN(9) == 0 {
 		return p.pick([]string{"EMPTY", "EMPTY", "empty"})
@@ -81,7 +81,7 @@ func (p plain) row() string {
 	return kind + tag + body
 }
 
-// line1 gives members of a MultiPoint in brackets, or EMPTY.
+// line1 returns members of a MultiPoint in brackets, or EMPTY.
 func line1(p plain, position func() string) func() string {
 	return func() string {
 		if p.empty && p.r.IntN(9) == 0 {
@@ -91,7 +91,7 @@ func line1(p plain, position func() string) func() string {
 	}
 }
 
-// file is n rows, with something before each and behind.
+// file returns n rows, with something before and after each.
 func (p plain) file(rows int, before, behind string) []byte {
 	var b strings.Builder
 	for range rows {

@@ -20,8 +20,8 @@ type deviceWKB struct {
 	facts   gpu.Buffer[kgeom.RingFact]
 }
 
-// writeWKB writes geometries, those of collections too. It waits for the device, which says how
-// long they are.
+// writeWKB writes geometries, including those of collections. It waits for the device to report the
+// size.
 func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections) deviceWKB {
 	if d.Stopped() {
 		return deviceWKB{}
@@ -64,7 +64,7 @@ func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
 //	first     0 2 2 3                                                                 the first member of each
 //	          collection
 //
-// Members are written as WKB of their own, which the rows' WKB then holds in pieces. dim is the
+// Members are written as separate WKB, whose pieces are then copied to the rows' WKB. dim is the
 // union of their dimensions.
 func (d *deviceRows) collections(sh *deviceShapes, sum *readers.Summary) (c kgeom.WKBCollections, dim geoarrow.Dim) {
 	if d.Stopped() || !sh.some(geoarrow.GeometryCollection) {

@@ -9,17 +9,17 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// fault is why the parser stopped. It costs nothing until it becomes an error.
+// fault is the reason why the parser stopped. It is cheap until it becomes an error.
 type fault struct {
-	pos   int    // index of what is wrong
-	seen  int    // index behind the bytes that say so; at the end of the text more of it might say otherwise
-	want  string // what was expected there, or what is wrong where bare is set
+	pos   int    // index of the defect
+	seen  int    // index after the bytes that determine it; at the end of the text, more text might change that
+	want  string // what was expected there, or the whole message if bare is set
 	bare  bool
-	depth bool // not malformed but nested beyond maxDepth
-	file  bool // of the file: on_error: skip does not pass it
+	depth bool // well-formed but nested beyond maxDepth
+	file  bool // a fault of the file: on_error: skip does not skip it
 }
 
-// fail says that something else was expected at p.
+// fail sets the fault: something else was expected at p.
 func (t *text) fail(p int, want string) int {
 	t.fault = fault{pos: p, seen: p, want: want}
 	return -1
@@ -31,13 +31,13 @@ func (t *text) failWord(p, end int, want string) int {
 	return -1
 }
 
-// wrong says what is wrong with the text from p to end.
+// wrong sets the fault of the text from p to end.
 func (t *text) wrong(p, end int, what string) int {
 	t.fault = fault{pos: p, seen: end, want: what, bare: true}
 	return -1
 }
 
-// error makes the fault an error with its place in the file.
+// error returns the fault as an error with its position in the file.
 func (s *scanner) error() error {
 	if s.err != nil {
 		return s.err
@@ -64,8 +64,8 @@ func (s *scanner) error() error {
 		e.Err = errors.New(f.want)
 		return e
 	}
-	// The window may end inside of what is quoted.
-	b := make([]byte, min(mostFound+1, s.End-e.Offset))
+	// The window may end inside of the quoted text.
+	b := make([]byte, min(maxFound+1, s.End-e.Offset))
 	if n, err := s.Src.ReadAt(b, e.Offset); n < len(b) {
 		return fmt.Errorf("%s: reading what stands at byte %d: %w", s.Src.Name, e.Offset, err)
 	}
@@ -73,11 +73,11 @@ func (s *scanner) error() error {
 	return e
 }
 
-// mostFound bounds the text that an error quotes.
-const mostFound = 40
+// maxFound bounds the text that an error quotes.
+const maxFound = 40
 
-// found says what stands at the beginning of b for an error: a word, a character or a byte. whole
-// is what ends with b.
+// found describes the beginning of b for an error: a word, a character or a byte. b is the end of
+// whole.
 func found(b []byte, whole string) string {
 	if len(b) == 0 {
 		return "the end of the " + whole
@@ -87,8 +87,8 @@ func found(b []byte, whole string) string {
 		n++
 	}
 	switch r, size := utf8.DecodeRune(b); {
-	case n > mostFound:
-		return strconv.Quote(string(b[:mostFound])) + " and more"
+	case n > maxFound:
+		return strconv.Quote(string(b[:maxFound])) + " and more"
 	case n > 0:
 		return strconv.Quote(string(b[:n]))
 	case b[0] == '\n' || b[0] == '\r':

@@ -1,4 +1,4 @@
-// Package wkt reads files of well-known text, and gives other formats the parser of one geometry.
+// Package wkt reads files of well-known text, and parses single geometries for other formats.
 //
 // A file is geometries one after the other, each ended by a line end (LF, CRLF, CR), by ";" or by
 // the end of the file:
@@ -11,9 +11,9 @@
 //	position    = number number [ number [ number ] ]
 //
 // This is the text of OGC 06-103r4 section 7 (ISO 19125-1), and the EWKT of PostGIS. Words may be
-// in any case, the tag of a dimension behind a blank or not, and blanks and line ends between any
-// two words, numbers and brackets of a row. EMPTY may stand for any bracket but that of a position.
-// Where the standard is silent or not what is written:
+// in any case. The blank before the tag of a dimension is optional. Blanks and line ends may be
+// between any two words, numbers and brackets of a row. EMPTY may replace any bracket except that
+// of a position. Where the standard is silent or differs from practice:
 //
 //	no tag           the first position says the dimension: 3 numbers are XYZ, 4 are XYZM
 //	other numbers    a position of another length than its tag or the first one is an error
@@ -38,7 +38,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Format is files of WKT and EWKT.
+// Format returns files of WKT and EWKT.
 func Format() readers.Format {
 	return readers.Format{
 		Name:       "wkt",
@@ -60,10 +60,10 @@ func Format() readers.Format {
 	}
 }
 
-// unit is what errors call a row: it need not be a line.
+// unit is the word for a row in errors: it need not be a line.
 const unit = "row"
 
-// open reads the options: nothing stands in front of the rows. The Dialect is the geoarrow.CRS of
+// open reads the options: nothing precedes the rows. The Dialect is the geoarrow.CRS of
 // the option.
 func open(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 	var crs geoarrow.CRS

@@ -5,8 +5,7 @@ import (
 )
 
 // tagged reads a geometry with its name at p, and leaves it open. outer is the dimension of the
-// collection around it, which stands for its own if it has the right number of ordinates and no
-// tag.
+// enclosing collection, which counts for a member without a tag and with that number of ordinates.
 func (t *text) tagged(p int, outer geoarrow.Dim) (k geoarrow.Kind, end int) {
 	h, p := t.head(p)
 	if p < 0 {
@@ -21,12 +20,12 @@ func (t *text) tagged(p int, outer geoarrow.Dim) (k geoarrow.Kind, end int) {
 	}
 	before := len(t.geom.X)
 	if p = t.body(p, h.kind); p >= 0 && len(t.geom.X) == before {
-		t.geom.Extend(0, h.dim) // an empty one is of a dimension too
+		t.geom.Extend(0, h.dim) // an empty one has a dimension too
 	}
 	return h.kind, p
 }
 
-// body reads what stands behind the head of a geometry that is no collection.
+// body reads the text after the head of a geometry that is not a collection.
 func (t *text) body(p int, k geoarrow.Kind) int {
 	switch k {
 	case geoarrow.Point:
@@ -67,7 +66,7 @@ func (t *text) collection(p int, h tag) int {
 	return p
 }
 
-// list reads EMPTY, or a bracket with elements, each of which element reads.
+// list reads EMPTY, or a bracket with elements; element reads each of them.
 func (t *text) list(p int, element func(*text, int) int) int {
 	if t.at(p) != '(' {
 		return t.nothing(p)
@@ -96,7 +95,7 @@ func (t *text) list(p int, element func(*text, int) int) int {
 	}
 }
 
-// nothing reads EMPTY where a bracket might stand too.
+// nothing reads EMPTY in the place of a bracket.
 func (t *text) nothing(p int) int {
 	end, ok := t.empty(p)
 	if !ok {
@@ -198,7 +197,7 @@ func (t *text) polygonOfMulti(p int) int {
 	return p
 }
 
-// cutTo forgets positions behind the first n, and not the dimension that they gave the row.
+// cutTo drops positions after the first n, but keeps the dimension that they gave the row.
 func (t *text) cutTo(n int) {
 	g := t.geom
 	g.X, g.Y, g.Z, g.M = g.X[:n], g.Y[:n], g.Z[:min(n, len(g.Z))], g.M[:min(n, len(g.M))]

@@ -6,39 +6,39 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// head is what stands before the bracket of a geometry: its name and the tag of its dimension, with
+// head is the text before the bracket of a geometry: its name and the tag of its dimension, with
 // all blanks.
 type head struct {
-	text [mostHead]byte
+	text [maxHead]byte
 	n    int // bytes of text, 0 if there is none
 	tag
 }
 
-// tag is what a head says.
+// tag is the meaning of a head.
 type tag struct {
 	kind   geoarrow.Kind
 	dim    geoarrow.Dim
 	tagged bool // dim is written
 }
 
-// mostHead is how long a head is compared with the one before it: long enough for
+// maxHead is the maximum length of a head that is compared with the previous one: that of
 // "GEOMETRYCOLLECTION ZM ".
-const mostHead = 24
+const maxHead = 24
 
-// head reads the head of a geometry at p, up to its bracket or EMPTY. Most heads are that of the
-// geometry before.
+// head reads the head of a geometry at p, up to its bracket or EMPTY. Most heads equal the previous
+// geometry's.
 func (t *text) head(p int) (h tag, end int) {
 	if n := t.last.n; n > 0 && string(t.slice(p, p+n)) == unsafe.String(&t.last.text[0], n) && t.at(p+n) == '(' {
 		return t.last.tag, p + n
 	}
 	h, end = t.anyHead(p)
-	if n := end - p; end >= 0 && n <= mostHead && t.at(end) == '(' && t.loose == nil {
+	if n := end - p; end >= 0 && n <= maxHead && t.at(end) == '(' && t.loose == nil {
 		t.last.tag, t.last.n = h, copy(t.last.text[:], t.slice(p, end))
 	}
 	return h, end
 }
 
-// anyHead is head for every text.
+// anyHead is head for any spelling.
 //
 //	POINT   POINT Z   POINTZ   point zm   in any case; what follows is a bracket or EMPTY
 func (t *text) anyHead(p int) (h tag, end int) {
@@ -108,7 +108,7 @@ func isCurve(name []byte) bool {
 	return false
 }
 
-// cutDim takes the letters of a dimension from the end of a name.
+// cutDim removes the letters of a dimension from the end of a name.
 func cutDim(name []byte) (stem []byte, dim geoarrow.Dim) {
 	stem = name
 	if n := len(stem); n > 0 && stem[n-1]|0x20 == 'm' {
@@ -120,7 +120,7 @@ func cutDim(name []byte) (stem []byte, dim geoarrow.Dim) {
 	return stem, dim
 }
 
-// empty passes EMPTY at p, if it is there.
+// empty skips EMPTY at p, if it is there.
 func (t *text) empty(p int) (end int, ok bool) {
 	end = t.word(p)
 	return end, is(t.slice(p, end), "EMPTY")

@@ -84,7 +84,7 @@ func TestAppendable(t *testing.T) {
 		{"POINT(1 2)", false},
 		{"POINT(1 2)  ", false},
 		{"POINT(1 2)\nPOINT EMPTY", false},
-		{"SRID=4326;POINT(1 2)\n", false}, // who reads the rows behind does not know of it
+		{"SRID=4326;POINT(1 2)\n", false}, // the reader of the following rows does not know it
 	} {
 		for _, part := range []int{0, 1, 5} {
 			in := readertest.Input{Name: "a.wkt", Text: []byte(c.text), Parser: func(l readers.Layout) readers.Parser {

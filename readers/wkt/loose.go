@@ -7,21 +7,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Rules of what a table has in place of what the file says; docs/formats/wkt.md explains them.
+// Rules of deviations; docs/formats/wkt.md explains them.
 const (
 	ruleGeometry = "geometry"         // malformed
 	ruleNumber   = "number-word"      // 1.#QNAN, 1.#INF and nan(ind), as compilers of Microsoft write them
 	ruleRing     = "linear-ring"      // LINEARRING
-	ruleUneven   = "uneven-positions" // of several lengths in one geometry
+	ruleUneven   = "uneven-positions" // of different lengths in one geometry
 	ruleEmpty    = "empty-brackets"   // where EMPTY is meant
-	ruleComma    = "stray-comma"      // behind the last member, or in a Point
+	ruleComma    = "stray-comma"      // after the last member, or in a Point
 	ruleWrapped  = "quotes"           // around the geometry
-	ruleBracket  = "stray-bracket"    // behind the geometry
+	ruleBracket  = "stray-bracket"    // after the geometry
 )
 
 // repair reads the row at p, which began at an offset and is malformed, with its defects in their
-// obvious ways. again says that more of the file is needed to tell; end < 0 that there is no such
-// reading: the fault is then the first one again, unless it is one of the file.
+// obvious ways. again: more of the file is needed. end < 0: there is no such reading, and the fault
+// is the first one again, unless it is one of the file.
 func (s *scanner) repair(p int, at int64) (again bool, end int) {
 	first := s.fault
 	s.begin(s.Q, s.limits.MaxDepth)
@@ -50,7 +50,7 @@ func (s *scanner) repair(p int, at int64) (again bool, end int) {
 	return again, -1
 }
 
-// wrapped reads a row that may stand in quotes.
+// wrapped reads a row that may be in quotes.
 func (s *scanner) wrapped(p int) (g Geometry, end int) {
 	quote := s.at(p)
 	if quote != '"' && quote != '\'' {
@@ -67,7 +67,7 @@ func (s *scanner) wrapped(p int) (g Geometry, end int) {
 }
 
 // missing reports whether a bracket ends at p, where a member of it might begin: it is empty, or a
-// comma stands behind its last member.
+// comma is after its last member.
 func (t *text) missing(p int) bool {
 	if t.at(p) != ')' {
 		return false
@@ -107,7 +107,7 @@ func (t *text) commas(p int) int {
 	return t.fail(p, `")" behind `+ordinates[4])
 }
 
-// growable reports whether the geometry at hand may get positions of more numbers than the ones
+// growable reports whether the current geometry may get positions of more numbers than the ones
 // before: it has no tag.
 func (t *text) growable() bool { return t.loose != nil && !t.hasTag }
 
@@ -128,8 +128,8 @@ func (t *text) uneven(p int, v [4]float64, n int) int {
 	return p
 }
 
-// microsoft reads the letters, and zeros behind them, of a number that the libraries of Microsoft
-// write, "1.#QNAN0": start is where it begins, p behind its "#".
+// microsoft reads the letters, and zeros after them, of a number by Microsoft's libraries,
+// "1.#QNAN0", which begins at start; p is after its "#".
 func (t *text) microsoft(start, p int) (v float64, end int) {
 	end = t.word(p)
 	switch word := t.slice(p, end); {
@@ -148,7 +148,7 @@ func (t *text) microsoft(start, p int) (v float64, end int) {
 	return v, t.digits(end)
 }
 
-// payload passes what stands in the brackets of "nan(ind)", at p.
+// payload skips the content of the brackets of "nan(ind)", at p.
 func (t *text) payload(start, p int) (v float64, end int) {
 	end = t.word(p + 1)
 	if t.at(end) != ')' {

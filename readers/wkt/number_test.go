@@ -91,7 +91,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Where strconv gives up on an exponent of many digits, the digits in front of it may make up for
+// Where strconv gives up on an exponent of many digits, the digits before it may make up for
 // it.
 func TestLongExponents(t *testing.T) {
 	zeros := strings.Repeat("0", 200_000)

@@ -58,7 +58,7 @@ var (
 
 type oracleReader struct {
 	tokens []string
-	glued  []bool // no blank stands before the token
+	glued  []bool // no blank is before the token
 	failed bool
 }
 
@@ -217,7 +217,7 @@ func (o *oracleReader) number(t string) float64 {
 	return v
 }
 
-// union is the dimension of a row.
+// union returns the dimension of a row.
 func (s *shape) union() geoarrow.Dim {
 	d := s.dim
 	for _, m := range s.members {
@@ -249,7 +249,7 @@ func commas[T any](elements []T, text func(T) string) string {
 	return "(" + strings.Join(all, ", ") + ")"
 }
 
-// body writes what stands behind the name.
+// body writes what follows the name.
 func (s *shape) body(kind string, own, row geoarrow.Dim) string {
 	position := func(v []float64) string {
 		out := numberText(v[0]) + " " + numberText(v[1])

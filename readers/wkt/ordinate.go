@@ -7,9 +7,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Numbers are those of JSON and, as strtod(3) has it, with a plus, zeros in front, no digit before
-// or none behind the point; nan, inf and infinity in any case and with a sign, which a NaN does not
-// keep. One beyond float64 is an error.
+// Numbers are those of JSON and, as in strtod(3), numbers with a plus, leading zeros, or no digit
+// before or after the point; nan, inf and infinity in any case and with a sign, which a NaN loses.
+// One beyond float64 is an error.
 
 var nan = math.Float64frombits(0x7ff8000000000000)
 
@@ -22,8 +22,8 @@ func (t *text) ordinate(p int) (v float64, end int) {
 	return v, end
 }
 
-// anyOrdinate is ordinate for what JSON has not. It writes the number as JSON has it, so that one
-// package decides how numbers are rounded.
+// anyOrdinate is ordinate for numbers that JSON does not have. It rewrites the number in JSON's
+// syntax, so that only one package rounds numbers.
 //
 //go:noinline
 func (t *text) anyOrdinate(p int) (v float64, end int) {
@@ -84,7 +84,7 @@ func (t *text) anyOrdinate(p int) (v float64, end int) {
 
 const wantNumber = "a number"
 
-// digits passes digits.
+// digits skips digits.
 func (t *text) digits(p int) int {
 	for t.at(p)-'0' < 10 {
 		p++

@@ -15,17 +15,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parser is the CPU engine: one pass over the bytes, which decides what every engine gives.
+// parser is the CPU engine: one pass over the bytes, which defines the result of every engine.
 type parser struct {
 	layout    readers.Layout
-	readBytes int            // read at a time; 0: window.Bytes
-	portable  bool           // without what only some processors have
+	readBytes int            // bytes read at a time; 0: window.Bytes
+	portable  bool           // without optional instructions of the processor
 	device    *device.Engine // the GPU engine, or nil
 }
 
-// Parse reads the whole file, rows behind those that are known, or again a span of rows that an
-// earlier Parse emitted. A Span's State is not needed: an SRID in the rows before makes a file that
-// is not Appendable.
+// Parse reads the whole file, rows after known ones, or a span of rows that an earlier Parse
+// emitted. It does not need the Span's State: a file that has an SRID is not Appendable.
 func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -52,7 +51,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return s.sum, nil
 }
 
-// scanner makes one that has read nothing, and has no sink.
+// scanner returns a new scanner without a sink.
 func (c parser) scanner(req readers.Request) *scanner {
 	s := &scanner{limits: req.Limits.WithDefaults(), stop: math.MaxInt64}
 	s.sum.Foreign = map[string]int64{}
@@ -83,7 +82,7 @@ func (s *scanner) file(ctx context.Context, c parser, req readers.Request) bool 
 	return s.err == nil
 }
 
-// start passes the byte order mark of the file, if it is read from its first byte on.
+// start skips the byte order mark, if the file is read from its first byte.
 func (s *scanner) start(from int64) int {
 	for from == 0 && s.N < len(byteOrderMark) && !s.EOF {
 		if s.refill(0) < 0 {

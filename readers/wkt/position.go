@@ -7,7 +7,7 @@ import (
 )
 
 // positions reads EMPTY, or positions in brackets: nearly all bytes of most files. Plain ones are
-// read in a row where the processor can.
+// read in bulk if the processor can.
 func (t *text) positions(p int) int {
 	if t.at(p) != '(' {
 		return t.nothing(p)
@@ -28,7 +28,7 @@ func (t *text) positions(p int) int {
 			}
 		}
 		if more {
-			if isBlank(t.at(p)) { // a second one behind a comma
+			if isBlank(t.at(p)) { // a second one after a comma
 				p = t.space(p)
 			}
 			if p = t.usual(p); p < 0 {
@@ -54,8 +54,7 @@ func (t *text) positions(p int) int {
 	}
 }
 
-// usual reads a position of two or three numbers with one blank between them, or passes it to
-// position.
+// usual reads a position of two or three numbers with one blank between them, or calls position.
 func (t *text) usual(p int) int {
 	x, end := number.Float(t.q, p)
 	if end < 0 || t.at(end) != ' ' {
@@ -84,7 +83,7 @@ func (t *text) usual(p int) int {
 }
 
 // position reads any position, without brackets: numbers with blanks between them. The first one of
-// a geometry that has no tag decides how many.
+// a geometry without a tag determines how many.
 func (t *text) position(p int) int {
 	var v [4]float64
 	n := 0
@@ -116,7 +115,7 @@ const (
 	wantMore   = `a number, "," or ")"`
 )
 
-// ordinates are the positions of n.
+// ordinates reads positions of n numbers.
 var ordinates = [...]string{"", "an ordinate", "2 ordinates", "3 ordinates", "4 ordinates"}
 
 // end adds a position of n ordinates, which ends at p.
@@ -139,7 +138,7 @@ func (t *text) end(p int, v [4]float64, n int) int {
 	return p
 }
 
-// add adds a position of the dimension at hand.
+// add adds a position of the current dimension.
 func (t *text) add(v [4]float64) {
 	g := t.geom
 	g.X, g.Y = append(g.X, v[0]), append(g.Y, v[1])

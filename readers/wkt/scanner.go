@@ -11,30 +11,30 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// scanner is one run of the CPU parser over a file. Its methods give the index behind what they
-// read, or -1: then fault, or err, says why.
+// scanner is one run of the CPU parser over a file. Its methods return the index after what they
+// read, or -1 with fault or err set.
 type scanner struct {
 	window.Window
 	text       // of the window
 	limits     readers.Limits
 	skipErrors bool
 	nulls      bool // a malformed row is null
-	repairs    bool // a defect that has one obvious reading is read so
+	repairs    bool // a defect that has one obvious reading is read that way
 	emit       func(readers.Chunk) error
-	err        error // of the window, of emit or of a chunk: no fault of the text
+	err        error // of the window, of emit or of a chunk: not a fault of the text
 
 	sink    *rows.Sink
 	chunk   readers.Span
 	sum     readers.Summary
-	row     int64 // number of the row at hand
-	stop    int64 // no row that begins here or behind is read
-	stopped bool  // because of that the last reading ended
-	next    int64 // offset of the row at hand, or of the end of the file
-	closed  bool  // more than the end of the file ended the last row
-	known   int32 // SRID of the rows before, 0 if they have none
+	row     int64 // number of the current row
+	stop    int64 // rows that begin here or later are not read
+	stopped bool  // the last reading ended because of stop
+	next    int64 // offset of the current row, or of the end of the file
+	closed  bool  // the last row ended before the end of the file
+	known   int32 // SRID of earlier rows, 0 if they have none
 }
 
-// open has the scanner read from an offset on, where row number row begins.
+// open moves the scanner to an offset, where row number row begins.
 func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int64, step int) bool {
 	s.row, s.chunk, s.fault, s.err, s.stopped = row, readers.Span{Row: row}, fault{}, nil, false
 	if !s.Open(ctx, src, from, s.stop, end, s.limits.MaxFeatureBytes, step) {
@@ -43,8 +43,8 @@ func (s *scanner) open(ctx context.Context, src *source.File, from, end, row int
 	return s.err == nil
 }
 
-// refill brings more of the file behind index p, which becomes index 0. It gives -1 with err set if
-// it can't.
+// refill reads more of the file after index p, which becomes index 0. It returns -1 with err set
+// if it can't.
 func (s *scanner) refill(p int) int {
 	if !s.Fill(p) {
 		s.err = s.Err
@@ -53,8 +53,7 @@ func (s *scanner) refill(p int) int {
 	return 0
 }
 
-// rows reads the rows from p on, behind which nothing but what stands between rows is passed, and
-// emits them in chunks.
+// rows reads the rows from p on, with the text between them, and emits them in chunks.
 func (s *scanner) rows(p int) bool {
 	for {
 		if p = s.between(p); p < 0 {
@@ -75,7 +74,7 @@ func (s *scanner) rows(p int) bool {
 	}
 }
 
-// between passes what may stand between rows, over any number of windows.
+// between skips the text between rows, over any number of windows.
 func (s *scanner) between(p int) int {
 	q := s.Q
 	for {
@@ -106,7 +105,7 @@ func (s *scanner) readRow(p int) int {
 			return end
 		}
 		s.sink.Rollback()
-		if s.fault.seen >= s.N && !s.EOF { // the rest of the row may be behind the window
+		if s.fault.seen >= s.N && !s.EOF { // the rest of the row may be after the window
 			s.sink.Foresee(s.Base+int64(p)-s.chunk.From, min(s.End, s.stop)-s.chunk.From, s.limits.BatchRows)
 			if p = s.refill(p); p < 0 {
 				return -1
@@ -114,7 +113,7 @@ func (s *scanner) readRow(p int) int {
 			continue
 		}
 		if s.fault.depth || s.fault.file || !s.skipErrors && !s.nulls {
-			s.conflict(p, g.SRID) // it stands before what else is wrong
+			s.conflict(p, g.SRID) // it comes before other faults
 			return -1
 		}
 		if s.repairs {
@@ -132,7 +131,7 @@ func (s *scanner) readRow(p int) int {
 	}
 }
 
-// malformed passes the malformed row at p, which began at an offset: it is left out, or null.
+// malformed skips the malformed row at p, which began at an offset, or makes it null.
 func (s *scanner) malformed(p int, at int64) int {
 	fault := s.Base + int64(min(s.fault.pos, s.N))
 	if p = s.rowEnd(p); p < 0 {
@@ -152,8 +151,8 @@ func (s *scanner) malformed(p int, at int64) int {
 	return p
 }
 
-// conflict refuses the SRID of the row at p if the rows before have another one. A malformed row
-// that is left out has none.
+// conflict refuses the SRID of the row at p if earlier rows have another one. Skipped rows don't
+// count.
 func (s *scanner) conflict(p int, srid int32) bool {
 	if srid == 0 || s.known == 0 || srid == s.known {
 		return false
@@ -164,7 +163,7 @@ func (s *scanner) conflict(p int, srid int32) bool {
 	return true
 }
 
-// commit ends the row at hand, which began at an offset. NULL is of no kind.
+// commit ends the current row, which began at an offset. NULL has no kind.
 func (s *scanner) commit(g Geometry, at int64) {
 	if s.sink.Rows == 0 {
 		s.chunk.From = at
@@ -181,14 +180,14 @@ func (s *scanner) commit(g Geometry, at int64) {
 	s.row++
 }
 
-// try reads the row at p up to what ends it, and leaves it open.
+// try reads the row at p through its end, and leaves it open.
 func (s *scanner) try(p int) (g Geometry, end int) {
 	s.begin(s.Q, s.limits.MaxDepth)
 	s.geom, s.shapes = &s.sink.Geom, &s.sink.Shapes
 	return s.whole(p)
 }
 
-// whole reads a row up to what ends it.
+// whole reads a row through its end.
 func (s *scanner) whole(p int) (g Geometry, end int) {
 	if s.at(p)|0x20 == 'n' {
 		end = s.null(p)
@@ -201,7 +200,7 @@ func (s *scanner) whole(p int) (g Geometry, end int) {
 	return g, s.behind(end)
 }
 
-// behind passes blanks behind a geometry that ends at end, up to what ends the row.
+// after skips blanks after a geometry that ends at end, through the end of the row.
 func (s *scanner) behind(end int) int {
 	for {
 		switch c := s.at(end); {
@@ -238,7 +237,7 @@ func (s *scanner) tooLong(p, end int) bool {
 	return true
 }
 
-// rowEnd finds what ends a malformed row at p: the next line end or ";", but for that of its SRID,
+// rowEnd finds the end of a malformed row at p: the next line end or ";", except that of its SRID,
 // or the end of the file.
 func (s *scanner) rowEnd(p int) int {
 	srid := is(s.slice(p, s.word(p)), "SRID")
@@ -261,12 +260,12 @@ func (s *scanner) rowEnd(p int) int {
 	}
 }
 
-// full reports whether the chunk at hand ends before the row at hand.
+// full reports whether the current chunk ends before the current row.
 func (s *scanner) full() bool {
 	return s.sink.Rows > 0 && (s.sink.Rows >= s.limits.BatchRows || s.next-s.chunk.From >= s.limits.BatchBytes)
 }
 
-// end finishes the chunk whose last row ended before the one at hand.
+// end finishes the chunk whose last row ended before the current one.
 func (s *scanner) end() bool {
 	s.sink.AddTo(&s.sum)
 	s.err = rows.Emit(s.sink, &s.Window, &s.chunk, s.next, s.limits, s.emit)

@@ -10,16 +10,15 @@ import (
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// Begins reports whether a text begins as WKT or EWKT does: after a byte order mark, blanks and
-// SRID=n; the name of a geometry, a curve's too, and behind it a bracket or EMPTY. It looks no
-// further.
+// Begins reports whether a text begins like WKT or EWKT: an optional byte order mark, blanks and
+// SRID=n; then the name of a geometry or curve, and a bracket or EMPTY.
 func Begins(text []byte) bool {
 	var room [readers.SniffBytes + number.Padding]byte
 	copy(room[:readers.SniffBytes], bytes.TrimPrefix(text, []byte(byteOrderMark)))
 	return beginsAt(unsafe.Pointer(&room))
 }
 
-// beginsAt is Begins of a text that ends with zeros.
+// beginsAt is Begins for a text that ends with zeros.
 func beginsAt(q unsafe.Pointer) bool {
 	t := text{q: q}
 	_, p := t.srid(t.space(0))
@@ -27,7 +26,7 @@ func beginsAt(q unsafe.Pointer) bool {
 		return false
 	}
 	_, p = t.head(p)
-	if p < 0 { // a curve is no simple feature, and WKT all the same
+	if p < 0 { // a curve is not a simple feature, but is WKT
 		return t.fault.bare && t.at(t.space(t.fault.seen)) == '('
 	}
 	_, empty := t.empty(p)

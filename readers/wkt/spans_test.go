@@ -15,7 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// open gives a text as a file, and the CPU engine that reads it.
+// open returns a text as a file, and the CPU engine that reads it.
 func open(t *testing.T, text string, options map[string]any) (*source.File, readers.Parser) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.wkt")
@@ -39,7 +39,7 @@ func open(t *testing.T, text string, options map[string]any) (*source.File, read
 	return src, f.CPU(layout)
 }
 
-// parse gives the chunks of a span.
+// parse returns the chunks of a span.
 func parse(t *testing.T, p readers.Parser, src *source.File, span readers.Span, limits readers.Limits) []readers.Chunk {
 	t.Helper()
 	var chunks []readers.Chunk
@@ -53,7 +53,7 @@ func parse(t *testing.T, p readers.Parser, src *source.File, span readers.Span, 
 	return chunks
 }
 
-// dump is the columns of a chunk, in which a NaN is like another.
+// dump returns the columns of a chunk, in which a NaN is like another.
 func dump(c readers.Chunk) string {
 	return fmt.Sprintf("%d rows, %v, %+v", c.Columns.Rows, c.Columns.Attributes, *c.Columns.Geometry)
 }

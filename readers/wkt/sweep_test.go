@@ -47,8 +47,8 @@ func document(r *rand.Rand) []byte {
 
 const mutations = "(),; \n\x000-eE.NS"
 
-// mutated is a text with a byte flipped, cut off, left out or put in, or with a run of bytes twice
-// or moved.
+// mutated returns a text with a byte flipped, cut off, left out or put in, or with a run of bytes
+// twice or moved.
 func mutated(r *rand.Rand, text []byte) []byte {
 	if len(text) == 0 {
 		return text

@@ -9,40 +9,40 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// text is one run of the parser over bytes in memory. Its methods read one thing of the grammar at
-// an index and give the index behind it, or -1: then fault says why. They look at every byte once,
-// from left to right, and none of them passes a zero: it stands behind the text.
+// text is one run of the parser over bytes in memory. Its methods read one element of the grammar
+// at an index and return the index after it, or -1 with the fault set. They read every byte once,
+// from left to right, and stop at the zero after the text.
 type text struct {
-	// the first byte; loads are not checked, the zero and number.Padding bytes behind it keep them
+	// the first byte; loads are not checked, the zero and number.Padding bytes after it keep them
 	// inside
 	q         unsafe.Pointer
 	geom      *geoarrow.GeometryBuilder
 	shapes    *rows.Shapes
 	maxDepth  int
-	plainRuns bool // package positions may be called
+	plainRuns bool // package positions may be used
 
 	fault  fault
 	depth  int          // open collections
-	size   int          // ordinates of the positions of the geometry at hand; 0: its first position will say
+	size   int          // ordinates of the positions of the current geometry; 0: its first position will say
 	dim    geoarrow.Dim // of these, once size is known
 	outer  geoarrow.Dim // of the collection around it
 	hasTag bool         // its dimension is written
 	last   head
-	token  []byte                         // a number, as package number reads it
-	loose  func(p int, rule, done string) // notes a defect that is read in its obvious way; nil: each is a fault
+	token  []byte                         // a number in the syntax of package number
+	loose  func(p int, rule, done string) // notes a defect with an obvious reading; nil: each is a fault
 }
 
-// at is the byte at index p, 0 behind the end.
+// at returns the byte at index p, 0 after the end.
 func (t *text) at(p int) byte { return byteAt(t.q, p) }
 
 func byteAt(q unsafe.Pointer, p int) byte { return *(*byte)(unsafe.Add(q, p)) }
 
-// slice is the bytes from p to end.
+// slice returns the bytes from p to end.
 func (t *text) slice(p, end int) []byte { return unsafe.Slice((*byte)(unsafe.Add(t.q, p)), end-p) }
 
-func isBlank(c byte) bool { return c == ' ' || c-'\t' < 5 } // \t \n \v \f \r, as isspace(3) has it
+func isBlank(c byte) bool { return c == ' ' || c-'\t' < 5 } // \t \n \v \f \r, as in isspace(3)
 
-// space passes blanks and line ends.
+// space skips blanks and line ends.
 func (t *text) space(p int) int {
 	for isBlank(t.at(p)) {
 		p++
@@ -52,7 +52,7 @@ func (t *text) space(p int) int {
 
 func isLetter(c byte) bool { return c|0x20-'a' < 26 }
 
-// word passes letters.
+// word skips letters.
 func (t *text) word(p int) int {
 	for isLetter(t.at(p)) {
 		p++
@@ -60,7 +60,7 @@ func (t *text) word(p int) int {
 	return p
 }
 
-// srid reads "SRID=n;" at p, if it is there. Without it, the number is 0.
+// srid reads "SRID=n;" at p, if it is there. Without it, the result is 0.
 func (t *text) srid(p int) (srid int32, end int) {
 	w := t.word(p)
 	if !is(t.slice(p, w), "SRID") {
@@ -73,12 +73,12 @@ func (t *text) srid(p int) (srid int32, end int) {
 	p = start
 	var n int64
 	for ; t.at(p)-'0' < 10; p++ {
-		n = min(10*n+int64(t.at(p)-'0'), mostSRID+1)
+		n = min(10*n+int64(t.at(p)-'0'), maxSRID+1)
 	}
 	switch {
 	case p == start:
 		return 0, t.fail(p, "the number of a coordinate system behind SRID=")
-	case n > mostSRID:
+	case n > maxSRID:
 		return 0, t.wrong(start, p, "an SRID beyond 2147483647")
 	}
 	if p = t.space(p); t.at(p) != ';' {
@@ -87,10 +87,10 @@ func (t *text) srid(p int) (srid int32, end int) {
 	return int32(n), t.space(p + 1)
 }
 
-// mostSRID is the largest int32, which PostGIS has for them.
-const mostSRID = 1<<31 - 1
+// maxSRID is the largest int32, as in PostGIS.
+const maxSRID = 1<<31 - 1
 
-// is reports whether a word is one that is given in capitals.
+// is reports whether a word equals one in capitals, ignoring case.
 func is(word []byte, capitals string) bool {
 	if len(word) != len(capitals) {
 		return false
@@ -103,14 +103,14 @@ func is(word []byte, capitals string) bool {
 	return true
 }
 
-// begin makes the text at q ready to be read.
+// begin prepares to read the text at q.
 func (t *text) begin(q unsafe.Pointer, maxDepth int) {
 	t.q, t.maxDepth = q, cmp.Or(maxDepth, readers.DefaultMaxDepth)
 	t.fault, t.depth = fault{}, 0
 }
 
-// geometry reads a geometry at p with the SRID before it, and leaves it open. The SRID is given for
-// a malformed geometry too.
+// geometry reads a geometry at p with the SRID before it, and leaves it open. The SRID is also
+// returned for a malformed geometry.
 func (t *text) geometry(p int) (g Geometry, end int) {
 	if t.at(p)|0x20 == 's' {
 		if g.SRID, end = t.srid(p); end < 0 {

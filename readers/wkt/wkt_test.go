@@ -24,7 +24,7 @@ func TestFormat(t *testing.T) { readertest.Run(t, wkt.Format(), variants...) }
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, wkt.Format(), variants...) }
 
 // textCase is a text and the table that it becomes, as readertest.Columns writes it; or, where the
-// input has the mark ¦, a part of the error that stands there.
+// input has the mark ¦, a part of the error that is there.
 type textCase struct{ name, input, want string }
 
 // readCase is how the cases of a table are read.
@@ -118,7 +118,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// points is a table of points.
+// points returns a table of points.
 func points(rows string) string { return "geometry: geoarrow.point xy: " + rows + "\ncrs: none" }
 
 func TestGeometries(t *testing.T) {
@@ -378,7 +378,7 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// deviations is what a table says of one deviation.
+// deviations returns what a table says of one deviation.
 func deviations(rule, done string, row, at int) string {
 	return fmt.Sprintf("\ndeviations: %s 1\ndeviation: byte %d, row %d, \"geometry\": %s: %s", rule, at,
 		row, rule, done)

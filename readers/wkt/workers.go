@@ -18,7 +18,7 @@ type workers struct {
 	ctx    context.Context
 	parser parser
 	req    readers.Request
-	head   *scanner     // that found the first row, and gets what the parts showed
+	head   *scanner     // that found the first row, and receives the state of the parts
 	from   int64        // offset of the first row
 	srid   atomic.Int32 // of the parts that were committed, 0 if they have none
 }
@@ -42,8 +42,7 @@ func (w *workers) read() error {
 	return w.Finish()
 }
 
-// commit notes what a part showed of the file, and refuses one whose SRID is not that of the parts
-// before it.
+// commit keeps the state of a part, and refuses one whose SRID differs from that of earlier parts.
 func (w *workers) commit(p *readers.Part) error {
 	s := w.head
 	srid, closed := unpack(p.State)
@@ -62,8 +61,8 @@ func (w *workers) commit(p *readers.Part) error {
 	return nil
 }
 
-// pack returns what a part showed, as its State carries it to commit: the SRID of its rows, and
-// whether more than the end of the file ends the last one.
+// pack returns a part's State for commit: the SRID of its rows, and whether the last one ends
+// before the end of the file.
 func pack(srid int32, closed bool) uint64 {
 	state := uint64(srid) << 1
 	if closed {
@@ -78,7 +77,7 @@ func unpack(state uint64) (srid int32, closed bool) { return int32(state >> 1), 
 type worker struct {
 	*workers
 	s      *scanner
-	limits readers.Limits // of rows that are known to be rows
+	limits readers.Limits // of verified rows
 	p      int            // index of the current row
 }
 
@@ -88,10 +87,10 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*ro
 	return &worker{workers: w, s: s, limits: s.limits.Unbatched()}
 }
 
-// lookBack is how many bytes before a guess show whether ";" ends an SRID.
+// lookBack is how many bytes before a guess are read to find whether ";" ends an SRID.
 const lookBack = 16
 
-// Find goes to the first row that seems to begin between two offsets.
+// Find moves to the first row that seems to begin between two offsets.
 func (r *worker) Find(sink *rows.Sink, from, stop int64) bool {
 	r.s.limits = r.limits.Guessed()
 	back := min(from-r.from, lookBack)
@@ -104,7 +103,7 @@ func (r *worker) Find(sink *rows.Sink, from, stop int64) bool {
 	return r.p >= 0
 }
 
-// Open goes to the row at an offset.
+// Open moves to the row at an offset.
 func (r *worker) Open(sink *rows.Sink, from, stop, row int64) bool {
 	r.s.limits = r.limits
 	return r.open(sink, from, stop, row)
@@ -161,5 +160,5 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 	}, true
 }
 
-// Err returns the reason of a failure.
+// Err returns the reason for a failure.
 func (r *worker) Err() error { return r.s.error() }

@@ -251,7 +251,7 @@ func TestLossyTypes(t *testing.T) {
 	}
 }
 
-// An ENUM is a text, wherever it stands in a type.
+// An ENUM is a text, wherever it is in a type.
 func TestEnums(t *testing.T) {
 	c := connect(t, open(t, &world{}, Config{Threads: 1}))
 	many := make([]string, 300) // indices of two bytes

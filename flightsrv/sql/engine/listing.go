@@ -15,7 +15,7 @@ import (
 )
 
 // DuckDB's own listings have the views that queries have created: some of the entries, under the
-// names in those queries. So the functions behind SHOW TABLES and information_schema are macros
+// names in those queries. So the functions after SHOW TABLES and information_schema are macros
 // here, over three tables that the engine fills when they are read. Unqualified names are looked up
 // in the database of the views before DuckDB's own.
 

@@ -175,5 +175,5 @@ func TestRandomPredicates(t *testing.T) {
 // columns are those of randomFile. No text in a predicate holds such a word.
 var columns = regexp.MustCompile(`\b(geometry|[iluxsdtzcbk])\b`)
 
-// qualify puts a table's name in front of the columns of a predicate.
+// qualify puts a table's name before the columns of a predicate.
 func qualify(where, table string) string { return columns.ReplaceAllString(where, table+".$1") }

@@ -214,7 +214,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-func TestBesideKeepsWithinItsBudget(t *testing.T) {
+func TestConvertedGeometriesStayWithinBudget(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(320)}) // 16 rows a batch: about 1.5 KB of WKB
 	const budget = 4000
 	w.engine.derived = newDerivedCache(budget, w.engine.cfg.Workers > 0)
@@ -227,7 +227,7 @@ func TestBesideKeepsWithinItsBudget(t *testing.T) {
 	w.engine.derived = newDerivedCache(1<<20, w.engine.cfg.Workers > 0)
 	w.want("SELECT count(i) FROM squares", "320")
 	if kept := w.engine.Stats().GeometryBytes; kept != 0 {
-		t.Errorf("%d bytes are kept of geometries that nobody asked for", kept)
+		t.Errorf("%d bytes are kept for geometries that no query needs", kept)
 	}
 	w.want("SELECT count(geometry) FROM squares WHERE i = 3", "1")
 	if kept := w.engine.Stats().GeometryBytes; kept > 2000 {

@@ -1,4 +1,4 @@
-// Package bulk copies much memory to where nobody reads it soon, past the caches.
+// Package bulk copies large blocks of memory that are not read soon, bypassing the caches.
 package bulk
 
 import "unsafe"
@@ -26,7 +26,7 @@ func Copy[T any](dst, src []T) {
 		unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), size))
 }
 
-// copyBytes copies up to the first cache line and behind the last stride in the common way.
+// copyBytes copies up to the first cache line and after the last stride in the common way.
 func copyBytes(dst, src []byte) {
 	head := min(len(src), int(-uintptr(unsafe.Pointer(&dst[0]))&(align-1)))
 	copy(dst, src[:head])

@@ -8,7 +8,7 @@ import (
 )
 
 // TestCopy copies around the sizes and addresses where it begins to do so in another way, with
-// memory before and behind that stays as it is.
+// memory before and after that stays as it is.
 func TestCopy(t *testing.T) {
 	const most = enough + 4*stride
 	src, dst := make([]byte, most+2*align), make([]byte, most+2*align)

@@ -9,13 +9,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// parser says who parses, and keeps the collector away.
+// parser names the engine, and pauses the garbage collector during a parse.
 type parser struct{ readers.Parser }
 
-// Engine is the name of the engine.
+// Engine returns the name of the engine.
 func (parser) Engine() string { return "cuda" }
 
-// Parse parses as the format does. A batch that is read again is too little to be worth it.
+// Parse calls the format's parser. For a single batch that is read again, a pause is not
+// worthwhile.
 func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -25,20 +26,20 @@ func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return p.Parser.Parse(ctx, src, req, emit)
 }
 
-// collector is Go's, which would run three times while a heap grows to a gigabyte in a twentieth of
-// a second, find nothing, make every allocation wait for it, and give memory back that the
-// table is about to take: a tenth of the parse. Under way it runs only where memory gets short
+// collector controls Go's garbage collector. While a heap grows to a gigabyte in a twentieth of a
+// second, it would run three times, free nothing, delay every allocation, and return memory that
+// the table is about to use: a tenth of the parse. During a pause it runs only if memory gets short
 // (debug.SetMemoryLimit).
 var collector pauses
 
-// pauses are of all parses of the process, which has one collector.
+// pauses counts the parses of the process, which has one collector.
 type pauses struct {
 	mu      sync.Mutex
 	parses  int
-	percent int // as it was before the first of them
+	percent int // setting before the first of them
 }
 
-// pause stops the collector until resume is called, and those of all others who paused it.
+// pause stops the collector until every pause was resumed.
 func (p *pauses) pause() (resume func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,7 @@ func collectorPercent() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// TestCollectorPauses looks at GOGC during parses, one within the other, and behind them, when they
+// TestCollectorPauses looks at GOGC during parses, one within the other, and after them, when they
 // fail and panic too.
 func TestCollectorPauses(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(77))

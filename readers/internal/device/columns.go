@@ -11,7 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// CountBits is how many bits of a mask are set.
+// CountBits returns how many bits of a mask are set.
 func CountBits(mask []uint64) (n int) {
 	for _, w := range mask {
 		n += bits.OnesCount64(w)
@@ -19,8 +19,8 @@ func CountBits(mask []uint64) (n int) {
 	return n
 }
 
-// Validity is how many of n rows have no value, by a mask of the device of those that have one, and
-// the mask as Arrow has it: nil if every row has one.
+// Validity returns the number of nulls among n rows, given the device's mask of rows with a value,
+// and the mask in Arrow's layout: nil without nulls.
 func Validity(mask []uint64, n int) (nulls int, valid []byte) {
 	if nulls = n - CountBits(mask); nulls > 0 {
 		valid = geoarrow.AsBytes(mask)[:(n+7)/8]
@@ -28,11 +28,11 @@ func Validity(mask []uint64, n int) (nulls int, valid []byte) {
 	return nulls, valid
 }
 
-// BeyondOffsets is why a chunk is refused whose offsets may not fit 32 bits. Chunks are far
-// smaller.
+// BeyondOffsets is the reason for refusing a chunk whose offsets may not fit 32 bits. Chunks are
+// far smaller.
 const BeyondOffsets = "a chunk beyond 2 GiB"
 
-// Offsets has offsets of the rows of a chunk copied, in 32 bits.
+// Offsets queues a copy of the offsets of a chunk's rows, in 32 bits.
 func Offsets(w *Work, wide gpu.Buffer[int64]) []int32 {
 	w.Accept(w.Text.Len() < math.MaxInt32, BeyondOffsets)
 	to := Alloc[int32](w, wide.Len())
@@ -43,12 +43,12 @@ func Offsets(w *Work, wide gpu.Buffer[int64]) []int32 {
 	return Result(w, to)
 }
 
-// RowKinds are the same numbers.
+// RowKinds returns the same numbers.
 func RowKinds(kinds []kgeom.GeometryKind) []geoarrow.RowKind {
 	return unsafe.Slice((*geoarrow.RowKind)(unsafe.Pointer(unsafe.SliceData(kinds))), len(kinds))
 }
 
-// Spread gives every row of points its ordinates: the rows that are not null have one each, others 0.
+// Spread gives every row of points its ordinates: one each for non-null rows, 0 for others.
 func Spread(g *geoarrow.Geometry) {
 	for _, v := range []*[]float64{&g.X, &g.Y, &g.Z, &g.M} {
 		if *v == nil {
@@ -65,9 +65,9 @@ func Spread(g *geoarrow.Geometry) {
 	}
 }
 
-// DropEmpty takes from a column of a Multi kind the members that are empty geometries of its single
-// kind: these have none. empty says that there may be some among points, whose numbers are NaN
-// then; those of a MultiPoint stay.
+// DropEmpty removes from a column of a Multi kind the members that come from empty geometries of
+// the single kind. empty: there may be empty points, whose ordinates are NaN; members of a
+// MultiPoint stay.
 //
 // On the device each row has the levels of a MultiPolygon, so that an empty LineString among
 // MultiLineStrings has one part, without positions.
@@ -82,7 +82,7 @@ func DropEmpty(g *geoarrow.Geometry, empty bool) {
 	}
 }
 
-// dropEmpty gives the offsets of the members that are left.
+// dropEmpty returns the offsets of the members that are left.
 func dropEmpty(g *geoarrow.Geometry, members []int32, single geoarrow.Kind) []int32 {
 	kept, at := int32(0), int32(0)
 	for i, k := range g.Kinds {

@@ -1,14 +1,13 @@
-// Package device is the frame of every GPU engine: it puts the parser of a format on the slots of
+// Package device is the frame of every GPU engine: it runs a format's GPU parser on the slots of
 // devices.
 //
-// A GPU engine is the CPU engine with devices among its workers (ADR 18). A chunk of rows is
-// guessed at, as any part of a file is; a device reads it whole or refuses it, and what it refuses,
-// the CPU engine reads from the byte on where the chunk before ended. So a device never decides
-// what a file says: it only accepts what it is sure of, and every error is worded by the CPU
-// engine.
+// A GPU engine is the CPU engine with devices among its workers (ADR 18). The start of a chunk is
+// guessed like that of any part of a file. A device reads the whole chunk or refuses it, and the
+// CPU engine reads refused rows from the byte where the previous chunk ended. So a device accepts
+// only what it has checked completely, and every error comes from the CPU engine.
 //
-// A format gives Chunks: where a chunk begins and ends, and what its text says. Everything else is
-// here and in package slots.
+// A format implements Chunks, which finds the bounds of a chunk and parses its text. Everything
+// else is here and in package slots.
 package device
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
-// Engine is the GPU engine of a format, on slots that it shares with those of other formats. It is
-// a readers.Engine.
+// Engine is the GPU engine of a format, on slots that it shares with the engines of other formats.
+// It implements readers.Engine.
 type Engine struct {
 	pool   *slots.Pool
 	parser func(readers.Layout, *Engine) readers.Parser
@@ -30,15 +29,15 @@ type Engine struct {
 	last                                   atomic.Pointer[string]
 }
 
-// New makes the engine of a format whose parser reads files with the engine's help.
+// New returns the engine of a format, whose parser reads files with the help of the engine.
 func New(pool *slots.Pool, parser func(readers.Layout, *Engine) readers.Parser) *Engine {
 	return &Engine{pool: pool, parser: parser}
 }
 
-// Parser is the engine for a file.
+// Parser returns the engine for a file.
 func (e *Engine) Parser(l readers.Layout) readers.Parser { return parser{e.parser(l, e)} }
 
-// Counts says what the devices did for the format.
+// Counts returns what the devices did for the format.
 func (e *Engine) Counts() readers.EngineCounts {
 	c := readers.EngineCounts{
 		Chunks: e.accepted.Load(), Refused: e.refused.Load(), RefusedRows: e.refusedRows.Load(),
@@ -56,17 +55,16 @@ func (e *Engine) Counts() readers.EngineCounts {
 
 func seconds(n *atomic.Int64) float64 { return time.Duration(n.Load()).Seconds() }
 
-// Chunks of a short span are shorter than a slot has room for, so that there are some for
-// everybody: to read and to copy, and for kernels. Below minChunk launches take longer than the
-// work.
+// Chunks of a short span are smaller than a slot, so that reading, copying and kernels overlap.
+// Below minChunk, launches take longer than the work.
 const (
 	chunksOfSpan = 24
 	minChunk     = 8 << 20
 )
 
-// For returns the engine if a span is worth a device: if it has more than two chunks. Then limits
-// make parts of one chunk each, with one worker for each slot and two that wait for one. Otherwise
-// it returns nil and changes nothing: all workers of the CPU engine parse the span. e may be nil.
+// For returns the engine if a span has more than two chunks. It then sets limits to parts of one
+// chunk each, with one worker for each slot and two that wait for one. Otherwise it returns nil and
+// changes nothing, and the CPU engine parses the span. e may be nil.
 func (e *Engine) For(span readers.Span, limits *readers.Limits) *Engine {
 	if e == nil || span.Inside {
 		return nil

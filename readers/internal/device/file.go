@@ -15,20 +15,19 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Chunks is what a format knows of the chunks of one file. One goroutine uses it.
+// Chunks is a format's part of reading the chunks of one file. One goroutine uses it.
 type Chunks interface {
-	// Bounds finds the rows that begin between two offsets: start is that of the first one, and end
-	// that of the first one behind stop, or of what is behind all rows. The text between is for a
-	// device, which begins it with an empty state. why says why there is none, and the chunk counts
-	// as refused; without it, end <= start says that there is nothing to be refused either. In both
-	// cases the CPU engine reads. An error of the file is a reason like others: a caller that reads
-	// the rows again comes upon it.
+	// Bounds finds the rows that begin between two offsets: start is the offset of the first one,
+	// and end that of the first one after stop, or of the text after all rows. A device parses the
+	// text between, with an empty state at its start. A nonempty why is the reason for refusing the
+	// chunk. Without it, end <= start means that there is no row to refuse. In both cases the CPU
+	// engine reads. An error of the file is a reason too, since the CPU engine will report it.
 	Bounds(from, stop int64) (start, end int64, why string)
 
-	// Read reads the text of w into part, as far as the host needs not wait: Columns, Starts (in
-	// the text), Rows, To (in the text, 0 being its end), and End, State, Text and Summary as the
-	// CPU engine has them. What is copied by Result is there when functions given to After run;
-	// they complete the part. What goes wrong it says to w; then part counts for nothing.
+	// Read queues the parse of w's text into part: Columns, Starts (in the text), Rows, To (in the
+	// text, 0 being its end), and End, State, Text and Summary as in the CPU engine. Copies by
+	// Result are complete when functions passed to After run, which complete the part. w receives
+	// errors and refusals; then part is ignored.
 	Read(w *Work, part *readers.Part)
 }
 
@@ -38,16 +37,16 @@ type File struct {
 	ctx     context.Context
 	src     io.ReaderAt
 	line    *timeline.Timeline
-	refused atomic.Int32 // chunks that were refused, since one was taken
+	refused atomic.Int32 // chunks that were refused since the last accepted one
 }
 
-// File begins a file, which is read until ctx ends.
+// File returns the state of a file, which is read until ctx ends.
 func (e *Engine) File(ctx context.Context, src io.ReaderAt) *File {
 	return &File{engine: e, ctx: ctx, src: src, line: timeline.Of(ctx)}
 }
 
-// Reader makes a reader for one goroutine: chunks are guessed by a device, and what that leaves,
-// and each part that is known to begin at a row, is read by the CPU engine's reader.
+// Reader returns a reader for one goroutine. A device reads guessed chunks. The CPU engine's reader
+// reads those that it refuses, and every part whose start is verified.
 func (f *File) Reader(cpu readers.PartReader, chunks Chunks) readers.PartReader {
 	return &reader{PartReader: cpu, File: f, chunks: chunks}
 }
@@ -59,13 +58,13 @@ type reader struct {
 	chunks Chunks
 }
 
-// mostRefused is after how many refused chunks in a row nobody asks a device any more: such a file
-// costs twice the work.
-const mostRefused = 8
+// maxRefused is the number of refused chunks in a row after which devices are no longer used, since
+// such a file costs twice the work.
+const maxRefused = 8
 
-// Guess has a device read the rows that begin between two offsets.
+// Guess reads the rows that begin between two offsets on a device.
 func (r *reader) Guess(from, stop int64) readers.Part {
-	if r.refused.Load() < mostRefused {
+	if r.refused.Load() < maxRefused {
 		found := r.line.Begin("look for rows", from)
 		start, end, why := r.chunks.Bounds(from, stop)
 		found()
@@ -74,7 +73,7 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 		}
 		var part readers.Part
 		if why == "" {
-			part, why = r.onCard(start, end)
+			part, why = r.onDevice(start, end)
 		}
 		if why == "" {
 			r.refused.Store(0)
@@ -89,8 +88,8 @@ func (r *reader) Guess(from, stop int64) readers.Part {
 	return part
 }
 
-// onCard reads a chunk on a device, or says why it does not.
-func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
+// onDevice reads a chunk on a device, or returns the reason for refusing it.
+func (r *reader) onDevice(start, end int64) (part readers.Part, why string) {
 	lent := r.line.Begin("wait for a slot", start)
 	l, ok := r.engine.pool.Take(r.File, start)
 	lent()
@@ -100,7 +99,7 @@ func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
 	var err error // of the device
 	defer func() {
 		p := recover()
-		if p != nil { // a caller that guards this guess has the CPU engine read on, and nobody would know
+		if p != nil { // otherwise the caller's recover would hide the panic, and the CPU engine would continue
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {
@@ -122,7 +121,7 @@ func (r *reader) onCard(start, end int64) (part readers.Part, why string) {
 	return part, why
 }
 
-// pieces are what belongs to the chunk that was looked for last, and lies in other files.
+// pieces returns the bytes of other files that belong to the last chunk.
 func (r *reader) pieces() []Piece {
 	if c, ok := r.chunks.(Pieces); ok {
 		return c.Pieces()

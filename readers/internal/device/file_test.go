@@ -45,7 +45,7 @@ func newLines(text string) *lines {
 	}}
 }
 
-// behind is the index behind a line feed, or -1.
+// after returns the index after a line feed, or -1.
 func behind(at int) int {
 	if at < 0 {
 		return -1
@@ -96,7 +96,7 @@ func (l *lines) Read(w *device.Work, part *readers.Part) {
 	w.After(func() { w.Accept(!has(late) || part.To == 0, "a line that is odd after all") })
 }
 
-// freeCounter counts how often it is freed, and what lies next to it.
+// freeCounter counts how often it is freed, and what is next to it.
 type freeCounter struct{ freed, others int }
 
 func (k *freeCounter) Free(*gpu.Stream) error {
@@ -116,7 +116,7 @@ func (c *parser) Read(from, stop, _ int64) (readers.Part, error) {
 	return readers.Part{Start: from, Next: stop}, nil
 }
 
-// rig is an engine for lines on one device, and who was told of faults.
+// rig is an engine for lines on one device, and the faults that it reported.
 type rig struct {
 	pool   *slots.Pool
 	engine *device.Engine
@@ -189,7 +189,7 @@ func TestGuessThatIsRefused(t *testing.T) {
 	}{
 		{"while it is read", odd, "an odd line", ""},
 		{"when it is there", late, "a line that is odd after all", ""},
-		{"because of the card", broken, "broken", "broken"},
+		{"because of the device", broken, "broken", "broken"},
 		{"because it is long", strings.Repeat("x", 2<<20), "a chunk that ends in a long row", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -235,7 +235,8 @@ func TestNobodyAsksForever(t *testing.T) {
 	}
 }
 
-// TestPanicOfAParser is a fault, and passed on to who guards the guess; the slot goes on.
+// TestPanicOfAParser: a panic is a fault, and is passed on to the caller that guards the guess; the
+// slot stays usable.
 func TestPanicOfAParser(t *testing.T) {
 	r := newRig(t)
 	reader := r.reader(t, newLines("head\npanics\nplain\nlast\n"))
@@ -258,7 +259,7 @@ func TestPanicOfAParser(t *testing.T) {
 	part.Release()
 }
 
-// TestLostSlots has a device get lost with a chunk, on one slot and then on the other: nobody waits
+// TestLostSlots loses a device with a chunk, on one slot and then on the other: no goroutine waits
 // for a third.
 func TestLostSlots(t *testing.T) {
 	r := newRig(t)

@@ -6,24 +6,23 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 )
 
-// Piece is bytes of another file that a chunk of rows needs: those of their attributes, or of an
-// index.
+// Piece is a range of another file that a chunk of rows needs: attributes, or an index.
 type Piece struct {
 	Src   io.ReaderAt
 	At    int64
 	Bytes int64
 }
 
-// Pieces are Chunks whose rows do not lie in one file alone.
+// Pieces are Chunks whose rows are in several files.
 type Pieces interface {
 	Chunks
 
-	// Pieces gives what belongs to the chunk that Bounds gave last. On the device it is
+	// Pieces returns the pieces of the chunk that Bounds returned last. On the device they are
 	// Work.Pieces.
 	Pieces() []Piece
 }
 
-// pieceAlign is at multiples of how many bytes pieces begin on a device: those of its memory.
+// pieceAlign is the alignment of pieces on a device.
 const pieceAlign = 256
 
 // chunkPieces is a chunk and its pieces as one file, which begins where the chunk does.
@@ -37,7 +36,7 @@ type chunkPieces struct {
 	bytes  int64
 }
 
-// gather puts the pieces behind bytes [start, end) of a file.
+// gather puts the pieces after bytes [start, end) of a file.
 func gather(src io.ReaderAt, start, end int64, pieces []Piece) *chunkPieces {
 	g := &chunkPieces{at: start}
 	for _, p := range append([]Piece{{src, start, end - start}}, pieces...) {
@@ -73,7 +72,7 @@ func (g *chunkPieces) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// of gives the text of the chunk and those of its pieces, in memory that has all of them.
+// of returns the text of the chunk and those of its pieces, in memory that has all of them.
 func (g *chunkPieces) of(text gpu.Buffer[byte]) (chunk gpu.Buffer[byte], pieces []gpu.Buffer[byte]) {
 	for i, p := range g.pieces {
 		pieces = append(pieces, text.Slice(int(g.starts[i]), int(g.starts[i]+p.Bytes)))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// rowsOf is a file of lines that end at these offsets.
+// rowsOf returns a file of lines that end at these offsets.
 func rowsOf(ends ...int) []byte {
 	text := bytes.Repeat([]byte("x"), ends[len(ends)-1])
 	for _, end := range ends {

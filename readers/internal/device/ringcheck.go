@@ -6,12 +6,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// RingCheck says which geometries there are that have rings or are lines, which may be odd and are
-// kept.
+// RingCheck counts rings that are open or short, and short lines, which are kept.
 type RingCheck struct{ Polygons, Lines bool }
 
-// Look counts what is odd about rings, from rings[i] to rings[i+1] of the positions, which are all
-// of polygons or all lines. It gives no element if they are neither.
+// Look counts unusual rings, whose positions are rings[i] to rings[i+1] and which are all of
+// polygons or all lines. It returns no element if they are neither.
 func (o RingCheck) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int64]) (facts gpu.Buffer[kgeom.RingFact]) {
 	if !o.Polygons && !o.Lines {
 		return facts
@@ -22,7 +21,7 @@ func (o RingCheck) Look(w *Work, x, y gpu.Buffer[float64], rings gpu.Buffer[int6
 	return facts
 }
 
-// Count adds facts to a summary, once they are there; they may be none.
+// Count adds the counts to a summary, once they have arrived; there may be none.
 func (o RingCheck) Count(w *Work, facts gpu.Buffer[kgeom.RingFact], sum *readers.Summary) {
 	found := Result(w, facts)
 	if len(found) == 0 {

@@ -2,13 +2,13 @@ package device
 
 import "github.com/vibeflight/vibeflight/gpu"
 
-// Scratch is memory of the device that later work takes again before the end of the chunk.
+// Scratch is device memory that is reused before the end of the chunk.
 type Scratch struct {
 	*Work
 	free []func() error
 }
 
-// InRoom has the memory that do takes given back behind all work that it queued.
+// InRoom frees the memory that do allocates after all work that it queued.
 func InRoom(w *Work, do func(*Scratch)) {
 	r := &Scratch{Work: w}
 	defer func() {
@@ -20,10 +20,10 @@ func InRoom(w *Work, do func(*Scratch)) {
 	do(r)
 }
 
-// Until has something freed at the end of the room, whatever happens.
+// Until frees a resource at the end of the room, whatever happens.
 func (r *Scratch) Until(free func() error) { r.free = append(r.free, free) }
 
-// RoomFor takes memory until the end of the room.
+// RoomFor allocates memory until the end of the room.
 func RoomFor[T any](r *Scratch, n int) gpu.Buffer[T] {
 	if r.Stopped() {
 		return gpu.Buffer[T]{}

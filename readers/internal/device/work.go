@@ -8,23 +8,21 @@ import (
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
-// Work is the work on one chunk of whole rows. Every step says what it does not accept; then the
-// chunk is refused, and nothing of it counts. What goes wrong first is what is told, and from then
-// on the functions here do nothing: who queues work looks at Stopped before it reads what they
-// gave.
+// Work is the work on one chunk of whole rows. Every step reports what it does not accept; then the
+// chunk is refused as a whole. The first error or refusal is kept, and after it the functions here
+// do nothing. Code that queues work checks Stopped before it uses their results.
 type Work struct {
 	K    *kernels.Set
 	S    *gpu.Stream
 	Text gpu.Buffer[byte] // of the chunk
 	At   int64            // its offset in the file
 
-	// what belongs to it from other files; their addresses are multiples of 16 bytes, as that of
-	// Text
+	// its ranges of other files; aligned to 16 bytes, like Text
 	Pieces []gpu.Buffer[byte]
 
 	slot  *slots.Slot
 	out   *slots.Result
-	short []kernels.Piece // results that the next Await has brought
+	short []kernels.Piece // results that arrive with the next Await
 	line  *timeline.Timeline
 	free  []func() error
 	after []func()
@@ -32,13 +30,13 @@ type Work struct {
 	why   string // of the refusal
 }
 
-// read has the format read the chunk, and gives the part once it is whole, or says why there is
-// none. An error is one of the device.
+// read calls the format's Read, and returns the complete part, or the reason for a refusal. An
+// error is one of the device.
 func (w *Work) read(chunks Chunks) (part readers.Part, why string, err error) {
 	whole := false
 	defer func() {
-		if !whole { // copies may be under way to memory that others get now, after a panic too
-			_ = w.S.Synchronize() // what went wrong is known
+		if !whole { // even after a panic, copies may be in flight to memory that is reused next
+			_ = w.S.Synchronize() // the first error is known
 		}
 		for _, free := range w.free {
 			w.Try(free())
@@ -65,10 +63,10 @@ func (w *Work) read(chunks Chunks) (part readers.Part, why string, err error) {
 	return part, "", nil
 }
 
-// Stopped reports whether there is nothing more to do.
+// Stopped reports whether the work has failed or was refused.
 func (w *Work) Stopped() bool { return w.err != nil || w.why != "" }
 
-// Try keeps the first error of the device. Work that goes on after it is refused.
+// Try keeps the first error of the device.
 func (w *Work) Try(err error) {
 	if err != nil && !w.Stopped() {
 		w.err = err
@@ -82,7 +80,7 @@ func (w *Work) Accept(ok bool, why string) {
 	}
 }
 
-// Await waits for all that the device was given.
+// Await waits for all queued work of the device.
 func (w *Work) Await() {
 	if !w.Stopped() {
 		defer w.line.Begin("wait for kernels", w.At)()
@@ -90,28 +88,27 @@ func (w *Work) Await() {
 	}
 }
 
-// Bring has the results so far copied, all of them: what they lie in may serve something else
-// behind it.
+// Bring queues copies of all results so far, so that their memory can be reused by later work.
 func (w *Work) Bring() { w.Try(w.bring()) }
 
-// bring has short results copied.
+// bring queues copies of short results.
 func (w *Work) bring() error {
 	pieces := w.short
 	w.short = w.short[:0]
 	if w.Stopped() {
-		return nil // nobody reads them
+		return nil // they are not read
 	}
 	return w.K.Fetch(w.S, pieces)
 }
 
-// Later has something freed at the end, whatever happens.
+// Later frees a resource at the end of the work, whatever happens.
 func (w *Work) Later(free func() error) { w.free = append(w.free, free) }
 
-// After has something done, in the order of the calls, once all results are there. It may refuse
-// the chunk, too.
+// After registers a function that runs, in the order of the calls, once all results have arrived.
+// It may refuse the chunk.
 func (w *Work) After(look func()) { w.after = append(w.after, look) }
 
-// Alloc takes memory of the device until the end of the work.
+// Alloc allocates device memory until the end of the work.
 func Alloc[T any](w *Work, n int) gpu.Buffer[T] {
 	if w.Stopped() {
 		return gpu.Buffer[T]{}
@@ -124,7 +121,7 @@ func Alloc[T any](w *Work, n int) gpu.Buffer[T] {
 	return b
 }
 
-// Read waits for the elements of b, which it gives on the heap.
+// Read waits for the elements of b, and returns them on the heap.
 func Read[T any](w *Work, b gpu.Buffer[T]) []T {
 	if w.Stopped() {
 		return nil
@@ -134,13 +131,13 @@ func Read[T any](w *Work, b gpu.Buffer[T]) []T {
 	return out
 }
 
-// shortBytes are as many as go together with other results to the host. A copy of the driver's
-// costs 13 µs of a processor's time, a launch half of that; long ones are better left to the
-// device's copy engines.
+// shortBytes is the maximum size of a result that a kernel stores to the host together with others.
+// A copy by the driver costs 13 µs of CPU time, a launch half of that; copy engines are better for
+// long results.
 const shortBytes = 64 << 10
 
-// Result has the elements of b copied into page-locked memory, which is the part's until its
-// Release; they are there behind the next Await. Until then, or until Bring, b stays as it is.
+// Result queues a copy of the elements of b to page-locked memory, which the part owns until its
+// Release. It is complete after the next Await. Until then, or until Bring, b must not change.
 func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	if w.Stopped() || b.Len() == 0 {
 		return nil
@@ -155,9 +152,10 @@ func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	return out
 }
 
-// Keep gives what the format keeps on the slot from chunk to chunk, of which there is one for each
-// type: a zero T at first. It is allocated from the device and not from the chunk's arena:
-// s.Use(nil) before, and what that gave after. Its Free is called when the slots are closed.
+// Keep returns the value that the format keeps on the slot from chunk to chunk, one for each type,
+// at first a zero T. Its memory is allocated from the device, not from the chunk's arena: call
+// s.Use(nil) before, and s.Use with its result afterwards. Its Free is called when the slots are
+// closed.
 func Keep[T any, P interface {
 	*T
 	Free(*gpu.Stream) error

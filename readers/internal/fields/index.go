@@ -6,48 +6,48 @@ import (
 	"unsafe"
 )
 
-// Most is how many bytes of text Find looks at: text and index stay in the processor's first cache.
+// Most is how many bytes of text Find reads: text and index stay in the first-level cache.
 const Most = 16 << 10
 
-// Padding is how many bytes must be readable behind the text.
+// Padding is how many bytes must be readable after the text.
 const Padding = block
 
-// block is how many bytes a word of a mask stands for.
+// block is the number of bytes per word of a mask.
 const block = 64
 
-// Index says where the records of some text and their fields begin. It serves one text after the
-// other.
+// Index has the starts of the records of a text and of their fields. It is reused from text to
+// text.
 //
 //	text      1,"a,b"LF LF 2,LF
-//	Starts    0 2 8 9 11 12      of each field, and of what stands behind the last: a field ends one byte
+//	Starts    0 2 8 9 11 12      of each field, and of what follows the last: a field ends one byte
 //	                             before the next begins
-//	Records   0 3                indices of Starts: a line of no bytes is no record
+//	Records   0 3                indices of Starts: a line of no bytes is not a record
 type Index struct {
 	Starts  []uint32
 	Records []uint32 // of the first field of each
-	End     int      // of the last record, behind its line end
+	End     int      // of the last record, after its line end
 
 	High bool // a byte of the text may be no ASCII
-	// where, in quoted fields, stands the second of two quotes for one, and behind them one that no
-	// text reaches
+	// places, in quoted fields, of the second of two quotes for one, followed by one beyond any
+	// text
 	Doubled []uint32
 
 	masks  [Most / block]masks
 	starts [Most + 1 + block]uint32 // a block's are written at a time
-	ends   [Most + block]uint32     // indices of starts of what stands behind a line end
+	ends   [Most + block]uint32     // indices of starts of what follows a line end
 }
 
 // masks say what 64 bytes are, the first one in the lowest bit.
 type masks struct{ delimiters, lineEnds, quotes, high uint64 }
 
-// Find finds the records of n bytes at text, Most at most, up to one that does not end in them, has
-// another number of fields, or in which a quote stands where none may. The first one begins at
-// text. A quote of 0 is none.
+// Find finds the records of n bytes at text, at most Most, up to one that is incomplete, has
+// another number of fields or a misplaced quote. The first one begins at text. A quote of 0 means
+// no quotes.
 func (x *Index) Find(text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
 	x.find(haveWide, text, n, delimiter, quote, fields)
 }
 
-// find is Find with or without what haveWide says of the processor.
+// find is Find with or without the instructions of haveWide.
 func (x *Index) find(wide bool, text unsafe.Pointer, n int, delimiter, quote byte, fields int) {
 	f := finder{Index: x, carry: carry{separator: 1, quotes: ^uint64(0)}}
 	if quote == 0 {
@@ -81,7 +81,7 @@ func (x *Index) find(wide bool, text unsafe.Pointer, n int, delimiter, quote byt
 	x.Starts = x.starts[:f.listed+1]
 }
 
-// list lists the records that the line ends end.
+// list lists the records up to the line ends.
 func (x *Index) list(ends []uint32, fields uint32) {
 	records, first := x.Records[:0], uint32(0)
 	for _, next := range ends {
@@ -107,17 +107,17 @@ func (m *masks) cut(n int) {
 	m.high &= keep
 }
 
-// finder is one Find.
+// finder is the state of one Find.
 type finder struct {
 	*Index
 	carry
 }
 
-// carry is what the blocks so far say, at the offsets that assembly knows.
+// carry is the state after the blocks so far; assembly depends on its layout.
 type carry struct {
 	listed uint64 // how many fields ended
 	lines  uint64 // how many line ends are in ends
-	high   uint64 // some bits: a byte is no ASCII
+	high   uint64 // some bits: a byte is not ASCII
 	quotes uint64 // all bits, none where there are no quotes
 
 	// Of the byte before the block, in the lowest bit, but for inside.
@@ -126,13 +126,13 @@ type carry struct {
 	closing   uint64 // it is a quote that closes a field, or the first of two
 }
 
-// add finds what ends in a block, whose first byte is number at. It reports false where nothing
-// more can be found.
+// add finds the fields and records that end in a block, whose first byte is number at. It returns
+// false at the end of the search.
 //
 //	text      , " a " " , " , b
 //	quotes    . 1 . 1 1 . 1 . .
 //	inside    . 1 1 . 1 1 . . .     from each opening quote to the byte before the closing one
-//	opening   . 1 . . 1 . . . .     behind a separator, or behind a closing quote: two for one
+//	opening   . 1 . . 1 . . . .     after a separator, or after a closing quote: two for one
 //	closing   . . . 1 . . 1 . .     before a separator, or before an opening quote
 func (f *finder) add(at uint32, m *masks) bool {
 	quotes := m.quotes & f.quotes

@@ -155,7 +155,7 @@ func oneByOne(text []byte, quote byte, count int) (f fieldIndex) {
 	return f
 }
 
-// randomText is records, most of them of count fields, with a byte changed now and then.
+// randomText returns records, most of them of count fields, with a byte changed now and then.
 func randomText(r *rand.Rand, quote byte, count, size int) []byte {
 	var b []byte
 	field := func(letters string, most int) {

@@ -22,7 +22,7 @@ func makeNumbers() (n [block]byte) {
 }
 
 // listWide does what add does for blocks of 64 bytes each, the first byte of which is number at, up
-// to one that is wrong or has doubled quotes, and gives how many it did.
+// to one that is wrong or has doubled quotes, and returns how many it did.
 func (f *finder) listWide(text unsafe.Pointer, blocks, at int, delimiter, quote byte) int {
 	if blocks <= 0 {
 		return 0
@@ -30,8 +30,8 @@ func (f *finder) listWide(text unsafe.Pointer, blocks, at int, delimiter, quote 
 	return listAVX512(&f.carry, text, blocks, at+1, &numbers, &f.starts[1], &f.ends[0], delimiter, quote)
 }
 
-// listAVX512 is listWide, with at the byte behind the first one. Separators become numbers with a
-// mask that moves bytes together (VPCOMPRESSB), 16 of which are written at a time.
+// listAVX512 is listWide, with at the byte after the first one. Separators become numbers
+// with a mask that moves bytes together (VPCOMPRESSB), 16 of which are written at a time.
 //
 //go:noescape
 func listAVX512(c *carry, text unsafe.Pointer, blocks, at int, numbers *[block]byte, starts, ends *uint32,

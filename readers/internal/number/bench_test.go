@@ -38,7 +38,7 @@ var texts = []struct {
 	}},
 }
 
-// regional gives longitudes and latitudes of Florida by turns, with n decimals.
+// regional returns longitudes and latitudes of Florida by turns, with n decimals.
 func regional(decimals int) func(b []byte, i int, r *rand.Rand) []byte {
 	return func(b []byte, i int, r *rand.Rand) []byte {
 		v := -87.6 + 7.6*r.Float64()

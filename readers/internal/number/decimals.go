@@ -4,10 +4,10 @@ import "unsafe"
 
 // Decimals reads a column of numbers into out: number k is the text of buffer q from
 // starts[first[k]] to the byte before starts[first[k]+1] - 1, which is a separator. It stops at one
-// that is not plain, and gives how many it read, 64 at most, and which of them are there, a bit
-// each: an empty text is none, and 0 in out. A number is plain that Float reads to its last byte,
-// of at most 15 digits and without an exponent. Processors differ in what else they take for plain,
-// never in its value. At least Padding bytes behind each start must be readable.
+// that is not plain, and returns how many it read, 64 at most, and which of them are there, a bit
+// each: an empty text has no value, and 0 in out. A plain number is one that Float reads to its
+// last byte, of at most 15 digits and without an exponent. Processors differ in what else they take
+// for plain, never in its value. At least Padding bytes after each start must be readable.
 func Decimals(out []float64, q unsafe.Pointer, starts, first []uint32) (n int, valid uint64) {
 	if most := min(len(out), len(first), 64); most > 0 {
 		return decimals(out[:most], q, starts, first)

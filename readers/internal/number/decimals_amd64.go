@@ -47,7 +47,7 @@ func makeConstants() *constants {
 				from := byte(0x80) // the shuffle writes 0
 				switch {
 				case digit >= before:
-					from = byte(digit + 1) // behind the point
+					from = byte(digit + 1) // after the point
 				case digit >= 0:
 					from = byte(digit)
 				}
@@ -58,10 +58,11 @@ func makeConstants() *constants {
 	return c
 }
 
-// decimalsAVX2 is decimals with count numbers. Where a number begins and ends is known, so that one
-// does not wait for the one before, and no branch depends on lengths or on signs. Digits become
-// integers two, four and eight at a time (after Muła and Lemire 2018), and one division rounds
-// once: 15 digits fit the 53 bits of a float64's significand, and their power of ten is exact.
+// decimalsAVX2 is decimals with count numbers. Where a number begins and ends is known, so
+// that one does not wait for the one before, and no branch depends on lengths or on signs. Digits
+// become integers two, four and eight at a time (after Muła and Lemire 2018), and one division
+// rounds once: 15 digits fit the 53 bits of a float64's significand, and their power of ten is
+// exact.
 //
 //go:noescape
 func decimalsAVX2(c *constants, out *float64, count int, text unsafe.Pointer, starts, first *uint32) (n int,

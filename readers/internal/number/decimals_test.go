@@ -79,7 +79,7 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// randomField is most often a number, with a byte changed now and then.
+// randomField returns most often a number, with a byte changed now and then.
 func randomField(r *rand.Rand) string {
 	digits := func(n int) []byte {
 		b := make([]byte, n)
@@ -122,7 +122,7 @@ func isPlain(field string) bool {
 	return field == "" || isNumber(field) && digits <= 15 && !strings.ContainsAny(field, "eE")
 }
 
-// fieldsOf writes fields with a separator behind each, and says where they begin.
+// fieldsOf writes fields with a separator after each, and says where they begin.
 func fieldsOf(column []string) (text unsafe.Pointer, starts, first []uint32) {
 	var b []byte
 	for i, field := range column {

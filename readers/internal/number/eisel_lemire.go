@@ -15,7 +15,7 @@ const (
 	infinity     = 0x7FF << fractionBits
 )
 
-// eiselLemire is the bit pattern of the float64 next to mantissa * 10^power, ties to even, for
+// eiselLemire returns the bit pattern of the float64 next to mantissa * 10^power, ties to even, for
 // every mantissa and power.
 //
 // The product of the mantissa, shifted left to 64 bits, with the first 64 or 128 bits of the power

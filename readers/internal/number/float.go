@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Padding is how many zero bytes must be readable behind the last byte of a buffer. They also end a
+// Padding is how many zero bytes must be readable after the last byte of a buffer. They also end a
 // number that ends the text.
 const Padding = 64
 
@@ -20,13 +20,13 @@ const Padding = 64
 //	          v is an infinity: the number is beyond float64, ^end is p. [Skip] tells where such a number ends
 //
 // A number that ends where the text so far ends may go on in the text to come, an infinity too:
-// "e-300" may follow 400 digits. It allocates only for numbers of more than 19 digits that lie next
+// "e-300" may follow 400 digits. It allocates only for numbers of more than 19 digits that are next
 // to the middle of two float64.
 func Float(q unsafe.Pointer, p int) (v float64, end int) {
 	// Usual numbers have 1 to 8 digits, a point, and digits: up to 19 in all. Without the point the
 	// digits are
 	//
-	//	text    -122.4194155,    p is behind the sign, n = 3
+	//	text    -122.4194155,    p is after the sign, n = 3
 	//	head     122.4194        bytes p to p+8, the first n of them are the integer part
 	//	shifted  22.41941        bytes p+1 to p+9
 	//	first    12241941        the first n of head, the others of shifted: 8 digits, no load depends on n
@@ -107,7 +107,7 @@ func floatRare(q unsafe.Pointer, p int) (v float64, end int) {
 
 // Skip finds the end of the number that starts at byte p of the buffer at q without its value. As
 // with [Float], a negative end is the complement of the index of the offending byte; a number
-// beyond float64 is none.
+// beyond float64 is not an error.
 func Skip(q unsafe.Pointer, p int) (end int) {
 	_, end = scan(q, p)
 	return end
@@ -121,7 +121,7 @@ func digits(q unsafe.Pointer, p int) uint64 {
 	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(q, p))[:]) ^ 0x3030303030303030
 }
 
-// nondigits sets the high bit of each byte of w that is no digit, up to the first of these at
+// nondigits sets the high bit of each byte of w that is not a digit, up to the first of these at
 // least.
 //
 //	w    0A 1E 05 02   of "25.:": ':' is 3A, '.' is 2E
@@ -129,14 +129,14 @@ func digits(q unsafe.Pointer, p int) uint64 {
 //	| w  80 80 00 00   the high bits, and of w those from 80 on. A byte from 8A on carries, but only above itself
 func nondigits(w uint64) uint64 { return (w + 0x7676767676767676 | w) & 0x8080808080808080 }
 
-// lowest is the index of the lowest byte whose high bit is set, or 8.
+// lowest returns the index of the lowest byte whose high bit is set, or 8.
 func lowest(highBits uint64) uint64 { return uint64(bits.TrailingZeros64(highBits)) >> 3 }
 
 // leading counts the digits at the low end of w, 0 to 8.
 func leading(w uint64) uint64 { return lowest(nondigits(w)) }
 
-// value is the number that 8 digits spell, the first one in the lowest byte: pairs, then fours,
-// then all, two at a time in one multiplication. After Lemire 2021, section 7.
+// value returns the number that 8 digits spell, the first one in the lowest byte: pairs, then
+// fours, then all, two at a time in one multiplication. After Lemire 2021, section 7.
 func value(w uint64) uint64 {
 	const mask = 0x000000FF000000FF
 	w = w*10 + w>>8

@@ -3,9 +3,9 @@ package number
 import "unsafe"
 
 // Integers reads a column of integers into out, which lie as the numbers of Decimals do. It stops
-// at one that is not plain or is not from low to high, and gives how many it read, 64 at most, and
-// which of them are there, a bit each: an empty text is none, and 0 in out. An integer is plain
-// that Number reads to its last byte and that has 1 to 16 digits, but for -0.
+// at one that is not plain or is not from low to high, and returns how many it read, 64 at most,
+// and which of them are there, a bit each: an empty text has no value, and 0 in out. A plain
+// integer is one that Number reads to its last byte, of 1 to 16 digits, except -0.
 func Integers(out []int64, q unsafe.Pointer, starts, first []uint32, low, high int64) (n int, valid uint64) {
 	for most := min(len(out), len(first), 64); n < most; n++ {
 		k := first[n]
@@ -24,7 +24,7 @@ func Integers(out []int64, q unsafe.Pointer, starts, first []uint32, low, high i
 	return n, valid
 }
 
-// integer is the value of the bytes from from to end, if they are a plain integer.
+// integer returns the value of the bytes from from to end, if they are a plain integer.
 func integer(q unsafe.Pointer, from, end int) (v int64, ok bool) {
 	negative := 0
 	if byteAt(q, from) == '-' {

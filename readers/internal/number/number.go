@@ -96,7 +96,7 @@ func numberRare(q unsafe.Pointer, p int) (n Num, end int) {
 	return n, end
 }
 
-// class is the kind and magnitude of an integer whose text ends at end.
+// class returns the kind and magnitude of an integer whose text ends at end.
 func (d *decimal) class(q unsafe.Pointer, end int) (Kind, uint64) {
 	u := d.mantissa
 	if d.exponent == 1 { // the 20th digit is the last one of the text
@@ -113,7 +113,7 @@ func (d *decimal) class(q unsafe.Pointer, end int) (Kind, uint64) {
 	return classify(u, d.negative)
 }
 
-// classify is the kind of an integer of this magnitude, with it. Huge has none.
+// classify returns the kind of an integer of this magnitude, with it. Huge has none.
 func classify(u uint64, negative bool) (Kind, uint64) {
 	limit := uint64(math.MaxInt64) // of int64; its upper half is the one of int32
 	if negative {

@@ -9,21 +9,21 @@ import (
 	"unsafe"
 )
 
-// padded is a buffer with text as its readers want it. Bytes behind the padding are such that a
-// read of them would show.
+// padded returns a buffer with text as its readers want it. Bytes after the padding are such that
+// a read of them would show.
 func padded(text string) unsafe.Pointer {
 	b := make([]byte, 0, len(text)+Padding+1)
 	b = append(append(b, text...), make([]byte, Padding)...)
 	return unsafe.Pointer(&append(b, '7')[0])
 }
 
-// floatOf reads text that is one number to its end, or says where it is none.
+// floatOf reads text that is one number to its end, or says where it is not one.
 func floatOf(text string) (v float64, end int) { return Float(padded(text), 0) }
 
 func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
 // accepted are numbers, each with the value that strconv gives; refused has the offending byte
-// behind the mark.
+// after the mark.
 var accepted = []struct{ name, text string }{
 	{"N1 shortest 14 decimals", "90.81246689931749"},
 	{"N1 shortest 15 decimals", "-122.419415500000012"},
@@ -241,7 +241,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What a number's grammar leaves behind is for the caller to refuse: the end says where.
+// What a number's grammar leaves is for the caller to refuse: the end says where.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -364,7 +364,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// Every prefix of a number is a shorter number, or an error right behind it: a reader that has no
+// Every prefix of a number is a shorter number, or an error right after it: a reader that has no
 // more text yet waits there.
 func TestPrefixes(t *testing.T) {
 	texts := []string{

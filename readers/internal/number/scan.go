@@ -17,7 +17,7 @@ const maxExponent = 1 << 56
 type decimal struct {
 	mantissa uint64 // its first 19 significant digits, or all
 	exponent int
-	written  int  // the exponent behind "e"
+	written  int  // the exponent after "e"
 	cut      bool // a digit beyond the mantissa is not zero
 	negative bool
 	integer  bool // without fraction and exponent
@@ -31,7 +31,7 @@ func scan(q unsafe.Pointer, p int) (d decimal, end int) {
 		p++
 	}
 	start := p
-	var point int // digits behind the point
+	var point int // digits after the point
 	d.mantissa, p = run(q, p, 0)
 	if p == start {
 		return decimal{}, ^p
@@ -134,7 +134,7 @@ func (d *decimal) float(q unsafe.Pointer, start, end int) float64 {
 		return math.Float64frombits(math.Float64bits(v) | sign)
 	}
 	b := eiselLemire(d.mantissa, d.exponent)
-	// The value lies between the mantissa and the next one: if both round to the same, so does it.
+	// The value is between the mantissa and the next one: if both round to the same, so does it.
 	if d.cut && b != eiselLemire(d.mantissa+1, d.exponent) {
 		return d.undecided(unsafe.Slice((*byte)(unsafe.Add(q, start)), end-start))
 	}
@@ -144,12 +144,12 @@ func (d *decimal) float(q unsafe.Pointer, start, end int) float64 {
 // undecided rounds d by all the digits of its text. The value tells of an infinity, so the error
 // need not.
 func (d *decimal) undecided(text []byte) float64 {
-	const most = 10000 // strconv cuts exponents behind five digits, even where as many zeros make up for a longer one
+	const most = 10000 // strconv truncates exponents after five digits, even if as many zeros compensate
 	if -most < d.written && d.written < most {
 		v, _ := strconv.ParseFloat(unsafe.String(&text[0], len(text)), 64)
 		return v
 	}
-	// mantissa * 10^exponent with the rest of the digits behind the point: the exponent is one that
+	// mantissa * 10^exponent with the rest of the digits after the point: the exponent is one that
 	// float64 has.
 	plain := make([]byte, 0, len(text)+24)
 	if d.negative {

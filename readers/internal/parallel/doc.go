@@ -8,7 +8,8 @@
 //	     head scanner      workers              one goroutine at a time
 //	file ─> first rows ─> Scanner or GPU ─> Commit of the format ─> batches ─> emit
 //
-// A format gives a Scanner, which parses one part, and the hook Commit, which sees the parts that
-// count in file order. With a GPU engine it gives device.Chunks too. A format whose parts are not
-// made of a rows.Sink gives a readers.PartReader instead of a Scanner, and uses Run alone.
+// A format implements a Scanner, which parses one part, and the hook Commit, which is called with
+// the committed parts in file order. With a GPU engine it also implements device.Chunks. A format
+// whose parts do not use a rows.Sink implements a readers.PartReader instead of a Scanner, and uses
+// only Run.
 package parallel

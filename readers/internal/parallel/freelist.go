@@ -9,7 +9,7 @@ type FreeList[T any] struct {
 	free []T
 }
 
-// Take returns the value that was given back last, or false if there is none.
+// Take returns the value that was returned last, or false if there is none.
 func (l *FreeList[T]) Take() (v T, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -21,7 +21,7 @@ func (l *FreeList[T]) Take() (v T, ok bool) {
 	return v, true
 }
 
-// Give adds a value that nobody uses any more.
+// Give adds a value that is no longer used.
 func (l *FreeList[T]) Give(v T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

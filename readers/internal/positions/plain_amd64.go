@@ -9,16 +9,16 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Have reports whether this processor reads plain positions. Where it does not, nobody calls JSON
-// and WKT.
+// Have reports whether this processor can read plain positions. If not, JSON and WKT are not
+// called.
 var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBMI2
 
 // JSON adds to g up to most plain positions in square brackets from text[p] on:
 // "[1.5,2.5],[3.5,4.5]". Between the two numbers and between positions is a comma, and one blank at
 // most is at each place.
 //
-//	end     with inside set the bracket of a position that is not plain, else the byte behind a position, with
-//	        no plain position behind it
+//	end     with inside set the bracket of a position that is not plain, else the byte after a position, with
+//	        no plain position after it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
 	return readJSON(haveWide, g, text, p, most)
 }
@@ -39,10 +39,10 @@ func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mo
 }
 
 // WKT adds to g up to most plain positions from text[p] on, count of them: "1.5 2.5,3.5 4.5)".
-// Between the two numbers is one blank, between positions a comma and at most one blank, behind the
+// Between the two numbers is one blank, between positions a comma and at most one blank, after the
 // last one a bracket. text[p-1] must be readable.
 //
-//	end     with inside set a position that is not plain, else the comma or bracket behind one
+//	end     with inside set a position that is not plain, else the comma or bracket after one
 func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
 	return readWKT(haveWide, g, text, p, most)
 }
@@ -112,7 +112,7 @@ func makeTables() *tables {
 				from := byte(0x80) // the shuffle writes 0
 				switch {
 				case digit >= l:
-					from = byte(digit + 1) // behind the point
+					from = byte(digit + 1) // after the point
 				case digit >= 0:
 					from = byte(digit)
 				}

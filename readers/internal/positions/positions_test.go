@@ -56,7 +56,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// marked gives a text, which begins at index 2 and has zeros behind it, and the index of its mark.
+// marked returns a text, which begins at index 2 and has zeros after it, and the index of its
+// mark.
 func marked(s string) (text unsafe.Pointer, mark int) {
 	before, behind, _ := strings.Cut(s, "¦")
 	all := slices.Concat([]byte("??"+before+behind), make([]byte, 64))

@@ -17,7 +17,7 @@ type wideTables struct {
 	zero, ten, minus, blank, point byte
 
 	_        [11]byte
-	expected [16]byte // what stands in two positions, and before a third, next to digits, signs and blanks
+	expected [16]byte // what is in two positions, and before a third, next to digits, signs and blanks
 	pairs    [2]int8
 	_        [2]byte
 	fours    [2]int16
@@ -27,7 +27,7 @@ type wideTables struct {
 	sign     uint64
 	order    [8]int64      // of the numbers among eight lanes
 	fields   [4][32]uint64 // for each number and its length: its digits among 64, 16 for a number
-	powers   [17]float64   // for digits behind the point
+	powers   [17]float64   // for digits after the point
 	lines    [16]byte      // expected in WKT
 	comma    byte
 }

@@ -18,7 +18,7 @@ var plainPosition = regexp.MustCompile(`^\[ *(-?(?:0|[1-9]\d*)\.\d+) *, *(-?(?:0
 
 var behindPosition = regexp.MustCompile(`^ *(\]|, *\[)`)
 
-// taken are the ordinates of the position that s begins with, if it is plain to processors that
+// taken returns the ordinates of the position that s begins with, if it is plain to processors that
 // read two at a time, and its length.
 func taken(s string) (x, y float64, length int) {
 	m := plainPosition.FindStringSubmatch(s)

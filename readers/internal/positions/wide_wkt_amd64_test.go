@@ -62,7 +62,7 @@ func compareWKT(t *testing.T, wide bool, s string, most int) (read int) {
 	var g geoarrow.GeometryBuilder
 	end, count, inside := readWKT(wide, &g, unsafe.Pointer(unsafe.SliceData(text)), 1, most)
 	end--
-	at, next := 0, 0 // behind the last position; where another one begins
+	at, next := 0, 0 // after the last position; where another one begins
 	for i := range g.X {
 		x, y, length := takenWKT(s[next:], 15)
 		if length == 0 || math.Float64bits(g.X[i]) != math.Float64bits(x) ||

@@ -1,4 +1,4 @@
-// Package prj reads the .prj that lies next to a file: the coordinate reference system of its
+// Package prj reads the .prj that is next to a file: the coordinate reference system of its
 // geometries, as ESRI and OGC write it.
 package prj
 
@@ -10,8 +10,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// mostBytes is how long a .prj may be.
-const mostBytes = 1 << 20
+// maxBytes is how long a .prj may be.
+const maxBytes = 1 << 20
 
 // TooLargeError says that a .prj is too long to be one.
 type TooLargeError struct {
@@ -23,17 +23,17 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, which is no coordinate reference system", e.Name, e.Bytes)
 }
 
-// Read gives the system of the .prj of src, the zero CRS where there is none. Its error is a
+// Read returns the system of the .prj of src, the zero CRS where there is none. Its error is a
 // *TooLargeError or one of the file system.
 func Read(src *source.File) (geoarrow.CRS, error) {
 	prj, err := src.Sibling(".prj")
 	if prj == nil || err != nil {
 		return geoarrow.CRS{}, err
 	}
-	if prj.Size > mostBytes {
+	if prj.Size > maxBytes {
 		return geoarrow.CRS{}, &TooLargeError{Name: prj.Name, Bytes: prj.Size}
 	}
-	text, err := prj.Head(mostBytes)
+	text, err := prj.Head(maxBytes)
 	if err != nil {
 		return geoarrow.CRS{}, fmt.Errorf("%s: %w", prj.Name, err)
 	}

@@ -7,22 +7,21 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Allocator allocates on the Go heap for Arrow's own code, which believes the lengths that a file
-// says: one that asks for more than there is room for panics with an error that Guard knows, before
-// anything is allocated.
+// Allocator allocates on the Go heap for Arrow's own code, which trusts the lengths in a file. A
+// request beyond its limit panics, with an error for Guard, before anything is allocated.
 type Allocator struct {
-	Most int64 // bytes of all allocations since it was made or reset; what is freed does not count
+	Most int64 // bytes of all allocations since it was made or reset, including freed ones
 	used atomic.Int64
 }
 
-// RoomError says that a file asks for more memory than it may.
+// RoomError reports a file that needs more memory than the limit.
 type RoomError struct{ Asked, Most int64 }
 
 func (e *RoomError) Error() string {
 	return fmt.Sprintf("%d bytes of memory where %d are allowed", e.Asked, e.Most)
 }
 
-// Allocate gives n bytes, as memory.Allocator asks for.
+// Allocate implements memory.Allocator: it returns n bytes.
 func (r *Allocator) Allocate(n int) []byte {
 	if n < 0 {
 		panic(fmt.Errorf("a length of %d bytes", n))
@@ -33,7 +32,7 @@ func (r *Allocator) Allocate(n int) []byte {
 	return memory.DefaultAllocator.Allocate(n)
 }
 
-// Reallocate gives n bytes that begin as b does.
+// Reallocate returns n bytes that begin as b does.
 func (r *Allocator) Reallocate(n int, b []byte) []byte {
 	if n <= cap(b) && n >= 0 {
 		return b[:n]
@@ -43,11 +42,11 @@ func (r *Allocator) Reallocate(n int, b []byte) []byte {
 	return into
 }
 
-// Used is how many bytes were allocated.
+// Used returns how many bytes were allocated.
 func (r *Allocator) Used() int64 { return r.used.Load() }
 
-// Reset makes all of the room free.
+// Reset sets the use to zero.
 func (r *Allocator) Reset() { r.used.Store(0) }
 
-// Free does nothing: the collector does.
+// Free does nothing: the garbage collector frees memory.
 func (r *Allocator) Free([]byte) {}

@@ -13,10 +13,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// maxNesting is how deep types may stand inside of one another.
+// maxNesting is the maximum nesting of types.
 const maxNesting = 64
 
-// target is what the values of an Arrow type become.
+// target returns the type in the table for an Arrow type.
 //
 //	null                                     string, all null
 //	large and view types                     string, binary
@@ -27,7 +27,7 @@ const maxNesting = 64
 //	union, list view                         none: an error
 //	all others                               the same type
 //
-// The type is nil where it is JSON text.
+// The type is nil for JSON text.
 func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	if depth > maxNesting {
 		return nil, fmt.Errorf("types are nested deeper than %d", maxNesting)
@@ -91,7 +91,7 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 	return t, nil
 }
 
-// flat is the target of values that stand apart from their rows, which have to be no lists, structs
+// flat returns the target of values stored apart from their rows, which must not be lists, structs
 // or maps.
 func flat(of, values arrow.DataType, depth int) (arrow.DataType, error) {
 	t, err := target(values, depth+1)
@@ -111,18 +111,18 @@ func nested(depth int, types ...arrow.DataType) error {
 	return nil
 }
 
-// mostRows bounds the numbers of rows: with it nothing overflows.
-const mostRows = 1 << 40
+// maxRows bounds the numbers of rows: with it nothing overflows.
+const maxRows = 1 << 40
 
-// check asks for a run of rows: lengths of children and dictionaries are what a file says they are.
+// check checks a run of rows: lengths of children and dictionaries come from the file.
 func (r rows) check() error {
-	if r.from < 0 || r.to < r.from || r.to > mostRows || r.data.Offset() < 0 || r.data.Offset() > mostRows {
+	if r.from < 0 || r.to < r.from || r.to > maxRows || r.data.Offset() < 0 || r.data.Offset() > maxRows {
 		return fmt.Errorf("rows %d to %d of an array", r.from, r.to)
 	}
 	return nil
 }
 
-// read gives the rows as a column of their target.
+// read returns the rows as a column of their target.
 func (r rows) read() (geoarrow.Column, error) {
 	if err := r.check(); err != nil {
 		return geoarrow.Column{}, err
@@ -156,7 +156,7 @@ func (r rows) read() (geoarrow.Column, error) {
 	return geoarrow.Column{}, fmt.Errorf("%s is a type that is not read", r.data.DataType())
 }
 
-// halves gives float16 as float32, which has each of its values.
+// halves returns float16 as float32, which holds all of its values.
 func (r rows) halves(t *arrow.Float16Type) (geoarrow.Column, error) {
 	c, err := r.fixed(t)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r rows) halves(t *arrow.Float16Type) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// retyped is the data under another type of the same layout.
+// retyped returns the data under another type of the same layout.
 func retyped(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData { return typedData{d, t} }
 
 type typedData struct {
@@ -181,14 +181,14 @@ type typedData struct {
 
 func (d typedData) DataType() arrow.DataType { return d.as }
 
-// mostAtOnce is how many rows may be read at once of which none takes a byte in the file: a damaged
-// number is not believed.
-const mostAtOnce = 4 << 20
+// maxBatchRows bounds the rows of a batch that take no bytes in the file, since their number may be
+// damaged.
+const maxBatchRows = 4 << 20
 
-// nulls gives values of the type null.
+// nulls returns values of the type null.
 func (r rows) nulls() (geoarrow.Column, error) {
 	n := r.len()
-	if n > mostAtOnce {
+	if n > maxBatchRows {
 		return geoarrow.Column{}, fmt.Errorf("%d nulls at once", n)
 	}
 	c := geoarrow.Column{Type: arrow.BinaryTypes.String, Nulls: n, Offsets: make([]int32, n+1)}
@@ -198,7 +198,7 @@ func (r rows) nulls() (geoarrow.Column, error) {
 	return c, nil
 }
 
-// views gives strings or bytes that stand anywhere in several buffers.
+// views returns strings or bytes that are anywhere in several buffers.
 //
 //	length, 4 bytes | up to 12 bytes of text
 //	length, 4 bytes | first 4 bytes of text | number of the buffer, 4 bytes | offset in it, 4 bytes
@@ -239,7 +239,7 @@ func (r rows) views(t arrow.DataType) (geoarrow.Column, error) {
 	return c, checkText(&c, n)
 }
 
-// dictionary gives the values that the rows number.
+// dictionary returns the values at the rows' indices.
 func (r rows) dictionary(t *arrow.DictionaryType) (geoarrow.Column, error) {
 	values := r.data.Dictionary()
 	if values == nil || values.DataType() == nil {
@@ -261,7 +261,7 @@ func (r rows) dictionary(t *arrow.DictionaryType) (geoarrow.Column, error) {
 	return pick(&entries, numbers)
 }
 
-// numbers reads integers of any width; -1 is a null, and anything else that no index can be is -2.
+// numbers reads integers of any width as indices; -1 is a null, and -2 an invalid index.
 func (r rows) numbers() ([]int, error) {
 	t, ok := r.data.DataType().(arrow.FixedWidthDataType)
 	if !ok || !arrow.IsInteger(t.ID()) {
@@ -289,7 +289,7 @@ func (r rows) numbers() ([]int, error) {
 	return out, nil
 }
 
-// runs gives the values of runs of equal ones.
+// runs returns the values of runs of equal ones.
 func (r rows) runs() (geoarrow.Column, error) {
 	children := r.data.Children()
 	values := children[1]
@@ -301,7 +301,7 @@ func (r rows) runs() (geoarrow.Column, error) {
 	if err != nil {
 		return geoarrow.Column{}, err
 	}
-	if r.len() > mostAtOnce {
+	if r.len() > maxBatchRows {
 		return geoarrow.Column{}, fmt.Errorf("runs of %d rows at once", r.len())
 	}
 	numbers := make([]int, r.len())
@@ -318,7 +318,7 @@ func (r rows) runs() (geoarrow.Column, error) {
 	return pick(&entries, numbers)
 }
 
-// elements gives where the elements of lists stand in their child: those of row i from ends[i] to
+// elements returns where the elements of lists are in their child: those of row i from ends[i] to
 // ends[i+1].
 func (r rows) elements() (child rows, ends []int64, err error) {
 	data := r.data.Children()[0]
@@ -341,7 +341,7 @@ func (r rows) elements() (child rows, ends []int64, err error) {
 	return rows{data, int(ends[0]), int(ends[n])}, ends, nil
 }
 
-// list gives lists of any layout as lists with offsets of 32 bits.
+// list returns lists of any layout as lists with offsets of 32 bits.
 func (r rows) list(t arrow.ListLikeType) (geoarrow.Column, error) {
 	child, ends, err := r.elements()
 	if err != nil {
@@ -385,7 +385,7 @@ func (r rows) list(t arrow.ListLikeType) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// inRow turns the row of an error of elements into that of their list.
+// inRow converts the row of an elements' error to that of their list.
 func inRow(err error, ends []int64) error {
 	var e *rowError
 	if !errors.As(err, &e) {
@@ -406,8 +406,8 @@ func upTo(n int) []int32 {
 	return v
 }
 
-// weigh is how many bytes the rows take, more or less, and 0 where their buffers are not what they
-// should be: reading says so.
+// weigh estimates the bytes of the rows. It returns 0 if their buffers are invalid, which reading
+// them will report.
 func (r rows) weigh() int64 {
 	n := int64(r.len())
 	switch t := r.data.DataType().(type) {

@@ -36,7 +36,7 @@ func crsOf(said json.RawMessage) (geoarrow.CRS, error) {
 	return geoarrow.CRSOfWKT(text), nil
 }
 
-// crsOfJSON is the registered system that a PROJJSON says it is or defines, or its text.
+// crsOfJSON returns the registered system that a PROJJSON names or defines, or its text.
 func crsOfJSON(definition []byte) (geoarrow.CRS, error) {
 	var said struct {
 		ID struct {

@@ -1,8 +1,7 @@
-// Package records makes a table's columns of Arrow arrays that a file holds, for the formats that
-// hold such.
+// Package records converts Arrow arrays from a file to a table's columns, for the formats that
+// contain such arrays.
 //
-// It knows which type each Arrow type becomes (docs/formats/arrow.md), which column is the geometry
-// (GeoArrow 0.2, GeoParquet 1.1), and how arrays of any length become chunks. Arrays are those of
-// strangers: no offset, index or length of theirs is used before it was compared with the buffers
-// that are there.
+// It maps Arrow types to table types (docs/formats/arrow.md), finds the geometry (GeoArrow 0.2,
+// GeoParquet 1.1), and cuts arrays of any length into chunks. Arrays are untrusted: no offset,
+// index or length is used before it was compared with the buffers.
 package records

@@ -13,22 +13,22 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// encoding is how a column holds geometries.
+// encoding is the encoding of a column of geometries.
 type encoding struct {
 	kind geoarrow.Kind // native, of GeoArrow; NoKind: WKB, or WKT
 	dim  geoarrow.Dim  // of native ones
 	text bool          // WKT
 }
 
-// nativeKinds are the native encodings by the ends of their extension names, which GeoParquet 1.1
-// calls them by, too.
+// nativeKinds are the native encodings by the last part of their extension names, which are also
+// their names in GeoParquet 1.1.
 var nativeKinds = map[string]geoarrow.Kind{
 	"point": geoarrow.Point, "linestring": geoarrow.LineString, "polygon": geoarrow.Polygon,
 	"multipoint": geoarrow.MultiPoint, "multilinestring": geoarrow.MultiLineString,
 	"multipolygon": geoarrow.MultiPolygon,
 }
 
-// encodingOf is that of a field whose encoding has a name: "wkb", "wkt", "point".
+// encodingOf returns the encoding of a name: "wkb", "wkt", "point".
 func encodingOf(name string, t arrow.DataType) (encoding, error) {
 	if ext, ok := t.(arrow.ExtensionType); ok {
 		t = ext.StorageType()
@@ -65,7 +65,7 @@ func encodingOf(name string, t arrow.DataType) (encoding, error) {
 	return e, nil
 }
 
-// levels is how many lists stand around the coordinates of a kind.
+// levels is the number of lists around the coordinates of a kind.
 var levels = [...]int{
 	geoarrow.Point: 0, geoarrow.LineString: 1, geoarrow.MultiPoint: 1, geoarrow.Polygon: 2,
 	geoarrow.MultiLineString: 2, geoarrow.MultiPolygon: 3,
@@ -73,7 +73,7 @@ var levels = [...]int{
 
 var dims = map[string]geoarrow.Dim{"xy": geoarrow.XY, "xyz": geoarrow.XYZ, "xym": geoarrow.XYM, "xyzm": geoarrow.XYZM}
 
-// dimOf is the dimension of coordinates, separated or interleaved.
+// dimOf returns the dimension of coordinates, separated or interleaved.
 func dimOf(t arrow.DataType) (d geoarrow.Dim, ok bool) {
 	switch t := t.(type) {
 	case *arrow.StructType:
@@ -102,7 +102,7 @@ type reader struct {
 	text wkt.Cell
 	odd  shapes.Shapes // of WKT and native geometries
 
-	pass func(row int, err error) bool // takes the error of a row, whose geometry is null then; nil: none is passed
+	pass func(row int, err error) bool // called with the error of a row, which becomes null; nil: errors are returned
 }
 
 // read adds the geometries of the rows.
@@ -113,7 +113,7 @@ func (g *reader) read(r rows) error {
 	return g.encoded(r)
 }
 
-// count tells what is odd about the geometries.
+// count counts unclosed and short rings and lines.
 func (g *reader) count(sum *readers.Summary) {
 	sum.UnclosedRings += g.odd.UnclosedRings + g.wkb.UnclosedRings
 	sum.ShortRings += g.odd.ShortRings + g.wkb.ShortRings
@@ -121,7 +121,7 @@ func (g *reader) count(sum *readers.Summary) {
 	sum.IgnoredOrdinates += g.odd.IgnoredOrdinates
 }
 
-// positionBytes is what a position takes in WKB, or more.
+// positionBytes is the maximum size of a position in WKB.
 const positionBytes = 16
 
 // encoded reads WKB or WKT.
@@ -158,13 +158,13 @@ func (g *reader) encoded(r rows) error {
 	return nil
 }
 
-// counts is what was counted up to a row.
+// counts has the counts up to a row.
 type counts struct {
 	odd shapes.Shapes
 	wkb geoarrow.WKBDecoder
 }
 
-// mark is a place to return to, where errors are passed.
+// mark returns a place to return to, if errors are accepted.
 func (g *reader) mark() (geoarrow.Mark, counts) {
 	if g.pass == nil {
 		return geoarrow.Mark{}, counts{}
@@ -233,7 +233,8 @@ func nullsWithin(n int) error {
 	return errors.New("a null within a geometry: GeoArrow has nulls at the outermost level only")
 }
 
-// coordinates gives the ordinates of all positions, x first. Those of a Point are null where it is.
+// coordinates returns the ordinates of all positions, x first. The ordinates of a null Point are
+// null.
 func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 	valid, nulls, err := r.validity()
 	if err != nil {
@@ -278,8 +279,8 @@ func (g *reader) coordinates(r rows) (xyzm [][]float64, err error) {
 	return xyzm, nil
 }
 
-// nullOrdinates counts ordinates that are null in positions that are not. Each of n positions has a
-// number of them; a nil mask has no null.
+// nullOrdinates counts null ordinates of non-null positions. Each of n positions has the same
+// number of ordinates; a nil mask has no null.
 func nullOrdinates(positions, ordinates []byte, n, each int) int {
 	if ordinates == nil {
 		return 0
@@ -357,7 +358,7 @@ func (g *reader) positions(xyzm [][]float64, from, to int64) {
 	}
 }
 
-// empty reports whether a Point is one without a position: NaN in every ordinate.
+// empty reports whether a Point is empty: NaN in every ordinate.
 func empty(xyzm [][]float64, i int) bool {
 	for _, v := range xyzm {
 		if v[i] == v[i] {

@@ -25,15 +25,15 @@ type Int96 struct {
 // int96Bytes is the size of a value.
 const int96Bytes = 12
 
-// NewInt96 is the type with a zone; "" is none.
+// NewInt96 returns the type with a zone, or without one for "".
 func NewInt96(zone string) *Int96 {
 	return &Int96{arrow.ExtensionBase{Storage: &arrow.FixedSizeBinaryType{ByteWidth: int96Bytes}}, zone}
 }
 
-// ArrayType is that of an extension without methods of its own.
+// ArrayType returns the array type of an extension without methods of its own.
 func (*Int96) ArrayType() reflect.Type { return reflect.TypeFor[array.ExtensionArrayBase]() }
 
-// ExtensionName is one that no file has.
+// ExtensionName is a name that no file has.
 func (*Int96) ExtensionName() string { return "vibeflight.int96" }
 
 // ExtensionEquals compares the zones.
@@ -42,7 +42,7 @@ func (t *Int96) ExtensionEquals(other arrow.ExtensionType) bool {
 	return ok && o.Zone == t.Zone
 }
 
-// Serialize gives the zone.
+// Serialize returns the zone.
 func (t *Int96) Serialize() string { return t.Zone }
 
 // Deserialize makes the type of a zone.
@@ -61,18 +61,18 @@ const (
 	dayNs          = 86400 * 1_000_000_000
 )
 
-// int96 is the nanoseconds since 1970 of a value, if an int64 holds them.
+// int96 returns the nanoseconds since 1970 of a value, if an int64 holds them.
 func int96(b []byte) (ns int64, ok bool) {
 	clock := int64(binary.LittleEndian.Uint64(b))
 	day := int64(int32(binary.LittleEndian.Uint32(b[8:]))) - epochJulianDay
 	if clock < 0 || clock > dayNs {
 		return 0, false
 	}
-	if day < 0 { // so that the first day that is not complete has times, too
+	if day < 0 { // so that times of the first incomplete day are included
 		day, clock = day+1, clock-dayNs
 	}
-	const mostDays = math.MaxInt64 / dayNs
-	if day < -mostDays || day > mostDays {
+	const maxDays = math.MaxInt64 / dayNs
+	if day < -maxDays || day > maxDays {
 		return 0, false
 	}
 	start := day * dayNs
@@ -80,7 +80,7 @@ func int96(b []byte) (ns int64, ok bool) {
 	return ns, clock == 0 || (ns > start) == (clock > 0)
 }
 
-// times96 gives values of Int96.
+// times96 returns values of Int96.
 func (r rows) times96(t *Int96) (geoarrow.Column, error) {
 	c, err := r.fixed(t.Storage.(*arrow.FixedSizeBinaryType))
 	if err != nil {
@@ -101,8 +101,8 @@ func (r rows) times96(t *Int96) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// withoutBadTimes is the data of a column, of whose rows those are null that times96 refuses; bad
-// is called with each of them.
+// withoutBadTimes returns the data of a column with null for the rows that times96 refuses; bad is
+// called with each of them.
 func withoutBadTimes(r rows, bad func(row int)) arrow.ArrayData {
 	t, ok := r.data.DataType().(*Int96)
 	if !ok || r.check() != nil {
@@ -110,7 +110,7 @@ func withoutBadTimes(r rows, bad func(row int)) arrow.ArrayData {
 	}
 	c, err := r.fixed(t.Storage.(*arrow.FixedSizeBinaryType))
 	if err != nil {
-		return r.data // reading says so
+		return r.data // reading reports it
 	}
 	var valid []byte
 	for i := range r.len() {
@@ -134,7 +134,7 @@ func withoutBadTimes(r rows, bad func(row int)) arrow.ArrayData {
 	return array.NewData(t, r.data.Len(), buffers, nil, array.UnknownNullCount, r.data.Offset())
 }
 
-// allValidity is a copy of the bitmap of the whole array, up to the last of the rows.
+// allValidity returns a copy of the bitmap of the whole array, up to the last of the rows.
 func (r rows) allValidity() []byte {
 	valid := make([]byte, (r.at(r.len())+7)/8)
 	if b := r.buffer(0); b != nil {

@@ -5,10 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// line does jobs side by side and gives their results in the order of the jobs.
+// line runs jobs in parallel and returns their results in order.
 type line[T any] struct {
 	most    int   // jobs at a time
-	room    int64 // for what they take together; one job may take more
+	room    int64 // for their total size; a single job may be larger
 	take    func(T) error
 	waiting []chan result[T]
 	sizes   []int64
@@ -18,10 +18,10 @@ type line[T any] struct {
 type result[T any] struct {
 	value  T
 	err    error
-	caught any // what the job panicked with
+	caught any // the job's panic
 }
 
-// put begins a job that takes n bytes, when there is room.
+// put begins a job of n bytes, when there is memory.
 func (l *line[T]) put(bytes int64, job func() (T, error)) error {
 	for len(l.waiting) > 0 && (len(l.waiting) >= l.most || l.taken+bytes > l.room) {
 		if err := l.next(); err != nil {
@@ -43,13 +43,13 @@ func (l *line[T]) put(bytes int64, job func() (T, error)) error {
 	return nil
 }
 
-// next gives the result of the first job that nobody has taken.
+// next returns the result of the next job.
 func (l *line[T]) next() error {
 	r := <-l.waiting[0]
 	l.taken -= l.sizes[0]
 	l.waiting, l.sizes = l.waiting[1:], l.sizes[1:]
 	if r.caught != nil {
-		panic(r.caught) // where somebody may recover
+		panic(r.caught) // in a goroutine that may recover
 	}
 	if r.err != nil {
 		return r.err
@@ -57,7 +57,7 @@ func (l *line[T]) next() error {
 	return l.take(r.value)
 }
 
-// finish gives all results.
+// finish returns all results.
 func (l *line[T]) finish() error {
 	for len(l.waiting) > 0 {
 		if err := l.next(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// tree is nested values that were checked.
+// tree is checked nested values.
 type tree struct {
 	leaf     *geoarrow.Column // nil: it has children
 	valid    []byte
@@ -73,7 +73,7 @@ func isInt96(t arrow.DataType) bool {
 	return is
 }
 
-// json gives the rows as JSON texts: structs as objects, in the order of their fields; maps as
+// json returns the rows as JSON texts: structs as objects, in the order of their fields; maps as
 // lists of objects with key and value.
 func (r rows) json() (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: arrow.BinaryTypes.String}
@@ -145,7 +145,7 @@ func (t *tree) append(dst []byte, i int) ([]byte, error) {
 
 var errNoJSON = errors.New("no JSON number")
 
-// appendValue appends a value that is no list: numbers as numbers of all their digits, NaN and
+// appendValue appends a value that is not a list: numbers as numbers of all their digits, NaN and
 // infinities as texts, bytes in base64, dates and times as in RFC 3339, spans of time as numbers of
 // their unit.
 func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
@@ -187,7 +187,7 @@ func appendValue(dst []byte, c *geoarrow.Column, i int) ([]byte, error) {
 	return dst, errNoJSON
 }
 
-// appendInteger appends what is stored as an integer of at most 64 bits.
+// appendInteger appends a value that is stored as an integer of at most 64 bits.
 func appendInteger(dst []byte, t arrow.FixedWidthDataType, b []byte, i int) ([]byte, error) {
 	width := t.BitWidth() / 8
 	var v uint64

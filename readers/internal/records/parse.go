@@ -17,10 +17,11 @@ import (
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
-// Unit is what formats of arrays call a row.
+// Unit is the word for a row in formats of arrays.
 const Unit = "row"
 
-// Batch is some rows of a file, an array for each field of the schema; nil where nobody needs it.
+// Batch is some rows of a file, with an array for each field of the schema; nil if it is not
+// needed.
 type Batch struct {
 	Arrays   []arrow.ArrayData
 	Rows     int
@@ -28,36 +29,36 @@ type Batch struct {
 	Row      int64 // as in its Load
 }
 
-// Load gives a batch. What it panics with is taken for a fault of the file.
+// Load loads a batch. A panic of it is treated as a fault of the file.
 type Load struct {
-	From  int64 // where the batch begins in the file
-	Row   int64 // number of its first row, if batches before it are left out; else it may be 0
-	Bytes int64 // what it takes, more or less
+	From  int64 // offset of the batch in the file
+	Row   int64 // number of its first row, if earlier batches are omitted; else it may be 0
+	Bytes int64 // estimated size
 	Do    func() (Batch, error)
 }
 
-// Parser makes chunks of batches.
+// Parser makes chunks from batches.
 type Parser struct {
 	Format  string
 	Plan    *Plan
 	Columns readers.Projection
 	Null    bool // on_error: null or repair: a row's malformed geometry or time is null
-	Check   bool // columns that nobody asked for are read all the same, so that what is wrong with them is an error
-	// Loads calls put with each batch of the file, in order. Batches are loaded side by side.
-	// Batches without a row of want may be left out, if Load.Row says so of those behind.
+	Check   bool // columns that are not requested are read too, so that their defects are errors
+	// Loads calls put with each batch of the file, in order. Batches are loaded in parallel.
+	// Batches without a row of want may be omitted, if Load.Row is set in later ones.
 	Loads func(ctx context.Context, src *source.File, limits readers.Limits, want Rows, put func(Load) error) error
 }
 
 // Rows is a half-open range of a file's rows.
 type Rows struct{ From, To int64 }
 
-// allRows meets batches without rows too.
+// allRows also meets batches without rows.
 var allRows = Rows{-1, math.MaxInt64}
 
-// Meets reports whether n rows from row on have one of the range.
+// Meets reports whether one of the n rows from row on is in the range.
 func (r Rows) Meets(row, n int64) bool { return row < r.To && n > r.From-row }
 
-// Parse is that of readers.Parser.
+// Parse implements readers.Parser.
 func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
 ) (readers.Summary, error) {
@@ -69,7 +70,7 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		Parser: p, ctx: ctx, src: src, limits: limits, sum: readers.Summary{CRS: p.Plan.CRS},
 		emit: emit, want: allRows,
 	}
-	if req.Span.Inside { // a chunk ends where its own rows say
+	if req.Span.Inside { // the end of a chunk depends only on its own rows
 		run.want = Rows{req.Span.Row, req.Span.Row + int64(limits.BatchRows)}
 		run.emit = func(c readers.Chunk) error {
 			if err := emit(c); err != nil {
@@ -93,7 +94,7 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		}
 		return failed
 	})
-	if ended != nil && failed == nil { // its place is behind the batches that were put
+	if ended != nil && failed == nil { // its place is after the batches that were put
 		failed = batches.put(0, func() (batchResult, error) { return batchResult{err: ended}, nil })
 	}
 	if failed == nil {
@@ -109,7 +110,7 @@ func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	return run.sum, nil
 }
 
-// batchResult is a batch, or why there is none.
+// batchResult is a batch or an error.
 type batchResult struct {
 	batch Batch
 	err   error
@@ -118,7 +119,7 @@ type batchResult struct {
 // errEnough ends a parse of one chunk.
 var errEnough = errors.New("the chunk is there")
 
-// load is l.Do, whose panics are those of Arrow's own code over a file that is none.
+// load calls l.Do, which may panic in Arrow's code for an invalid file.
 func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, err error) {
 	err = Guard(func() error {
 		b, err = l.Do()
@@ -127,7 +128,7 @@ func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, 
 	return b, p.Fault(src, limits, l.From, err)
 }
 
-// Guard turns what f panics with into an error.
+// Guard returns a panic of f as an error.
 func Guard(f func() error) (err error) {
 	defer func() {
 		switch caught := recover().(type) {
@@ -143,16 +144,16 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
-// panicError is what a library panicked with.
+// panicError is a library's panic.
 type panicError struct {
 	what  string
-	stack []byte // for a caller that debugs it
+	stack []byte // for debugging
 }
 
 func (e *panicError) Error() string { return "malformed: " + e.what }
 
-// Fault gives an error of a file its place: a *readers.ParseError, or a *readers.LimitError. What
-// has one, and what is not one of the file's, stays as it is.
+// Fault returns a file's error with its position, as a *readers.ParseError or a
+// *readers.LimitError. It returns errors with a position, and other errors, unchanged.
 func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
@@ -193,14 +194,14 @@ type parse struct {
 	open  chunk // takes rows
 	row   int64 // number of the first row of the next piece
 	some  bool  // a chunk has begun
-	bytes int64 // of the open one, more or less
+	bytes int64 // of the open one, estimated
 }
 
-// chunk is a chunk on its way.
+// chunk is a chunk in flight.
 type chunk struct {
 	pieces  []piece
 	rows    int
-	cut     bool // nobody gets it
+	cut     bool // it is not emitted
 	span    readers.Span
 	columns *geoarrow.Columns
 	odd     readers.Summary
@@ -213,8 +214,8 @@ type piece struct {
 	row      int64 // number of the first one
 }
 
-// add cuts a batch into pieces of chunks. The error of one comes behind those of the rows before
-// it, as if there were one worker.
+// add cuts a batch into pieces of chunks. Errors are in the order of the rows, as if there were one
+// worker.
 func (p *parse) add(l batchResult) error {
 	if l.err != nil {
 		return cmp.Or(p.check(), l.err)
@@ -230,7 +231,7 @@ func (p *parse) add(l batchResult) error {
 		}
 		n := min(b.Rows-from, p.limits.BatchRows-p.open.rows)
 		room := p.limits.BatchBytes - p.bytes
-		// rows of which the last one begins within the limit
+		// rows, the last of which begins within the limit
 		fits := sort.Search(n, func(k int) bool { return p.weigh(b, from, from+k) >= room })
 		full := fits < n
 		if n = min(n, fits); n == 0 && p.open.rows == 0 {
@@ -256,7 +257,7 @@ func (p *parse) add(l batchResult) error {
 	return p.ctx.Err()
 }
 
-// weigh is how many bytes rows of a batch take.
+// weigh returns the number of bytes of a batch's rows.
 func (p *parse) weigh(b Batch, from, to int) int64 {
 	var size int64
 	for _, a := range b.Arrays {
@@ -267,7 +268,7 @@ func (p *parse) weigh(b Batch, from, to int) int64 {
 	return size
 }
 
-// end has the open chunk made.
+// end queues the conversion of the open chunk.
 func (p *parse) end() error {
 	c := p.open
 	size := p.bytes
@@ -279,7 +280,7 @@ func (p *parse) end() error {
 	})
 }
 
-// check looks for errors in the rows that are there, though more were to come.
+// check looks for errors in the rows so far of an unfinished chunk.
 func (p *parse) check() error {
 	if p.open.rows > 0 {
 		p.open.cut = true
@@ -342,7 +343,7 @@ func (p *parse) convert(c *chunk) (*geoarrow.Columns, error) {
 	return out, nil
 }
 
-// none is the chunk of a file without rows.
+// none returns the chunk of a file without rows.
 func (p *parse) none() *geoarrow.Columns {
 	c := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
 	for i, f := range p.Plan.fields {
@@ -359,7 +360,7 @@ func (p *parse) none() *geoarrow.Columns {
 	return c
 }
 
-// attributes makes the columns of some rows of a batch, but for the geometry.
+// attributes makes the columns of some rows of a batch, without the geometry.
 func (p *parse) attributes(b *piece, passed *readers.Deviations) (*geoarrow.Columns, error) {
 	c := &geoarrow.Columns{Rows: b.to - b.from, Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
 	for i, f := range p.Plan.fields {
@@ -385,7 +386,7 @@ func (p *parse) attributes(b *piece, passed *readers.Deviations) (*geoarrow.Colu
 	return c, nil
 }
 
-// geometries is an empty geometry column; nil if the table has none.
+// geometries returns an empty geometry column; nil if the table has none.
 func (p *parse) geometries() *reader {
 	if p.Plan.geometry == nil {
 		return nil
@@ -444,7 +445,7 @@ func (p *parse) attribute(r rows, f field) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// at says where an error of a piece is.
+// at returns an error of a piece with its position.
 func (p *parse) at(b *piece, column string, err error) error {
 	if errors.Is(err, geoarrow.ErrBatchTooLarge) {
 		return p.tooLarge(b.row, err)
@@ -471,7 +472,7 @@ func (p *parse) at(b *piece, column string, err error) error {
 	return e
 }
 
-// isEncoded reports an error of one geometry in WKB or WKT, and not of the column that holds it.
+// isEncoded reports whether an error is of one geometry in WKB or WKT, and not of its column.
 func (p *parse) isEncoded(err error) bool {
 	return p.Plan.geometry != nil && p.Plan.geometry.kind == geoarrow.NoKind && !errors.Is(err, errUTF8)
 }
@@ -487,7 +488,7 @@ const (
 	RuleTime     = "bad-time"     // a time that the column does not hold
 )
 
-// deviation is one of a row of a piece.
+// deviation returns a deviation of a row of a piece.
 func (p *parse) deviation(b *piece, row int, column, rule, done string) readers.Deviation {
 	return readers.Deviation{Offset: b.batch.From, Row: b.row + int64(row), Field: column, Rule: rule, Done: done}
 }

@@ -18,12 +18,12 @@ import (
 const (
 	ExtensionName     = "ARROW:extension:name"
 	ExtensionMetadata = "ARROW:extension:metadata"
-	LogicalType       = "parquet.logical_type" // of a column of Parquet: its type says the reference system
+	LogicalType       = "parquet.logical_type" // of a column of Parquet whose type has the reference system
 	mixedKey          = "vibeflight.mixed"
 	geoKey            = "geo" // GeoParquet 1.1, and the same in GeoPandas' Feather
 )
 
-// Plan says what becomes of each field of a schema.
+// Plan is the conversion of each field of a schema.
 type Plan struct {
 	CRS      geoarrow.CRS
 	fields   []field
@@ -45,7 +45,7 @@ type geometryField struct {
 	name  string // in the file
 }
 
-// FieldError is about a field of the schema.
+// FieldError is an error about a field of the schema.
 type FieldError struct {
 	Field string
 	Err   error
@@ -74,8 +74,8 @@ type geoColumn struct {
 	} `json:"covering"`
 }
 
-// NewPlan makes the plan of a schema. A type that is not read, and metadata that says what can't
-// be, are a *FieldError.
+// NewPlan returns the plan of a schema. An unsupported type and invalid metadata give a
+// *FieldError.
 func NewPlan(schema *arrow.Schema) (*Plan, error) {
 	if schema.NumFields() == 0 {
 		return nil, &FieldError{"", errors.New("the schema has no field")}
@@ -107,7 +107,7 @@ func NewPlan(schema *arrow.Schema) (*Plan, error) {
 	return p, nil
 }
 
-// uniqueNames gives a name that stands there before the number of its next place: a, a_1, a_2.
+// uniqueNames returns a name that is there before the number of its next place: a, a_1, a_2.
 func uniqueNames(schema *arrow.Schema) []string {
 	taken := map[string]bool{}
 	for _, f := range schema.Fields() {
@@ -155,7 +155,7 @@ func fieldOf(i int, f arrow.Field) (field, error) {
 	return out, nil
 }
 
-// geoOf reads the metadata of GeoParquet; nil where there is none.
+// geoOf reads the metadata of GeoParquet; nil if there is none.
 func geoOf(schema *arrow.Schema) (*geo, error) {
 	m := schema.Metadata()
 	text, ok := m.GetValue(geoKey)
@@ -172,9 +172,9 @@ func geoOf(schema *arrow.Schema) (*geo, error) {
 	return &g, nil
 }
 
-// encodingName is the part of an extension's name, or of an encoding of the metadata "geo", that
-// says how geometries are stored: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which GDAL's
-// Arrow driver writes.
+// encodingName returns the part of an extension's name, or of an encoding of the metadata "geo",
+// that names the encoding of geometries: "point" of "geoarrow.point", "wkb" of "ogc.wkb", which
+// GDAL's Arrow driver writes.
 func encodingName(name string) (encoded string, prefixed bool) {
 	for _, prefix := range []string{"geoarrow.", "ogc."} {
 		if encoded, prefixed = strings.CutPrefix(name, prefix); prefixed {
@@ -184,8 +184,8 @@ func encodingName(name string) (encoded string, prefixed bool) {
 	return name, false
 }
 
-// findGeometry finds the column that is the geometry: the primary one of GeoParquet; else, of those
-// with a GeoArrow extension, the one called geometry, or the first.
+// findGeometry finds the geometry column: the primary one of GeoParquet; else, of those with a
+// GeoArrow extension, the one called geometry, or the first.
 func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	index, name := -1, ""
 	for i, f := range schema.Fields() {
@@ -222,20 +222,20 @@ func (p *Plan) findGeometry(schema *arrow.Schema, said *geo) error {
 	return nil
 }
 
-// encoding is how the metadata says that the primary column is stored.
+// encoding returns the encoding of the primary column by the metadata.
 func (g *geo) encoding() string {
 	name, _ := encodingName(g.Columns[g.Primary].Encoding)
 	return name
 }
 
-// isGDAL reports metadata of GDAL's Arrow driver, which is that of GeoParquet 0.1 with other
-// encodings: the extension of the field says the same, and says it first.
+// isGDAL reports whether the metadata is from GDAL's Arrow driver: that of GeoParquet 0.1 with
+// other encodings. The extension of the field has the same information, and takes precedence.
 func (g *geo) isGDAL() bool {
 	_, prefixed := encodingName(g.Columns[g.Primary].Encoding)
 	return prefixed
 }
 
-// geometryCRS is the reference system of the geometry:
+// geometryCRS returns the reference system of the geometry:
 //
 //	GeoParquet    what it says; where it says nothing, that of the type GEOMETRY, or OGC:CRS84; where it says
 //	              null, that of the extension of the field
@@ -270,7 +270,7 @@ func crsOr(crs json.RawMessage, err error) (geoarrow.CRS, error) {
 	return crsOf(crs)
 }
 
-// extensionCRS is the "crs" of the metadata of a field's extension; empty where it says nothing.
+// extensionCRS returns the "crs" of the metadata of a field's extension, or empty.
 func extensionCRS(f arrow.Field) (json.RawMessage, error) {
 	text, _ := f.Metadata.GetValue(ExtensionMetadata)
 	if text == "" {
@@ -285,7 +285,7 @@ func extensionCRS(f arrow.Field) (json.RawMessage, error) {
 	return own.CRS, nil
 }
 
-// covering is the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box
+// covering returns the column that has the bounding box of each row, GeoParquet 1.1 "Bounding box
 // covering", if the columns that it names are members of one struct.
 func (g *geo) covering(schema *arrow.Schema) (name string, ok bool) {
 	if g == nil || g.Columns[g.Primary].Covering == nil {
@@ -312,7 +312,7 @@ func (g *geo) covering(schema *arrow.Schema) (name string, ok bool) {
 	return b.XMin[0], true
 }
 
-// Needs gives the fields of the schema that a projection needs, in order.
+// Needs returns the fields of the schema that a projection needs, in order.
 func (p *Plan) Needs(columns readers.Projection) []int {
 	var needed []int
 	for _, f := range p.fields {

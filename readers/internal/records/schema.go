@@ -16,21 +16,21 @@ const (
 	slotFields, slotSchemaMetadata             = 1, 2
 	slotName, slotChildren, slotCustomMetadata = 0, 5, 6
 	slotKey, slotValue                         = 0, 1
-	mostDepth                                  = 64
-	// bytes of all names and metadata: those of a table that stands in several places count there
-	mostTexts = 256 << 20
+	maxDepth                                   = 64
+	// bytes of all names and metadata; a table that is referenced several times counts each time
+	maxTexts = 256 << 20
 )
 
-// Message gives the kind of a message, the number that format/Message.fbs has for it, and how long
-// its body is. It panics where message is no flatbuffer.
+// Message returns the kind of a message, as numbered in format/Message.fbs, and the length of its
+// body. It panics if message is not a flatbuffer.
 func Message(message []byte) (kind byte, body int64) {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	return t.byte(slotHeaderType), t.int64(slotBodyLength)
 }
 
-// CheckBatch looks at the buffers of the message of a record batch or a dictionary, of which
-// Arrow's own code believes where they lie in the body, and how many of them a column of views has.
-// It panics where message is no flatbuffer.
+// CheckBatch checks the buffers of the message of a record batch or a dictionary: Arrow's code
+// trusts their places in the body, and the number of them in a column of views. It panics if
+// message is not a flatbuffer.
 func CheckBatch(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	body := t.int64(slotBodyLength)
@@ -57,7 +57,7 @@ func CheckBatch(message []byte) error {
 	return nil
 }
 
-// table is a table of a flatbuffer, which nobody has checked: to read beyond its end panics.
+// table is an unchecked table of a flatbuffer: reading beyond its end panics.
 type table struct{ flatbuffers.Table }
 
 func (t table) at(slot int) (flatbuffers.UOffsetT, bool) {
@@ -79,7 +79,7 @@ func (t table) int64(slot int) int64 {
 	return 0
 }
 
-// below gives the table that a slot points to.
+// below returns the table that a slot refers to.
 func (t table) below(slot int) (table, bool) {
 	at, ok := t.at(slot)
 	if !ok {
@@ -88,7 +88,7 @@ func (t table) below(slot int) (table, bool) {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: at + flatbuffers.GetUOffsetT(t.Bytes[at:])}}, true
 }
 
-// vector gives where the elements of a vector begin, of n bytes, and how many there are.
+// vector returns where the elements of a vector begin, of n bytes, and how many there are.
 func (t table) vector(slot, size int) (first flatbuffers.UOffsetT, n int) {
 	at, ok := t.at(slot)
 	if !ok {
@@ -102,7 +102,7 @@ func (t table) vector(slot, size int) (first flatbuffers.UOffsetT, n int) {
 	return first, n
 }
 
-// tables gives those of a vector.
+// tables returns those of a vector.
 func (t table) tables(slot int) []table {
 	first, n := t.vector(slot, 4)
 	out := make([]table, n)
@@ -113,7 +113,7 @@ func (t table) tables(slot int) []table {
 	return out
 }
 
-// text is the length of a string.
+// text returns the length of a string.
 func (t table) text(slot int) int64 {
 	at, ok := t.at(slot)
 	if !ok {
@@ -122,23 +122,23 @@ func (t table) text(slot int) int64 {
 	return int64(len(t.ByteVector(at)))
 }
 
-// CheckSchema walks the schema of a message before Arrow's own code does, which would follow a
-// table that stands in many places into each of them: a small message of tables of tables may have
-// more fields than there is memory for. A flatbuffer of a field has 16 bytes or more.
+// CheckSchema walks the schema of a message before Arrow's code does. That would follow every
+// reference to a shared table, so that a small message may expand to more fields than fit in
+// memory. A flatbuffer of a field has at least 16 bytes.
 func CheckSchema(message []byte) error {
 	t := table{flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}}
 	schema, ok := t.below(slotHeader)
 	if !ok {
 		return errors.New("a message without a schema")
 	}
-	w := schemaWalk{fields: len(message)/16 + 1, texts: mostTexts}
+	w := schemaWalk{fields: len(message)/16 + 1, texts: maxTexts}
 	if err := w.pairs(schema.tables(slotSchemaMetadata)); err != nil {
 		return err
 	}
 	return w.walk(schema.tables(slotFields), 0)
 }
 
-// schemaWalk is what may still come.
+// schemaWalk has the remaining limits.
 type schemaWalk struct {
 	fields int
 	texts  int64
@@ -146,8 +146,8 @@ type schemaWalk struct {
 
 func (w *schemaWalk) walk(fields []table, depth int) error {
 	for _, f := range fields {
-		if depth > mostDepth {
-			return fmt.Errorf("types are nested deeper than %d", mostDepth)
+		if depth > maxDepth {
+			return fmt.Errorf("types are nested deeper than %d", maxDepth)
 		}
 		if w.fields--; w.fields < 0 {
 			return errors.New("more fields than the message has room for")
@@ -167,7 +167,7 @@ func (w *schemaWalk) pairs(pairs []table) error {
 	for _, p := range pairs {
 		w.texts -= p.text(slotKey) + p.text(slotValue) + 1
 		if w.texts < 0 {
-			return fmt.Errorf("names and metadata of more than %d bytes", mostTexts)
+			return fmt.Errorf("names and metadata of more than %d bytes", maxTexts)
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// schemaMessage is a message with a schema of one field, whose type holds the one below it n
+// schemaMessage returns a message with a schema of one field, whose type holds the one below it n
 // times, down to a depth.
 func schemaMessage(depth, times int) []byte {
 	b := flatbuffers.NewBuilder(0)
@@ -46,8 +46,8 @@ func TestCheckSchema(t *testing.T) {
 	}{
 		{"a field", 1, 0, ""},
 		{"a list of a list", 3, 1, ""},
-		{"as deep as may be", mostDepth + 1, 1, ""},
-		{"deeper", mostDepth + 2, 1, "types are nested deeper than 64"},
+		{"as deep as may be", maxDepth + 1, 1, ""},
+		{"deeper", maxDepth + 2, 1, "types are nested deeper than 64"},
 		{"a table in two places of each above it: 2^60 fields", 60, 2, "more fields than the message has room for"},
 	} {
 		err := CheckSchema(schemaMessage(c.depth, c.times))

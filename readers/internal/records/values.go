@@ -19,7 +19,7 @@ type rows struct {
 	from, to int // without data.Offset()
 }
 
-// at is where row i of the array stands in its buffers.
+// at returns where row i of the array is in its buffers.
 func (r rows) at(i int) int { return r.data.Offset() + r.from + i }
 
 func (r rows) len() int { return r.to - r.from }
@@ -28,7 +28,7 @@ var errUTF8 = errors.New("a string that is not UTF-8")
 
 var errShort = errors.New("a buffer is shorter than the rows that it is for")
 
-// buffer gives buffer i, nil where there is none.
+// buffer returns buffer i, or nil.
 func (r rows) buffer(i int) []byte {
 	b := r.data.Buffers()
 	if i >= len(b) || b[i] == nil {
@@ -37,7 +37,7 @@ func (r rows) buffer(i int) []byte {
 	return b[i].Bytes()
 }
 
-// validity gives the canonical bitmap of the rows, and how many are null.
+// validity returns the canonical bitmap of the rows, and how many are null.
 func (r rows) validity() (valid []byte, nulls int, err error) {
 	b, n := r.buffer(0), r.len()
 	if b == nil || r.data.NullN() == 0 {
@@ -55,7 +55,7 @@ func (r rows) validity() (valid []byte, nulls int, err error) {
 	return bitsOf(b, r.at(0), n), nulls, nil
 }
 
-// bitsOf copies n bits from bit at on to bit 0; those behind them are zero.
+// bitsOf copies n bits from bit at on to bit 0; those after them are zero.
 func bitsOf(b []byte, at, n int) []byte {
 	out := make([]byte, (n+7)/8)
 	bitutil.CopyBitmap(b, at, n, out, 0)
@@ -67,8 +67,7 @@ func bitsOf(b []byte, at, n int) []byte {
 
 func has(valid []byte, i int) bool { return valid == nil || valid[i>>3]>>(i&7)&1 == 1 }
 
-// fixed gives values of a fixed width. Slices are shared with the array where nothing in them
-// changes.
+// fixed returns values of a fixed width. Unchanged slices are shared with the array.
 func (r rows) fixed(t arrow.FixedWidthDataType) (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: t}
 	var err error
@@ -106,8 +105,8 @@ func (r rows) fixed(t arrow.FixedWidthDataType) (geoarrow.Column, error) {
 	return c, nil
 }
 
-// canonicalNaN makes every NaN the one that is positive and quiet and has no payload. own: the
-// values may be written to.
+// canonicalNaN replaces every NaN by the positive quiet one without payload. own: the values may be
+// modified.
 func canonicalNaN(b []byte, t arrow.DataType, own bool) []byte {
 	switch t.ID() {
 	case arrow.FLOAT64:
@@ -152,8 +151,8 @@ func offset(b []byte, width, i int) int64 {
 	return int64(le64(b[8*i:]))
 }
 
-// spans gives where the elements of rows lie, of lists and texts: ends[i] and ends[i+1] bound those
-// of row i. There are no more than most.
+// spans returns where the elements of rows are, of lists and texts: ends[i] and ends[i+1] bound
+// those of row i. There are at most most elements.
 func (r rows) spans(width int, most int64) (ends []int64, err error) {
 	b, n := r.buffer(1), r.len()
 	if n == 0 {
@@ -175,7 +174,7 @@ func (r rows) spans(width int, most int64) (ends []int64, err error) {
 	return ends, nil
 }
 
-// offsetWidth is that of the offsets of an Arrow type.
+// offsetWidth returns the width of an Arrow type's offsets.
 func offsetWidth(id arrow.Type) int {
 	switch id {
 	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
@@ -184,7 +183,7 @@ func offsetWidth(id arrow.Type) int {
 	return 4
 }
 
-// texts gives strings or bytes, whose offsets have 32 bits or 64.
+// texts returns strings or bytes, whose offsets have 32 bits or 64.
 func (r rows) texts(t arrow.DataType) (geoarrow.Column, error) {
 	c := geoarrow.Column{Type: t}
 	var err error
@@ -199,7 +198,7 @@ func (r rows) texts(t arrow.DataType) (geoarrow.Column, error) {
 	n := r.len()
 	c.Offsets = make([]int32, n+1)
 	var size int64
-	compact := true // under no null there are bytes
+	compact := true // nulls have no bytes
 	for i := range n {
 		if has(c.Valid, i) {
 			size += ends[i+1] - ends[i]
@@ -234,7 +233,7 @@ func (e *rowError) Error() string { return e.err.Error() }
 
 func (e *rowError) Unwrap() error { return e.err }
 
-// checkText asks for UTF-8 in each row of a column of strings.
+// checkText checks that each row of a column of strings is UTF-8.
 func checkText(c *geoarrow.Column, n int) error {
 	if c.Type.ID() != arrow.STRING {
 		return nil
@@ -245,15 +244,15 @@ func checkText(c *geoarrow.Column, n int) error {
 		if whole && (len(text) == 0 || utf8.RuneStart(text[0])) {
 			continue
 		}
-		if !utf8.Valid(text) || whole { // else it begins within a character
+		if !utf8.Valid(text) || whole { // otherwise it begins within a character
 			return &rowError{i, errUTF8}
 		}
 	}
 	return nil
 }
 
-// pick gives rows of a column by their numbers, which may repeat; -1 is a null. Strings that grow
-// beyond 2 GiB are geoarrow.ErrBatchTooLarge.
+// pick returns rows of a column by their numbers, which may repeat; -1 is a null. Strings beyond 2
+// GiB give geoarrow.ErrBatchTooLarge.
 func pick(c *geoarrow.Column, numbers []int) (geoarrow.Column, error) {
 	n := len(numbers)
 	out := geoarrow.Column{Type: c.Type}

@@ -18,8 +18,8 @@ func (c *Column) AddText(text []byte) {
 	c.EndText()
 }
 
-// AddEmpty ends the row with a text of no bytes, which is a null in a column of anything else: ""
-// in a record.
+// AddEmpty ends the row with an empty text, such as "" in a record, which is a null in a column of
+// another type.
 func (c *Column) AddEmpty() {
 	if c.Unread {
 		c.Pass()
@@ -33,7 +33,7 @@ func (c *Column) AddEmpty() {
 	}
 }
 
-// AddBool ends the row with a boolean, which is written as lit.
+// AddBool ends the row with a boolean, whose text is lit.
 func (c *Column) AddBool(v bool, lit []byte) {
 	if c.Unread {
 		c.Pass()
@@ -62,7 +62,7 @@ func (c *Column) AddBool(v bool, lit []byte) {
 	}
 }
 
-// AddNumber ends the row with a number, which is written as text.
+// AddNumber ends the row with a number, given its text.
 func (c *Column) AddNumber(n number.Num, text []byte) {
 	if c.Unread {
 		c.Pass()

@@ -2,8 +2,8 @@ package rows
 
 import "math/bits"
 
-// FilledMany counts n values, 64 at most, that were appended. Those are null whose bit in valid is
-// not set, the first one lowest: what was appended for them stands under a null.
+// FilledMany counts n appended values, at most 64. A value is null if its bit in valid, the first
+// one lowest, is not set.
 func (c *Column) FilledMany(n int, valid uint64) {
 	nulls := n - bits.OnesCount64(valid)
 	if nulls > 0 && c.nulls == 0 {
@@ -22,7 +22,7 @@ func (c *Column) FilledMany(n int, valid uint64) {
 	c.N += n
 }
 
-// allValid begins the validity of rows none of which is null so far.
+// allValid begins the validity of rows without nulls so far.
 func (c *Column) allValid() {
 	c.valid = c.valid[:0]
 	for k := 0; k < c.N; k += 8 {

@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/window"
 )
 
-// Rows is a *Sink, or what embeds one and knows more of its rows.
+// Rows is a *Sink, or a type that embeds one and has more state.
 type Rows interface {
 	Reset()
 	Columns(next float64) (*geoarrow.Columns, error)
@@ -31,7 +31,7 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 		k.Reset()
 		return nil
 	}
-	var next float64 // how large the chunk behind will be at most, as a part of this one
+	var next float64 // maximum size of the next chunk as a fraction of this one
 	if sink.Rows >= limits.BatchRows && !sink.Pooled() {
 		next = min(1, float64(w.End-to)/float64(to-span.From))
 	}
@@ -55,8 +55,8 @@ func Emit(k Rows, w *window.Window, span *readers.Span, to int64, limits readers
 	return emit(chunk)
 }
 
-// Foresee makes room for the whole first chunk, once the rows of the first window show how much
-// that is: they are parsed of the bytes of what is read, and the chunk ends with n rows.
+// Foresee allocates memory for the whole first chunk, estimated by the rows of the first window,
+// which come from the given bytes, and the n rows of a chunk.
 func (k *Sink) Foresee(parsed, bytes int64, batchRows int) {
 	if k.foreseen || k.Rows == 0 {
 		return

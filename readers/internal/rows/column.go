@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 )
 
-// Store is how a column keeps the values of the chunk at hand, while their final type is still
-// open.
+// Store is the representation of a column's values in the current chunk, while their final type is
+// unknown.
 type Store uint8
 
 const (
@@ -25,23 +25,23 @@ const (
 
 // Column collects the values of one name.
 //
-// It keeps the narrowest store of what it met. A parser tells each value's kinds to Accept unless
-// Kinds has them, appends the value as the Store then says, and ends it with Filled, EndText or
-// EndList. Where a value forces a store that the earlier values can't be turned into (their text
-// would be needed), NeedText is set and the chunk is read again with the column in Sink.Text.
+// It has the narrowest store for its values. A parser calls Accept with each value's kinds unless
+// Kinds has them, appends the value for the resulting Store, and ends it with Filled, EndText or
+// EndList. If a value requires a store to which earlier values can't be converted without their
+// text, NeedText is set, and the chunk is read again with the column in Sink.Text.
 type Column struct {
 	ID     geoarrow.ColumnID
 	Index  int // among the columns that the Sink ever made
 	Store  Store
 	Kinds  geoarrow.FactKinds
-	N      int  // rows filled; the ones behind are null so far
-	Unread bool // nobody asked for it: values are checked and end with Pass
-	Plain  bool // texts are never taken for dates or times
-	Guess  bool // holds the geometry, as was guessed: no column of its own unless it is in Sink.Text
+	N      int  // rows filled; later ones are null so far
+	Unread bool // it was not requested: values are checked and end with Pass
+	Plain  bool // texts are never read as dates or times
+	Guess  bool // guessed to be the geometry: not a separate column unless it is in Sink.Text
 	forced bool
 	field  bool // Kinds have FactField
 	nulls  int
-	valid  []byte // bit a row, LSB first; empty until the first null
+	valid  []byte // a bit per row, LSB first; empty until the first null
 
 	Ints     []int64
 	Floats   []float64
@@ -50,17 +50,17 @@ type Column struct {
 	Text     []byte
 	narrow   []int32 // of a lent chunk, by narrowed
 
-	Rounded  Tally // integers that floats could not hold
+	Rounded  Tally // integers that were rounded to float64
 	Replaced Tally // characters of texts that became U+FFFD
 
 	NeedText bool
 	listed   bool // in the chunk's order
 }
 
-// Tally counts something over rows, the last of which can be taken back.
+// Tally is a count over rows that can undo the last row.
 type Tally struct {
 	total int64
-	row   int   // the last one that counted, as its number + 1
+	row   int   // number + 1 of the last row that counted
 	inRow int64 // how many in it
 }
 
@@ -76,7 +76,7 @@ func (t *Tally) Add(row int, n int64) {
 	t.total += n
 }
 
-// undo takes back what was counted in row from on.
+// undo removes the counts from row from on.
 func (t *Tally) undo(from int) {
 	if t.row > from {
 		t.total -= t.inRow
@@ -84,7 +84,7 @@ func (t *Tally) undo(from int) {
 	}
 }
 
-// reset forgets the rows of the chunk.
+// reset drops the rows of the chunk.
 func (c *Column) reset() {
 	c.Store, c.Kinds, c.N, c.nulls, c.valid, c.Rounded, c.Replaced = StoreNone, 0, 0, 0, c.valid[:0], Tally{}, Tally{}
 	c.Ints, c.Floats, c.Text = c.Ints[:0], c.Floats[:0], c.Text[:0]
@@ -116,7 +116,7 @@ func (c *Column) Pad(row int) {
 	}
 }
 
-// zero appends what stands under a null.
+// zero appends the value under a null.
 func (c *Column) zero() {
 	switch c.Store {
 	case StoreBool, StoreInt:
@@ -129,7 +129,7 @@ func (c *Column) zero() {
 	}
 }
 
-// Filled counts a value that was appended.
+// Filled counts an appended value.
 func (c *Column) Filled() {
 	if c.nulls > 0 {
 		if c.N&7 == 0 {
@@ -140,7 +140,7 @@ func (c *Column) Filled() {
 	c.N++
 }
 
-// Pass ends the row with a value that was checked, and that nobody asked for.
+// Pass ends the row with a value that was checked, and that is not requested.
 func (c *Column) Pass() {
 	c.Kinds |= geoarrow.FactUnread
 	c.N++
@@ -172,7 +172,7 @@ func (c *Column) EndList() {
 	c.Filled()
 }
 
-// truncate takes back what rows from rows on hold.
+// truncate removes the values from row rows on.
 func (c *Column) truncate(rows int) {
 	if c.N <= rows {
 		return
@@ -217,7 +217,7 @@ func (c *Column) truncate(rows int) {
 	}
 }
 
-// KindOf is the lexical kind of a number. The kinds of facts stand in the order of number's.
+// KindOf returns the lexical kind of a number. The kinds of facts are in the order of number's.
 func KindOf(n number.Num) geoarrow.FactKinds {
 	k := geoarrow.FactInt32 << n.Kind
 	if n.Negative && n.Kind < number.Uint64 && n.Int != 0 {
@@ -226,7 +226,7 @@ func KindOf(n number.Num) geoarrow.FactKinds {
 	return k
 }
 
-// Signed is the bits of an integer as int64, or as uint64 beyond it: an element of Ints.
+// Signed returns the bits of an integer as an element of Ints: an int64, or a uint64 beyond that.
 func Signed(n number.Num) int64 {
 	if n.Negative {
 		return -int64(n.Int)
@@ -234,8 +234,8 @@ func Signed(n number.Num) int64 {
 	return int64(n.Int)
 }
 
-// Float is the number of this text as an element of Floats: an integer is counted if it is rounded,
-// and -0 is 0 as in a column of integers.
+// Float returns the number of a text as an element of Floats. An integer is counted if it is
+// rounded, and -0 becomes 0 as in a column of integers.
 func (c *Column) Float(n number.Num, text []byte) float64 {
 	if n.Kind == number.Real {
 		return n.Float
@@ -258,7 +258,7 @@ func (c *Column) Float(n number.Num, text []byte) float64 {
 	return n.Float
 }
 
-// Accept makes the column ready for values of kinds k: the Store is one that holds them.
+// Accept prepares the column for values of kinds k: it switches to a Store that holds them.
 func (c *Column) Accept(k geoarrow.FactKinds) {
 	before := c.Kinds
 	if c.field {
@@ -278,7 +278,7 @@ func (c *Column) Accept(k geoarrow.FactKinds) {
 	}
 }
 
-// storeOf is the store that the values of the kinds need.
+// storeOf returns the store that the values of the kinds need.
 func storeOf(f geoarrow.Facts, role geoarrow.Role) Store {
 	t := f.Resolve(role).Type
 	if l, ok := t.(*arrow.ListType); ok {

@@ -15,8 +15,8 @@ func (c *Column) become(to Store) {
 	}
 }
 
-// convert turns the rows so far, which have the kinds before, into another store. It gives false
-// where that takes their text.
+// convert converts the rows so far, of the kinds before, to another store. It returns false if that
+// needs their text.
 func (c *Column) convert(to Store, before geoarrow.FactKinds) bool {
 	from := c.Store
 	switch {
@@ -50,7 +50,7 @@ func (c *Column) convert(to Store, before geoarrow.FactKinds) bool {
 	return true
 }
 
-// toFloats appends the integers as floats, and counts the ones that are rounded.
+// toFloats appends the integers as floats, and counts the rounded ones.
 func (c *Column) toFloats(dst []float64, kinds geoarrow.FactKinds) []float64 {
 	for _, v := range c.Ints {
 		n := number.Num{Int: uint64(v)}

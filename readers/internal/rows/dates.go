@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
-// dateFacts is temporalFacts of a column in which every text is a date; days is nil for any other,
-// and for one without a value.
+// dateFacts is temporalFacts for a column in which every text is a date; days is nil for others and
+// for a column without values.
 func dateFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, days []int32, empty int) {
 	var known months
 	low, high, any := int32(0), int32(0), false
@@ -39,7 +39,8 @@ func dateFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, day
 		days, empty
 }
 
-// months are some months that dates were in: the calendar is asked once a month, not once a date.
+// months caches months of dates, so that the calendar is computed once per month, not once per
+// date.
 //
 //	2025-09-17    the first 8 bytes name the month, the last 2 count from its first day on
 type months [256]struct {
@@ -48,7 +49,7 @@ type months [256]struct {
 	days  uint8 // 0: the entry is free
 }
 
-// date gives the days since 1970-01-01 of a text that is a date.
+// date returns the days since 1970-01-01 of a text that is a date.
 func (m *months) date(text []byte) (day int32, ok bool) {
 	if len(text) != len("2006-01-02") {
 		return 0, false

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// finish is the column's copy.
+// finish returns the column's copy.
 func (c *Column) finish(mem *geoarrow.Arena) geoarrow.Column {
 	if c.Guess && !c.forced {
 		return geoarrow.Guessed(c.ID)
@@ -20,12 +20,12 @@ func (c *Column) finish(mem *geoarrow.Arena) geoarrow.Column {
 	return out
 }
 
-// finishRead is finish of a column that the table has.
+// finishRead is finish for a column that the table has.
 func (c *Column) finishRead(mem *geoarrow.Arena) geoarrow.Column {
 	if c.Unread {
 		out := geoarrow.Unread(c.ID)
 		if c.ID.Role == geoarrow.RoleFeatureID {
-			out.Facts.Kinds = c.Kinds // the table has no such column unless some row has an id
+			out.Facts.Kinds = c.Kinds // the table has this column only if some row has an id
 		}
 		return out
 	}
@@ -58,7 +58,7 @@ func (c *Column) finishRead(mem *geoarrow.Arena) geoarrow.Column {
 	return out
 }
 
-// values is ints or floats in the layout of a type.
+// values returns ints or floats in the layout of a type.
 func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 	switch t.ID() {
 	case arrow.BOOL:
@@ -75,7 +75,7 @@ func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 	return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.Ints))
 }
 
-// narrowed is Ints as int32. Where the chunk is lent its memory serves the next one too.
+// narrowed returns Ints as int32. If the chunk is lent, the next one reuses the memory.
 func (c *Column) narrowed(mem *geoarrow.Arena) []int32 {
 	n := len(c.Ints)
 	narrow := c.narrow
@@ -92,7 +92,7 @@ func (c *Column) narrowed(mem *geoarrow.Arena) []int32 {
 	return narrow
 }
 
-// finishText turns texts to dates and times where all are, unless they are wanted as text.
+// finishText converts texts to dates or times if all of them are, unless text is required.
 func (c *Column) finishText(mem *geoarrow.Arena, out geoarrow.Column) geoarrow.Column {
 	if c.Kinds&^geoarrow.FactField == geoarrow.FactString && c.ID.Role.Times() && !c.Plain && !(c.forced && c.field) {
 		out.Offsets, out.Values = c.Ends, c.Text
@@ -102,7 +102,7 @@ func (c *Column) finishText(mem *geoarrow.Arena, out geoarrow.Column) geoarrow.C
 	}
 	res := out.Facts.Resolve(c.ID.Role)
 	if c.Store == StoreNone && res.Type.ID() != arrow.STRING {
-		out, _ = out.Widen(res, c.N) // nulls become anything
+		out, _ = out.Widen(res, c.N) // nulls convert to any type
 		return out
 	}
 	out.Type, out.JSON, out.Mixed = arrow.BinaryTypes.String, res.JSON, res.Mixed

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Pool lends sinks whose memory serves one part of a file after the other: a part's columns are
-// copied into batches before the next part fills the sink again. Several goroutines may use it.
+// Pool lends sinks whose memory is reused from part to part: a part's columns are copied into
+// batches before the next part fills the sink. Several goroutines may use it.
 type Pool[S Rows] struct {
 	New func() S // makes an empty sink
 
@@ -21,7 +21,7 @@ type Pool[S Rows] struct {
 	want Sizes                      // of a new one
 }
 
-// Take gives an empty sink for one part. What its Columns gives is good until Give.
+// Take returns an empty sink for one part. Its Columns are valid until Give.
 func (l *Pool[S]) Take() S {
 	l.mu.Lock()
 	var k S
@@ -40,16 +40,16 @@ func (l *Pool[S]) Take() S {
 	return k
 }
 
-// Give takes a sink back, of which nothing is read any more.
+// Give returns a sink that is no longer read to the pool.
 func (l *Pool[S]) Give(k S) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free = append(l.free, k)
 }
 
-// Part is what a sink of these holds, which then serves until the part is released: the rows of
-// chunk, with what stands between start and next. A chunk without columns is a part without rows,
-// and gives the sink back.
+// Part returns the part of a sink's rows: those of chunk, between start and next. The sink is in
+// use until the part is released. A chunk without columns becomes a part without rows, and the sink
+// is returned at once.
 func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part {
 	part := readers.Part{Start: start, To: start, Next: next, Release: func() {}}
 	if chunk.Columns == nil {
@@ -62,8 +62,8 @@ func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part
 	return part
 }
 
-// Refuse is the error of a part that does not go with those before, which r reads again and knows:
-// it was guessed before they were known.
+// Refuse returns the error for a part that contradicts earlier parts, which were unknown when it
+// was guessed. r reads it again.
 func Refuse(r readers.PartReader, p readers.Part, row int64) error {
 	p.Release()
 	again, err := r.Read(p.Start, p.Next, row)
@@ -74,15 +74,14 @@ func Refuse(r readers.PartReader, p readers.Part, row int64) error {
 	return err
 }
 
-// Expect says how large sinks will be.
+// Expect sets the size of future sinks.
 func (l *Pool[S]) Expect(s Sizes) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.want = s
 }
 
-// Learn keeps the columns that a part of the file showed to be text, so that the next ones need not
-// be read twice.
+// Learn keeps the columns that became text in a part, so that later parts need not be read twice.
 func (l *Pool[S]) Learn(text []geoarrow.ColumnID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +96,7 @@ func (l *Pool[S]) Learn(text []geoarrow.ColumnID) {
 	}
 }
 
-// Forced is the columns that are known to be text.
+// Forced returns the columns that are known to be text.
 func (l *Pool[S]) Forced() []geoarrow.ColumnID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,16 +112,14 @@ func (k *Sink) pooled(want Sizes) {
 // Pooled reports whether the sink is one of a Pool: the chunk's memory is the sink's.
 func (k *Sink) Pooled() bool { return k.memory.Lend }
 
-// pooledCells is how many rows times columns a part has: a row of few bytes may be one of very many
-// columns.
+// pooledCells bounds a part's rows times columns: a row of few bytes may have very many columns.
 const pooledCells = 1 << 22
 
-// Full reports whether the rows so far have n cells that no row may follow in the chunk at
-// hand, wherever it was to end: a part is full early, and a batch when it is beyond the limits,
-// which Emit says then.
+// Full reports whether the rows so far have enough cells to end the current chunk. A part
+// is full early; a batch is full beyond the limits, for which Emit returns an error.
 func (k *Sink) Full(limits *readers.Limits) bool { return k.full(limits, k.Rows) }
 
-// FullWith is Full behind n rows more.
+// FullWith is Full after n rows more.
 func (k *Sink) FullWith(limits *readers.Limits, more int) bool { return k.full(limits, k.Rows+more) }
 
 func (k *Sink) full(limits *readers.Limits, rows int) bool {
@@ -132,7 +129,7 @@ func (k *Sink) full(limits *readers.Limits, rows int) bool {
 	return !limits.Fits(rows, len(k.Order))
 }
 
-// Reserve makes room for a chunk of times as many rows as there are.
+// Reserve allocates memory for a chunk of a multiple of the present rows.
 func (k *Sink) Reserve(times float64) {
 	k.Geom.Reserve(times)
 	for _, c := range k.Order {
@@ -144,7 +141,7 @@ func (k *Sink) Reserve(times float64) {
 	}
 }
 
-// Sizes are how much room a sink wants.
+// Sizes are the capacities of a sink.
 type Sizes struct {
 	geom    geoarrow.Sizes
 	columns []columnSizes
@@ -155,7 +152,7 @@ type columnSizes struct {
 	ints, floats, ends, textEnds, text int
 }
 
-// Expect is what times as many rows as there are will need, and a quarter more.
+// Expect returns the sizes for a multiple of the present rows, and a quarter more.
 func (k *Sink) Expect(times float64) Sizes {
 	grown := func(n int) int { return int(float64(n) * times * 5 / 4) }
 	s := Sizes{geom: k.Geom.Expect(times)}
@@ -168,8 +165,7 @@ func (k *Sink) Expect(times float64) Sizes {
 	return s
 }
 
-// prepare makes a new sink so large: growing step by step, each one would touch twice the memory
-// that it needs.
+// prepare allocates a new sink with these sizes: growing step by step would touch twice the memory.
 func (k *Sink) prepare(s Sizes) {
 	k.Geom.Prepare(s.geom)
 	for _, want := range s.columns {

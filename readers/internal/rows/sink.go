@@ -1,9 +1,8 @@
-// Package rows collects the rows of a chunk as a parser of text meets them, and gives them as
-// columns of the narrowest types that they allow.
+// Package rows collects the rows of a chunk from a text parser, and finishes them as columns of the
+// narrowest types.
 //
-// It knows how values of different kinds share a column, how a row is taken back, and how memory
-// serves one chunk after the other. It knows no format: which text is a number, a time or a null is
-// the parser's to say.
+// It combines values of different kinds in a column, undoes rows, and reuses memory from chunk to
+// chunk. It knows no format: the parser decides which text is a number, a time or a null.
 package rows
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Sink holds the rows of the chunk at hand. Its slices serve one chunk after the other; a finished
-// chunk is a copy of just the right size, unless the sink is lent.
+// Sink holds the rows of the current chunk. Chunks reuse its slices; a finished chunk is a copy of
+// the exact size, unless the sink is lent.
 //
 // For each row the parser appends the geometry to Geom and each value to its column, and then calls
 // Commit or Rollback. Columns that a row does not have need nothing.
@@ -24,58 +23,58 @@ type Sink struct {
 	Rows    int
 	Geom    geoarrow.GeometryBuilder
 	Order   []*Column           // of the chunk, in order of first appearance
-	Starts  []int64             // offsets of the rows, where the chunk is lent
+	Starts  []int64             // offsets of the rows, if the chunk is lent
 	Text    []geoarrow.ColumnID // columns to be read as text, from the next Reset on
-	Shapes  Shapes              // of the rows of this chunk and the one at hand
+	Shapes  Shapes              // of the rows of this chunk and the current one
 	Skipped readers.SkippedRows
 
 	Deviations readers.Deviations // of the rows of this chunk
 
 	MaxColumns int // of the table; 0: any number
 
-	read     readers.Projection // columns that are asked for
+	read     readers.Projection // columns that are requested
 	memory   geoarrow.Arena
 	forced   []geoarrow.ColumnID // the Text that columns know of
 	isForced map[geoarrow.ColumnID]bool
 	byID     map[geoarrow.ColumnID]*Column
 	alloc    func() *Column
-	saved    Shapes              // of the rows before the one at hand
-	pending  []readers.Deviation // of the row at hand, readers.MaxDeviations at most
+	saved    Shapes              // of the rows before the current one
+	pending  []readers.Deviation // of the current row, at most readers.MaxDeviations
 	further  []uint8             // the others of that row, as indices of rules
 	rules    []string            // of further
-	foreseen bool                // room was made for the first chunk
+	foreseen bool                // memory was allocated for the first chunk
 	known    *readers.ColumnSet  // columns of the chunks before
 	fresh    int                 // columns of this chunk that those do not have
 	over     bool                // a column was refused
 }
 
-// Shapes counts what is odd about geometries and kept as it is; readers.Summary says what.
+// Shapes counts valid but unusual geometries, which are kept; see readers.Summary.
 type Shapes struct{ IgnoredOrdinates, UnclosedRings, ShortRings, ShortLines int64 }
 
-// NewSink makes an empty sink.
+// NewSink returns an empty sink.
 func NewSink() *Sink {
 	k := &Sink{}
 	k.Init(func() *Column { return &Column{} })
 	return k
 }
 
-// Init makes an empty sink of the zero value. Its columns are those that alloc gives, each the part
-// of something larger that the parser knows by its Index.
+// Init makes an empty sink of the zero value. alloc returns its columns, each a part of a larger
+// value that the parser finds by its Index.
 func (k *Sink) Init(alloc func() *Column) {
 	k.byID, k.alloc = map[geoarrow.ColumnID]*Column{}, alloc
 	k.Geom.Memory = &k.memory
 	k.Reset()
 }
 
-// Project says which columns are asked for, before there is any. It changes no row: what the others
-// hold is to be checked all the same.
+// Project sets the requested columns, before there is any column. It does not change rows: values
+// of other columns are checked as well.
 func (k *Sink) Project(columns readers.Projection) {
 	k.read, k.Geom.Unread = columns, !columns.Geometry()
 }
 
-// Reset forgets the rows of the chunk, not what is known of it.
+// Reset drops the rows of the chunk, not what is known about it.
 func (k *Sink) Reset() {
-	for _, c := range k.Order { // the others are as they were: a file may have very many, and a row few
+	for _, c := range k.Order { // the others are unchanged: a file may have very many columns, and a row few
 		c.reset()
 	}
 	k.Rows, k.Order, k.Starts = 0, k.Order[:0], k.Starts[:0]
@@ -88,7 +87,7 @@ func (k *Sink) Reset() {
 	k.Forget(0)
 }
 
-// forceText tells the columns which of them are wanted as text, where that changed. A file may have
+// forceText sets which columns must be text, if that changed. A file may have
 // many thousands of columns, all of them text.
 func (k *Sink) forceText() {
 	if len(k.Text) == len(k.forced) && (len(k.Text) == 0 || &k.Text[0] == &k.forced[0]) {
@@ -104,7 +103,7 @@ func (k *Sink) forceText() {
 	}
 }
 
-// Follow says which columns the rows before have. They count for MaxColumns.
+// Follow sets the columns of earlier rows, which count for MaxColumns.
 func (k *Sink) Follow(known *readers.ColumnSet) {
 	k.known, k.fresh = known, 0
 	for _, c := range k.Order {
@@ -119,16 +118,16 @@ func (k *Sink) beyond() bool {
 	return k.MaxColumns > 0 && k.known.Len()+k.fresh > k.MaxColumns
 }
 
-// Refused reports, once, whether Column met one that is beyond MaxColumns: the row at hand is no
-// row then.
+// Refused reports, once, whether Column refused one beyond MaxColumns: the current row is then
+// invalid.
 func (k *Sink) Refused() bool {
 	over := k.over
 	k.over = false
 	return over
 }
 
-// Column finds or makes the column of a name, and puts it in order. It stays the same column over
-// all chunks. One beyond MaxColumns is refused: it is in no chunk.
+// Column finds or makes the column of a name, and moves it to its place in order. It is the same
+// column in all chunks. One beyond MaxColumns is refused: it is in no chunk.
 func (k *Sink) Column(role geoarrow.Role, name []byte) *Column {
 	c, ok := k.byID[geoarrow.ColumnID{Role: role, Name: string(name)}]
 	if !ok {
@@ -156,10 +155,10 @@ func (k *Sink) add(id geoarrow.ColumnID) *Column {
 	return c
 }
 
-// IsText reports whether a column is wanted as text.
+// IsText reports whether a column must be text.
 func (k *Sink) IsText(id geoarrow.ColumnID) bool { return k.isForced[id] }
 
-// NeedText is the columns of the chunk that must be read again as text.
+// NeedText returns the columns of the chunk that must be read again as text.
 func (k *Sink) NeedText() []geoarrow.ColumnID {
 	var text []geoarrow.ColumnID
 	for _, c := range k.Order {
@@ -170,7 +169,7 @@ func (k *Sink) NeedText() []geoarrow.ColumnID {
 	return text
 }
 
-// Commit ends the row at hand, which began at an offset.
+// Commit ends the current row, which began at an offset.
 func (k *Sink) Commit(at int64) {
 	k.Rows++
 	if k.memory.Lend {
@@ -188,8 +187,8 @@ func (k *Sink) Commit(at int64) {
 	}
 }
 
-// Deviate notes a deviation of the row at hand. Commit counts it, Rollback forgets it. A row may
-// have one for every few bytes, so that most take one byte.
+// Deviate notes a deviation of the current row. Commit counts it, Rollback drops it. A row may have
+// one for every few bytes, so most take only one byte.
 func (k *Sink) Deviate(d readers.Deviation) {
 	if len(k.pending) < readers.MaxDeviations {
 		k.pending = append(k.pending, d)
@@ -203,20 +202,20 @@ func (k *Sink) Deviate(d readers.Deviation) {
 	k.further = append(k.further, uint8(i))
 }
 
-// Deviating is how many deviations of the row at hand are noted.
+// Deviating returns the number of deviations of the current row.
 func (k *Sink) Deviating() int { return len(k.pending) + len(k.further) }
 
-// Forget forgets all deviations of the row at hand but the first n: what they concern is read
+// Forget drops all deviations of the current row except the first n, since their text is read
 // again.
 func (k *Sink) Forget(n int) {
 	k.further = k.further[:max(0, n-len(k.pending))]
 	k.pending = k.pending[:min(n, len(k.pending))]
 }
 
-// Rollback forgets the row at hand.
+// Rollback drops the current row.
 func (k *Sink) Rollback() { k.RollbackFirst(len(k.Order)) }
 
-// RollbackFirst is Rollback of a row that has values in the first n columns of Order at most.
+// RollbackFirst is Rollback for a row with values in at most the first n columns of Order.
 func (k *Sink) RollbackFirst(n int) {
 	k.Geom.Undo()
 	for _, c := range k.Order[:min(n, len(k.Order))] {
@@ -226,7 +225,7 @@ func (k *Sink) RollbackFirst(n int) {
 	k.Forget(0)
 }
 
-// Skip counts a row that is left out, which began at an offset.
+// Skip counts a skipped row, which began at an offset.
 func (k *Sink) Skip(at int64) {
 	k.Skipped.Count++
 	if len(k.Skipped.First) < readers.MaxSkippedOffsets {
@@ -234,7 +233,7 @@ func (k *Sink) Skip(at int64) {
 	}
 }
 
-// AddTo adds what a finished chunk counted.
+// AddTo adds the counts of a finished chunk.
 func (k *Sink) AddTo(sum *readers.Summary) {
 	sum.IgnoredOrdinates += k.Shapes.IgnoredOrdinates
 	sum.UnclosedRings += k.Shapes.UnclosedRings
@@ -246,8 +245,8 @@ func (k *Sink) AddTo(sum *readers.Summary) {
 	sum.Skipped.First = append(sum.Skipped.First, k.Skipped.First[:room]...)
 }
 
-// Columns is the chunk with the narrowest types that its values allow, leading columns first. The
-// next chunk will be so much of it, 0 if none follows. A chunk of more than 2^31-1 bytes of WKB is
+// Columns returns the chunk with the narrowest types that its values allow, leading columns first.
+// The next chunk's size is a fraction of it, 0 if none follows. More than 2^31-1 bytes of WKB give
 // geoarrow.ErrBatchTooLarge.
 func (k *Sink) Columns(next float64) (*geoarrow.Columns, error) {
 	k.memory.Next = next

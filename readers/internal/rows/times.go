@@ -9,9 +9,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
 
-// Times makes a column of texts, which has n rows, one of dates or times if all of them are, and
-// says whether it did. One that is forced stays text. Its Facts are set in any case. Empty texts
-// are nulls if Facts have FactField.
+// Times converts a column of n texts to dates or times if all of them are, and reports whether it
+// did. A forced column stays text. It always sets Facts. Empty texts are nulls if Facts have
+// FactField.
 func Times(c *geoarrow.Column, n int, forced bool) bool {
 	field := c.Facts.Kinds & geoarrow.FactField
 	facts, days, empty := dateFacts(c, n, field != 0)
@@ -50,8 +50,8 @@ func dropEmpty(c *geoarrow.Column, n int) {
 	}
 }
 
-// temporalFacts looks at every text of the column, until one is no date and no time. times has a
-// value a row, zero for a null, and for an empty text where these pass.
+// temporalFacts looks at every text of the column, until one is neither a date nor a time. times
+// has a value per row: zero for a null, and for an empty text if these are allowed.
 func temporalFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts, times []temporal.Value, empty int) {
 	for i := range n {
 		if c.Nulls > 0 && c.Valid[i>>3]>>(i&7)&1 == 0 {
@@ -76,7 +76,7 @@ func temporalFacts(c *geoarrow.Column, n int, passEmpty bool) (f geoarrow.Facts,
 	return f, times, empty
 }
 
-// factsOf is what one date or time shows.
+// factsOf returns the facts of one date or time.
 func factsOf(v temporal.Value) geoarrow.Facts {
 	f := geoarrow.Facts{Digits: v.Digits, MinSec: v.Seconds - int64(v.Offset), MaxSec: v.Seconds - int64(v.Offset)}
 	switch v.Kind {
@@ -92,7 +92,7 @@ func factsOf(v temporal.Value) geoarrow.Facts {
 	return f
 }
 
-// temporalValues gives times in the layout of a date, a timestamp or a time of day.
+// temporalValues returns times in the layout of a date, a timestamp or a time of day.
 func temporalValues(times []temporal.Value, t arrow.DataType) []byte {
 	if t.ID() == arrow.DATE32 {
 		return geoarrow.AsBytes(mapTimes(times, func(v temporal.Value) int32 { return int32(v.Seconds / 86400) }))

@@ -7,8 +7,8 @@
 //
 // The grammar is that of RFC 3339 with the freedoms that files take: slashes, a blank, no seconds,
 // no or short zones. It is strict: years have four digits and all other fields two, letters are
-// capitals, nothing stands around. Fields are in range, so that 2020-02-30, 24:00 and 23:59:60 are
-// no times: a leap second has no place among the seconds since the epoch. The calendar is the
+// capitals, without surrounding text. Fields are in range, so that 2020-02-30, 24:00 and 23:59:60
+// are no times: a leap second has no place among the seconds since the epoch. The calendar is the
 // proleptic Gregorian one, which has a year 0000. An offset of -00:00 is one of zero.
 package temporal
 
@@ -31,7 +31,7 @@ type Value struct {
 	Fraction uint64 // of a second, in nanoseconds: the first 9 digits
 }
 
-// Days is how many days after 1970-01-01 the value's date is.
+// Days returns how many days after 1970-01-01 the value's date is.
 func (v Value) Days() int32 {
 	return int32((v.Seconds - modulo(v.Seconds, secondsPerDay)) / secondsPerDay)
 }
@@ -72,7 +72,7 @@ func Parse(text []byte) (v Value, ok bool) {
 	return v, ok
 }
 
-// date gives the days since 1970-01-01 of the first ten bytes.
+// date returns the days since 1970-01-01 of the first ten bytes.
 func date(text []byte) (days int64, ok bool) {
 	separator := text[4]
 	if separator != '-' && separator != '/' || text[7] != separator {
@@ -89,7 +89,8 @@ func date(text []byte) (days int64, ok bool) {
 	return daysSince1970(int64(year), int64(month), int64(day)), true
 }
 
-// clock adds the time of day at the start of text, of at least 5 bytes, and gives what follows it.
+// clock adds the time of day at the start of text, of at least 5 bytes, and returns what follows
+// it.
 func (v *Value) clock(text []byte) (rest []byte, ok bool) {
 	hour, minute := pair(text, 0), pair(text, 3)
 	if hour > 23 || text[2] != ':' || minute > 59 {
@@ -115,7 +116,7 @@ func (v *Value) clock(text []byte) (rest []byte, ok bool) {
 	return v.fraction(text[1:])
 }
 
-// fraction adds the digits at the start of text, one at least, and gives what follows them.
+// fraction adds the digits at the start of text, one at least, and returns what follows them.
 func (v *Value) fraction(text []byte) (rest []byte, ok bool) {
 	const nanoDigits = 9
 	n := 0
@@ -131,7 +132,7 @@ func (v *Value) fraction(text []byte) (rest []byte, ok bool) {
 	return text[n:], n > 0
 }
 
-// zone gives the seconds east of UTC of a text that is a zone to its last byte.
+// zone returns the seconds east of UTC of a text that is a zone to its last byte.
 func zone(text []byte) (offset int32, ok bool) {
 	if len(text) == 1 {
 		return 0, text[0] == 'Z'
@@ -159,7 +160,8 @@ func zone(text []byte) (offset int32, ok bool) {
 	return offset, true
 }
 
-// pair is the number that the two digits from byte i on spell, or 100 if one of them is no digit.
+// pair returns the number that the two digits from byte i on spell, or 100 if one of them is no
+// digit.
 func pair(text []byte, i int) uint {
 	tens, ones := uint(text[i]-'0'), uint(text[i+1]-'0')
 	if tens > 9 || ones > 9 {

@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// mostFound bounds the text that an error quotes.
-const mostFound = 40
+// maxFound bounds the text that an error quotes.
+const maxFound = 40
 
-// Found says what stands at offset off of the file, for an error. It reads the file again, because
-// the window may end inside of it.
+// Found describes the text at offset off of the file for an error. It reads the file again, since
+// the window may end inside of the text.
 func (w *Window) Found(off int64) (string, error) {
-	b := make([]byte, min(mostFound, w.End-off))
+	b := make([]byte, min(maxFound, w.End-off))
 	if n, err := w.Src.ReadAt(b, off); n < len(b) {
 		return "", fmt.Errorf("%s: reading what stands at byte %d: %w", w.Src.Name, off, err)
 	}
 	return Quote(b), nil
 }
 
-// Quote says what a text begins with, for an error.
+// Quote describes the beginning of a text for an error.
 func Quote(b []byte) string {
-	b = b[:min(mostFound, len(b))]
+	b = b[:min(maxFound, len(b))]
 	if len(b) == 0 {
 		return "the end of the file"
 	}
@@ -36,8 +36,8 @@ func Quote(b []byte) string {
 	return fmt.Sprintf("byte 0x%02x", b[0])
 }
 
-// LineAt is the line of the byte at offset off, from 1: lines end with a line feed. It reads the
-// file again: errors are rare.
+// LineAt returns the line of the byte at offset off, from 1: lines end with a line feed. It reads
+// the file again, which is fine since errors are rare.
 func (w *Window) LineAt(off int64) (int64, error) {
 	line := int64(1)
 	buf := make([]byte, min(Bytes, off))

@@ -1,7 +1,6 @@
-// Package window lets a parser see a file of any size as text in memory, a piece at a time.
+// Package window presents a file of any size to a parser as text in memory, a piece at a time.
 //
-// It knows no format. What it promises is that loops need no bounds: behind the text stand zeros,
-// enough of them for package number.
+// Loops over the text need no bounds checks: it is followed by zeros, enough for package number.
 package window
 
 import (
@@ -17,21 +16,21 @@ import (
 )
 
 // Window is the part of the file that the parser sees: N bytes from offset Base, then
-// number.Padding zeros, which stop every loop. A row that the window cuts is given up at byte N and
-// parsed again once Fill has brought the rest.
+// number.Padding zeros, which stop every loop. A row that the window cuts is abandoned at byte N
+// and parsed again after Fill has read the rest.
 //
 //	file    ........[row][row][row][row|row]....
 //	window          ^Base              ^Base+N, zeros behind
 //
-// The zero value is ready for Open. Slices and indices of the text hold until the next Open, MoveTo
-// or Fill.
+// The zero value is ready for Open. Slices and indices of the text are valid until the next Open,
+// MoveTo or Fill.
 type Window struct {
 	Src  *source.File
 	End  int64 // of the span, in the file
 	Most int64 // bytes of one row
 	ctx  context.Context
-	soft int64 // behind it little is needed, and little read at a time
-	step int   // bytes of one read, Bytes but in tests
+	soft int64 // after it, little is needed and read at a time
+	step int   // bytes of one read, Bytes except in tests
 
 	Q    unsafe.Pointer // buf's first byte: loads are not checked, zeros keep them inside
 	buf  []byte
@@ -42,14 +41,13 @@ type Window struct {
 	Err  error // of the last Fill or MoveTo that failed
 }
 
-// Bytes is how much is read at a time: small enough to be parsed from the cache that read put it
-// in.
+// Bytes is how much is read at a time: small enough to be parsed while it is in the cache.
 const Bytes = 256 << 10
 
-// tailBytes is how much is read at a time behind the soft end: the rest of a row.
+// tailBytes is how much is read at a time after the soft end: the rest of a row.
 const tailBytes = 16 << 10
 
-// Of is a window on a text in memory, which it copies. It can't be moved.
+// Of returns a window on a text in memory, which it copies. It can't be moved.
 func Of(text []byte) Window {
 	buf := make([]byte, len(text)+number.Padding)
 	w := Window{Q: unsafe.Pointer(unsafe.SliceData(buf)), buf: buf, N: copy(buf, text), EOF: true}
@@ -57,15 +55,15 @@ func Of(text []byte) Window {
 	return w
 }
 
-// Open starts the window at an offset of a file, in a span that ends at end. The rows that matter
-// begin before soft, none is longer than most bytes, and step bytes are read at a time, usually
-// Bytes. It gives false with Err set if nothing could be read.
+// Open starts the window at an offset of a file, in a span that ends at end. The rows to be read
+// begin before soft, no row is longer than most bytes, and step bytes are read at a time, usually
+// Bytes. It returns false with Err set if nothing could be read.
 func (w *Window) Open(ctx context.Context, src *source.File, from, soft, end, most int64, step int) bool {
 	*w = Window{ctx: ctx, Src: src, soft: soft, End: end, Most: most, step: step, buf: w.buf}
 	return w.MoveTo(from) >= 0
 }
 
-// MoveTo moves the window so that it holds the byte at off, and gives its index; or -1 with Err
+// MoveTo moves the window so that it holds the byte at off, and returns its index; or -1 with Err
 // set.
 func (w *Window) MoveTo(off int64) int {
 	if off >= w.Base && off < w.Base+int64(w.N) {
@@ -78,9 +76,9 @@ func (w *Window) MoveTo(off int64) int {
 	return 0
 }
 
-// Fill drops the bytes before index keep, which becomes index 0, and reads more behind the rest: at
-// least as many as are kept, so that a row of any size is started over a few times only, but not
-// twice the bytes that a row may have. It gives false with Err set if the read fails, the context
+// Fill drops the bytes before index keep, which becomes index 0, and reads more after the rest: at
+// least as many as are kept, so that a row of any size is restarted only a few times, but less than
+// twice the maximum size of a row. It returns false with Err set if the read fails, the context
 // ended or the row is too long.
 func (w *Window) Fill(keep int) bool {
 	if w.Err = w.ctx.Err(); w.Err != nil {
@@ -125,7 +123,7 @@ func (w *Window) Fill(keep int) bool {
 	return true
 }
 
-// TooLong is a *readers.LimitError that says that the text at index p is longer than may be.
+// TooLong returns the *readers.LimitError for a text at index p that is too long.
 func (w *Window) TooLong(p int) error {
 	return &readers.LimitError{
 		What: fmt.Sprintf("%s: the text at byte %d", w.Src.Name, w.Base+int64(p)), Flag: "--max-feature-bytes",
@@ -133,18 +131,18 @@ func (w *Window) TooLong(p int) error {
 	}
 }
 
-// At is the byte at index p, 0 behind the end.
+// At returns the byte at index p, 0 after the end.
 func (w *Window) At(p int) byte { return *(*byte)(unsafe.Add(w.Q, p)) }
 
-// Word is the eight bytes at index p, the first one lowest.
+// Word returns the eight bytes at index p, the first one lowest.
 func (w *Window) Word(p int) uint64 { return *(*uint64)(unsafe.Add(w.Q, p)) }
 
-// Text is the bytes from p to end.
+// Text returns the bytes from p to end.
 func (w *Window) Text(p, end int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(w.Q, p)), end-p)
 }
 
-// Has reports whether the text lit stands at p. Where the window cuts it, it does not.
+// Has reports whether the text lit is at p. Where the window cuts it, it does not.
 func (w *Window) Has(p int, lit string) bool {
 	return p+len(lit) <= w.N && unsafe.String((*byte)(unsafe.Add(w.Q, p)), len(lit)) == lit
 }

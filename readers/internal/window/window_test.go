@@ -34,7 +34,7 @@ func openText(t *testing.T, text string) *source.File {
 	return src
 }
 
-// TestWindow moves windows about at random: what they show is what stands in the file, with zeros
+// TestWindow moves windows about at random: what they show is what is in the file, with zeros
 // behind.
 func TestWindow(t *testing.T) {
 	text := strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz\n", 300)

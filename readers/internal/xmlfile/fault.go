@@ -8,14 +8,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 )
 
-// Expect says that something else was expected at p. It gives false.
+// Expect sets the fault: something else was expected at p. It returns false.
 func (s *Scanner) Expect(p int, field, rule, want string) bool {
 	s.X.Fault = xmltext.FaultAt{Pos: p, Want: want, Rule: rule}
 	s.Field, s.OfFile = field, false
 	return false
 }
 
-// Wrong says that what stands at p is well-formed XML but breaks a rule of the format. It gives
+// Wrong says that what is at p is well-formed XML but breaks a rule of the format. It gives
 // false.
 func (s *Scanner) Wrong(p int, field, rule, what string) bool {
 	s.X.Fault = xmltext.FaultAt{Pos: p, Want: what, Bare: true, Rule: rule}
@@ -23,15 +23,15 @@ func (s *Scanner) Wrong(p int, field, rule, what string) bool {
 	return false
 }
 
-// Wide says that the row at an offset of the file has one column too many. It gives false.
+// Wide sets the fault: the row at an offset of the file has one column too many. It returns false.
 func (s *Scanner) Wide(off int64) bool {
 	s.Wrong(int(off-s.Base), "", "", "")
 	s.OfFile, s.wide = true, true
 	return false
 }
 
-// Error makes what went wrong an error: a fault with its place in the file of a format, in the
-// feature of a number, or -1 in none.
+// Error returns the failure as an error. A fault gets its position in the file and the number of
+// its feature, or -1.
 func (s *Scanner) Error(format string, feature int64) error {
 	if s.Failed != nil {
 		return s.Failed

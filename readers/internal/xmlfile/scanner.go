@@ -1,8 +1,8 @@
-// Package xmlfile reads an XML file of any size, tag by tag or an element at a time, through a
-// window that moves over it. KML and GML are read with it.
+// Package xmlfile reads an XML file of any size, tag by tag or element by element, through a window
+// that moves over it. KML and GML use it.
 //
-// It knows windows and the markup of XML, and neither format: what an element means, and which of
-// them are features, is the parser's to say.
+// It knows windows and the markup of XML, but no format: the parser decides what an element means,
+// and which of them are features.
 package xmlfile
 
 import (
@@ -16,21 +16,20 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Scanner is an xmltext.Scanner over the windows of a file. Where its methods, and those of a
-// parser that embeds it, give false, X.Fault says what is wrong in the text, or Failed what else
-// is.
+// Scanner is an xmltext.Scanner over the windows of a file. If its methods, or those of a parser
+// that embeds it, return false, X.Fault has the defect of the text, or Failed another error.
 type Scanner struct {
 	window.Window
 	X      xmltext.Scanner
 	Field  string // that a fault concerns
-	OfFile bool   // a fault is one of the file, not of the feature that it stands in
-	Failed error  // of the window, or of what the parser does next to reading: no fault of the text here
+	OfFile bool   // a fault is one of the file, not of the current feature
+	Failed error  // of the window or of the parser's other work: not a fault of the text here
 
 	wide       bool // the fault is that a row has one column too many
 	maxColumns int
 }
 
-// Begin reads from an offset on, as Window.Open says. Rows that matter begin before soft.
+// Begin reads from an offset on, like Window.Open. The rows to be read begin before soft.
 func (s *Scanner) Begin(ctx context.Context, src *source.File, from, soft, end int64, limits *readers.Limits,
 	step int,
 ) bool {
@@ -45,10 +44,10 @@ func (s *Scanner) Begin(ctx context.Context, src *source.File, from, soft, end i
 	return true
 }
 
-// Show gives the window to X.
+// Show returns the window to X.
 func (s *Scanner) Show() { s.X.Window(s.Q, s.N, s.Base, s.EOF) }
 
-// Refill brings more of the file behind index keep, which becomes index 0.
+// Refill reads more of the file after index keep, which becomes index 0.
 func (s *Scanner) Refill(keep int) bool {
 	if !s.Fill(keep) {
 		s.Failed = s.Err
@@ -70,10 +69,9 @@ func (s *Scanner) GoTo(off int64) bool {
 	return true
 }
 
-// Find goes from the first byte of the window on to the next that look like the beginning of an
-// element: opening, "<" with a name, and a byte that ends that name. What they are, in a comment or
-// a CDATA section, nobody knows. It gives false, perhaps with Failed set, if none begin before
-// stop.
+// Find moves from the first byte of the window to the next that look like the beginning of an
+// element: opening, "<" with a name, and a byte that ends that name. They may be in a comment or a
+// CDATA section. It returns false, perhaps with Failed set, if none begin before stop.
 func (s *Scanner) Find(opening []byte, stop int64) bool {
 	for p := 0; s.Base+int64(p) < stop; {
 		at := bytes.Index(s.Window.Text(p, s.N), opening)
@@ -155,16 +153,16 @@ func (s *Scanner) Exceeds(m xmltext.Mark, read bool, do func() bool) bool {
 	if s.Failed != nil || int64(end-at) <= s.Most {
 		return false
 	}
-	if !read && !s.X.Cut() && !s.X.Fault.Long && s.withinMost(at, m, do) {
+	if !read && !s.X.Cut() && !s.X.Fault.Long && s.withinMax(at, m, do) {
 		return false
 	}
 	s.Failed = s.TooLong(at)
 	return true
 }
 
-// withinMost reports whether a fault of the element at m, whose index is at, shows within the bytes
+// withinMax reports whether a fault of the element at m, whose index is at, shows within the bytes
 // that it may have: do meets it again in a window of no more.
-func (s *Scanner) withinMost(at int, m xmltext.Mark, do func() bool) bool {
+func (s *Scanner) withinMax(at int, m xmltext.Mark, do func() bool) bool {
 	fault, field, ofFile, n, eof := s.X.Fault, s.Field, s.OfFile, s.N, s.EOF
 	s.N, s.EOF = at+int(s.Most), false
 	behind := s.Text(s.N, s.N+xmltext.Padding)

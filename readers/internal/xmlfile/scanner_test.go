@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// list reads the file <list><a>text</a>…</list>, n bytes at a time, and gives what stands in
-// each <a>, and what went wrong at last. skip passes an <a> in which no text stands, or another
+// list reads the file <list><a>text</a>…</list>, n bytes at a time, and gives what is in
+// each <a>, and the final error. skip skips an <a> without text, or with another
 // element.
 func list(t *testing.T, text string, step int, most int64, skip bool) (found []string, err error) {
 	t.Helper()

@@ -7,7 +7,7 @@ import "bytes"
 
 const sectionStart = "<![CDATA["
 
-// section reads the CDATA section at p, and gives the index of the "]]>" that ends it.
+// section reads the CDATA section at p, and returns the index of the "]]>" that ends it.
 func (x *Scanner) section(p int) (end int, plain bool) {
 	const rule, want = "XML 1.0 section 2.7", `"]]>" of a CDATA section`
 	if p = x.literal(p, sectionStart, rule, `"[CDATA["`); p < 0 {
@@ -30,8 +30,8 @@ func (x *Scanner) section(p int) (end int, plain bool) {
 	}
 }
 
-// aside passes what is no tag and no text: the comment, CDATA section or processing instruction at
-// p. Anything else there is a fault.
+// aside passes what is neither a tag nor text: the comment, CDATA section or processing instruction
+// at p. Anything else there is a fault.
 func (x *Scanner) aside(p int) int {
 	switch c := x.at(p + 1); {
 	case c == '?':

@@ -8,8 +8,8 @@ import (
 
 // Classes of bytes.
 const (
-	nameStart = 1 << iota // begins a name; not the colon, which parts it
-	nameByte              // goes on with one
+	nameStart = 1 << iota // begins a name; not the colon, which separates its parts
+	nameByte              // continues a name
 	blank
 	high    // beyond ASCII: part of a character of several bytes, or of a single-byte encoding
 	special // in the value of an attribute: both quotes, '&', '<', '>', control characters
@@ -35,8 +35,8 @@ func classes() (t [256]uint8) {
 	return t
 }
 
-// nameStarts are the characters beyond ASCII that begin a name, and with nameMore those that go on
-// with one: XML 1.0 section 2.3.
+// nameStarts are the characters beyond ASCII that begin a name; with nameMore they are those that
+// continue one: XML 1.0 section 2.3.
 var (
 	nameStarts = &unicode.RangeTable{
 		R16: []unicode.Range16{
@@ -57,8 +57,8 @@ var (
 	nameMore = &unicode.RangeTable{R16: []unicode.Range16{{0xB7, 0xB7, 1}, {0x300, 0x36F, 1}, {0x203F, 0x2040, 1}}}
 )
 
-// properName checks the characters beyond ASCII of the name from p to end, behind which another
-// byte stands. It gives end.
+// properName checks the characters beyond ASCII of the name from p to end, after which another byte
+// follows. It returns end.
 func (x *Scanner) properName(p, end int) int {
 	const rule = "XML 1.0 section 2.3"
 	first := true
@@ -82,8 +82,8 @@ func (x *Scanner) properName(p, end int) int {
 	return end
 }
 
-// valid checks the bytes beyond ASCII of a text from p to end, behind which another byte stands,
-// and says whether they are to be decoded.
+// valid checks the bytes beyond ASCII of a text from p to end, after which another byte follows,
+// and reports whether they must be decoded.
 func (x *Scanner) valid(p, end int) (single, ok bool) {
 	if x.Encoding.single() {
 		ok = x.undefined(p, end) < 0
@@ -100,8 +100,8 @@ func (x *Scanner) valid(p, end int) (single, ok bool) {
 	return false, true
 }
 
-// badText is the index of the first byte from p on that is not UTF-8 or begins a character that XML
-// does not have, or -1. Control characters below space are for others to find.
+// badText returns the index of the first byte from p on that is not UTF-8 or begins a character
+// that XML does not allow, or -1. It ignores control characters below space.
 func (x *Scanner) badText(p, end int) int {
 	text := x.bytes(p, end)
 	if utf8.Valid(text) {
@@ -126,7 +126,7 @@ func (x *Scanner) badText(p, end int) int {
 	return -1
 }
 
-// faultText is the fault of what badText found at p.
+// faultText sets the fault that badText found at p.
 func (x *Scanner) faultText(p int) {
 	if x.at(p) == 0xEF && x.at(p+1) == 0xBF {
 		x.wrong(p, charRule, "a character that XML does not have")
@@ -135,10 +135,9 @@ func (x *Scanner) faultText(p int) {
 	x.fail(p, charRule, "UTF-8, which the file is unless its first line says otherwise")
 }
 
-// earlier keeps a fault unless a text that began at start has an earlier one: bytes that are no
-// characters.
+// earlier keeps a fault unless the text from start on has an earlier one: malformed characters.
 func (x *Scanner) earlier(start int) {
-	if x.Cut() { // what the first fault is shows when all of the text is there
+	if x.Cut() { // the first fault is known once all of the text is in the window
 		return
 	}
 	last := max(x.Fault.Pos, x.Fault.seen)
@@ -146,7 +145,7 @@ func (x *Scanner) earlier(start int) {
 	if x.Encoding.single() {
 		x.undefined(start, end)
 	} else if bad := x.badText(start, end); bad >= 0 && (end < x.N || utf8.FullRune(x.bytes(bad, end))) {
-		// else the file ends inside of a character
+		// otherwise the file ends inside of a character
 		x.faultText(bad)
 	}
 	x.seen(last)

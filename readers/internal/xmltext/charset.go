@@ -17,16 +17,15 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// charset is an encoding of documents that a Scanner does not read: a document is recoded to UTF-8
-// first.
+// charset is an encoding that a Scanner does not read: a document is first recoded to UTF-8.
 type charset struct {
 	name string
 	encoding.Encoding
 	mark int // bytes of the byte order mark
 }
 
-// unicodes are the encodings that the first bytes tell, with a byte order mark or by "<" without
-// one: XML 1.0 appendix F. UTF-32LE comes before UTF-16LE, whose mark it begins with.
+// unicodes are the encodings that the first bytes determine, by a byte order mark or a "<": XML 1.0
+// appendix F. UTF-32LE precedes UTF-16LE, with whose mark it begins.
 var unicodes = []struct {
 	head string
 	charset
@@ -41,12 +40,12 @@ var unicodes = []struct {
 	{"\x00<", charset{"UTF-16BE", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), 0}},
 }
 
-// Recode says how a document that begins with head becomes UTF-8, which a Scanner reads. ok is
-// false where it needs no recoding, and where its encoding is none that is known. A byte order mark
-// decides, as RFC 7303 section 3 has it, then the XML declaration.
+// Recode returns the conversion to UTF-8, which a Scanner reads, of a document that begins with
+// head. ok is false if it needs none, or its encoding is unknown. A byte order mark takes
+// precedence over the XML declaration (RFC 7303 section 3).
 //
-// The recoded document has no byte order mark and names UTF-8 in its declaration. Its bytes have
-// other offsets than those of the file, its lines do not.
+// The recoded document has no byte order mark and names UTF-8 in its declaration. Its byte offsets
+// differ from the file's, its lines do not.
 func Recode(head []byte) (r source.Recoder, ok bool) {
 	c, ok := charsetOf(head)
 	if !ok {
@@ -72,7 +71,7 @@ func charsetOf(head []byte) (charset, bool) {
 	switch {
 	case err != nil, e == encoding.Replacement:
 		return charset{}, false
-	case e == japanese.ISO2022JP, e == simplifiedchinese.HZGB2312: // what a byte means depends on all bytes before it
+	case e == japanese.ISO2022JP, e == simplifiedchinese.HZGB2312: // the meaning of a byte depends on all earlier bytes
 		return charset{}, false
 	}
 	text, err := e.NewDecoder().Bytes([]byte(declarationStart))
@@ -84,14 +83,14 @@ func charsetOf(head []byte) (charset, bool) {
 
 const declarationStart = "<?xml"
 
-// declared is the encoding that the XML declaration names; "" where there is none, and behind a
-// byte order mark of UTF-8.
+// declared returns the encoding that the XML declaration names; "" without one, and after a byte
+// order mark of UTF-8.
 func declared(text []byte) string {
 	from, to := declaredAt(text)
 	return string(text[from:to])
 }
 
-// declaredAt is where the name of the encoding stands in a document.
+// declaredAt returns where the name of the encoding is in a document.
 func declaredAt(text []byte) (from, to int) {
 	end := bytes.Index(text, []byte("?>"))
 	if end < 0 || !bytes.HasPrefix(text, []byte(declarationStart)) {

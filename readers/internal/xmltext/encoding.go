@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Encoding is how a document's characters are written as bytes.
+// Encoding is the character encoding of a document.
 type Encoding uint8
 
 const (
@@ -32,10 +32,10 @@ var windows1252 = [32]rune{
 	0x017E, 0x0178,
 }
 
-// single reports an encoding of one byte a character.
+// single reports whether an encoding is single-byte.
 func (e Encoding) single() bool { return e != UTF8 }
 
-// char is the character of a byte of a single-byte encoding; 0: none.
+// char returns the character of a byte of a single-byte encoding; 0: none.
 func (e Encoding) char(c byte) rune {
 	if e == Windows1252 && c >= 0x80 && c < 0xA0 {
 		return windows1252[c-0x80]
@@ -43,8 +43,8 @@ func (e Encoding) char(c byte) rune {
 	return rune(c)
 }
 
-// undefined is the index of the first byte from p to end that the single-byte encoding does not
-// define, which is then the fault, or -1.
+// undefined returns the index of the first byte from p to end that the single-byte encoding does
+// not define, which is then the fault, or -1.
 func (x *Scanner) undefined(p, end int) int {
 	for ; p < end; p++ {
 		if c := x.at(p); c >= 0x80 && x.Encoding.char(c) == 0 {
@@ -71,9 +71,9 @@ const (
 	encodingRule    = "XML 1.0 section 4.3.3"
 )
 
-// Prolog passes the byte order mark and the XML declaration that may begin a file, and sets
-// Encoding. P is at the first byte of the file. It gives false where they are malformed, the
-// encoding is none that is read, or the window is too short to tell.
+// Prolog skips an optional byte order mark and XML declaration, and sets Encoding. P is at the
+// first byte of the file. It returns false if they are malformed, the encoding is not supported, or
+// the window is too short.
 func (x *Scanner) Prolog() bool {
 	const mark = "\xEF\xBB\xBF"
 	if x.N < len(mark) && !x.last {
@@ -100,11 +100,11 @@ func (x *Scanner) Prolog() bool {
 	return true
 }
 
-// declaration reads version, encoding and standalone behind "<?xml", and gives the index behind
+// declaration reads version, encoding and standalone after "<?xml", and returns the index after
 // "?>".
 func (x *Scanner) declaration(p int, marked bool) int {
 	x.Encoding = UTF8
-	order := 0 // how many of the attributes are behind us, which come in one order, the first of them always
+	order := 0 // number of attributes so far; they have a fixed order, and the first is required
 	for {
 		from := p
 		if p = x.blanks(p); x.at(p) == '?' {
@@ -144,8 +144,8 @@ func (x *Scanner) declaration(p int, marked bool) int {
 	}
 }
 
-// encode sets the encoding of a name. Behind a byte order mark of UTF-8 the document is UTF-8,
-// whatever the name is: RFC 7303 section 3.
+// encode sets the encoding of a name. After a byte order mark of UTF-8 the document is UTF-8,
+// whatever the name: RFC 7303 section 3.
 func (x *Scanner) encode(name string, marked bool) bool {
 	if marked {
 		return true
@@ -155,8 +155,8 @@ func (x *Scanner) encode(name string, marked bool) bool {
 	return ok
 }
 
-// Root gives the local name of the root element of a file that begins with head, or nil where that
-// does not begin as XML or ends too early.
+// Root returns the local name of the root element of a file that begins with head, or nil if that
+// is not XML or ends too early.
 func Root(head []byte) []byte {
 	if r, ok := Recode(head); ok {
 		head, _ = io.ReadAll(r.Reader(bytes.NewReader(head))) // which may end inside of a character

@@ -15,11 +15,11 @@ import (
 
 const (
 	recodeBytes      = 64 << 10 // read at a time
-	declarationBytes = 1 << 10  // of a recoded document are looked at for its declaration
+	declarationBytes = 1 << 10  // of a recoded document are searched for its declaration
 )
 
-// replacement is what a decoder gives for bytes that are no character. Few encodings have it as a
-// character too.
+// replacement is what a decoder returns for malformed bytes. Few encodings also have it as a
+// character.
 var replacement = []byte(string(utf8.RuneError))
 
 // recoder reads a document of another encoding as UTF-8.
@@ -27,14 +27,14 @@ type recoder struct {
 	charset
 	in      io.Reader
 	decoder *encoding.Decoder
-	own     []byte // the replacement character as the encoding writes it; nil: it does not
+	own     []byte // the encoded replacement character; nil: the encoding lacks it
 
 	raw     []byte // bytes read and not decoded
 	at      int64  // offset of raw in the file
 	end     bool   // nothing follows raw
 	piece   []byte // just decoded
 	decoded []byte
-	text    []byte // of decoded: not given yet
+	text    []byte // of decoded: not returned yet
 	begun   bool
 	err     error
 }
@@ -47,8 +47,7 @@ func newRecoder(c charset, in io.Reader) *recoder {
 	return r
 }
 
-// Read gives UTF-8. Bytes that are no character of the encoding are a *source.RecodeError, behind
-// all that comes before them.
+// Read returns UTF-8. Malformed bytes give a *source.RecodeError after all text before them.
 func (r *recoder) Read(p []byte) (int, error) {
 	for len(r.text) == 0 && r.err == nil {
 		r.next()
@@ -72,7 +71,7 @@ func (r *recoder) next() {
 	r.text = r.decoded
 }
 
-// begin decodes enough to see the declaration, and has it name UTF-8.
+// begin decodes enough for the declaration, and makes it name UTF-8.
 func (r *recoder) begin() {
 	r.begun = true
 	mark := make([]byte, r.mark)
@@ -89,7 +88,7 @@ func (r *recoder) begin() {
 	}
 }
 
-// more appends some text to decoded, and sets err where no more follows.
+// more appends some text to decoded, and sets err at the end.
 func (r *recoder) more() {
 	if !r.end && len(r.raw) < recodeBytes {
 		kept := len(r.raw)
@@ -123,14 +122,14 @@ func (r *recoder) more() {
 	}
 }
 
-// wrong says what is wrong with the bytes that begin at index at of raw.
+// wrong returns the error for the bytes at index at of raw.
 func (r *recoder) wrong(at int, err error) {
 	r.err = &source.RecodeError{Offset: r.at + int64(at), Rule: encodingRule, Err: err}
 }
 
-// malformed finds the first bytes among the first taken ones of raw that are no character: text is
-// what they were decoded to, a character at a time again if there is a replacement character in it.
-// It gives -1 where all are characters.
+// malformed finds the first malformed bytes among the first taken bytes of raw, whose decoded form
+// is text. If that has a replacement character, it decodes again character by character. It returns
+// -1 if there are none.
 func (r *recoder) malformed(text []byte, taken int) (at, size int) {
 	if !bytes.Contains(text, replacement) {
 		return -1, 0

@@ -10,8 +10,8 @@ import (
 
 const referenceRule = "XML 1.0 section 4.1"
 
-// predefined is the character of the entity of section 4.6 that stands at p, and how long it is
-// with "&" and ";"; 0 if none does.
+// predefined returns the character of the entity of section 4.6 that is at p, and how long it
+// is with "&" and ";"; 0 if none does.
 func (x *Scanner) predefined(p int) (char byte, size int) {
 	const three, four, five = 1<<24 - 1, 1<<32 - 1, 1<<40 - 1
 	w := x.word(p + 1)
@@ -33,11 +33,11 @@ func (x *Scanner) predefined(p int) (char byte, size int) {
 	return char, size
 }
 
-// mostReference bounds what is looked at of a reference: a name, or digits with any number of zeros
-// before them.
-const mostReference = 64
+// maxReference bounds the bytes of a reference that are examined: a name, or digits with any number
+// of leading zeros.
+const maxReference = 64
 
-// reference reads the reference at p, and gives the index behind it.
+// reference reads the reference at p, and returns the index after it.
 func (x *Scanner) reference(p int) int {
 	if _, size := x.predefined(p); size > 0 {
 		return p + size
@@ -47,7 +47,7 @@ func (x *Scanner) reference(p int) int {
 		return end
 	}
 	end := p + 1
-	for class[x.at(end)]&nameByte != 0 && end-p < mostReference {
+	for class[x.at(end)]&nameByte != 0 && end-p < maxReference {
 		end++
 	}
 	switch {
@@ -61,7 +61,7 @@ func (x *Scanner) reference(p int) int {
 	return x.seen(end)
 }
 
-// character reads the character reference at p, and gives the index behind it.
+// character reads the character reference at p, and returns the index after it.
 func (x *Scanner) character(p int) (r rune, end int) {
 	base, digit := rune(10), p+2
 	if x.at(digit) == 'x' {
@@ -93,14 +93,14 @@ func (x *Scanner) character(p int) (r rune, end int) {
 	return r, end + 1
 }
 
-// isChar reports a character of XML 1.0 section 2.2.
+// isChar reports whether XML 1.0 section 2.2 allows a character.
 func isChar(r rune) bool {
 	return r >= 0x20 && r < 0xD800 || r >= 0xE000 && r < 0xFFFE || r >= 0x10000 && r <= utf8.MaxRune ||
 		r == '\t' || r == '\n' || r == '\r'
 }
 
-// quoted reads the value of an attribute from p on up to its quote, whose index it gives, and says
-// whether it is to be decoded.
+// quoted reads the value of an attribute from p up to its quote. It returns the quote's index, and
+// whether the value must be decoded.
 func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 	start := p
 	all := uint8(0)
@@ -144,9 +144,9 @@ func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 	}
 }
 
-// decode appends what valid character data from p to end means: references become characters, line
-// ends line feeds (section 2.11), and the value of an attribute has blanks for all white space
-// (section 3.3.3).
+// decode appends the decoded character data from p to end, which is valid. References become
+// characters, line ends become line feeds (section 2.11), and white space in an attribute's value
+// becomes blanks (section 3.3.3).
 func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	from := p
 	for {
@@ -173,8 +173,8 @@ func (x *Scanner) decode(dst []byte, p, end int, attribute bool) []byte {
 	}
 }
 
-// itself passes what stands for itself, up to end. In each word the lowest byte that does not has
-// its high bit in stop, and none below it has:
+// itself skips bytes that stand for themselves, up to end. In each word, the lowest set high bit of
+// stop marks the first byte that does not:
 //
 //	word    a b & c \r d e f
 //	stop    . . 1 . 1  . . .
@@ -195,7 +195,7 @@ func (x *Scanner) itself(p, end int, attribute bool) int {
 	return end
 }
 
-// resolve appends the character of the valid reference at p, and gives the index behind it.
+// resolve appends the character of the valid reference at p, and returns the index after it.
 func (x *Scanner) resolve(dst []byte, p int) ([]byte, int) {
 	if char, size := x.predefined(p); size > 0 {
 		return append(dst, char), p + size

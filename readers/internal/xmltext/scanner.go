@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// Padding is how many zero bytes must be readable behind the window: they stop every loop.
+// Padding is how many zero bytes must be readable after the window: they stop every loop.
 const Padding = 64
 
-// Token is what Next found.
+// Token is the result of Next.
 type Token uint8
 
 const (
-	Fault Token = iota // nothing: Scanner.Fault says why
+	Fault Token = iota // failure: Scanner.Fault has the reason
 	Start              // the start tag of an element
 	End                // the end of the innermost open element
 	EOF                // the end of the document
@@ -23,25 +23,24 @@ const (
 // byte of a file with Prolog.
 type Scanner struct {
 	Q    unsafe.Pointer // the window's first byte
-	N    int            // bytes in the window; zeros behind
+	N    int            // bytes in the window; zeros follow
 	Base int64          // offset of the window in the file
-	// index of what is read next. Who reads character data by other means moves it to the '<'
-	// behind
+	// index of the next byte. A caller that reads character data itself moves it to the next '<'
 	P int
 
 	At       int      // index of the '<' of the last tag
-	Fault    FaultAt  // why the last call gave nothing
-	MaxDepth int      // most open elements
-	Most     int      // bytes of one piece that Next passes: a tag, a comment, the text between two of them; 0: any
+	Fault    FaultAt  // reason for the failure of the last call
+	MaxDepth int      // maximum number of open elements
+	Most     int      // maximum bytes of one tag, comment or text between two of them; 0: no limit
 	Encoding Encoding // of the bytes; Prolog sets it
 
 	last   bool // the file ends with the window
 	empty  bool // the last tag is <a/>: its End is still to come
 	closed bool // the root has ended
 	colon  int  // index of the colon in the last tag's name; -1: none
-	end    int  // index behind that name
+	end    int  // index after that name
 	attrs  []attribute
-	open   []int // open elements: where their names end in names
+	open   []int // open elements: ends of their names in names
 	names  []byte
 	outer  int  // elements that are open around the first byte read and not in open
 	loose  bool // any end tag may end one of those
@@ -50,9 +49,9 @@ type Scanner struct {
 	attr    []byte // of Attr
 }
 
-// Window gives n bytes of the file from offset base on, at q, of which those from P on must be
-// among them; with the first window of a scanner P is its first byte. Padding zeros are readable
-// behind them. last says that the file, or the part of it to be read, ends with them.
+// Window sets the window to n bytes at q, from offset base of the file, which include those from P
+// on. P is the first byte of a scanner's first window. Padding zeros must be readable after them.
+// last: the file, or the part to be read, ends with them.
 func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
 	if x.Q == nil {
 		x.Base = base
@@ -63,22 +62,21 @@ func (x *Scanner) Window(q unsafe.Pointer, n int, base int64, last bool) {
 	x.Q, x.N, x.Base, x.last = q, n, base, last
 }
 
-// Resume begins at the first byte of the window to come, in the content of an element that n
-// elements are around, itself included. Their names are not known, so none of them may end before
-// the bytes to be read do.
+// Resume starts at the first byte of the next window, inside of n open elements. Their names are
+// unknown, so none of them may end within the bytes to be read.
 func (x *Scanner) Resume(depth int) {
 	x.restart()
 	x.open, x.names, x.outer = x.open[:0], x.names[:0], depth
 }
 
-// ResumeIn is Resume in the elements that are open in another scanner, which may end.
+// ResumeIn is Resume inside of the elements that are open in another scanner. They may end.
 func (x *Scanner) ResumeIn(y *Scanner) {
 	x.restart()
 	x.open, x.names, x.outer = append(x.open[:0], y.open...), append(x.names[:0], y.names...), y.outer
 }
 
-// ResumeLoose is Resume in elements of which nobody knows how many end before the bytes to be read
-// do: their end tags are believed, as these bytes were read before by who knew them.
+// ResumeLoose is Resume inside of elements of which an unknown number ends within the bytes to be
+// read. Their end tags are trusted, since these bytes were checked in an earlier read.
 func (x *Scanner) ResumeLoose() {
 	x.Resume(1)
 	x.loose = true
@@ -96,14 +94,14 @@ func (x *Scanner) restart() {
 	x.attrs, x.Fault = x.attrs[:0], FaultAt{}
 }
 
-// Depth is the number of open elements: 1 in the content of the root. A Start counts, an End does
-// not any more.
+// Depth returns the number of open elements: 1 in the content of the root. The element of a Start
+// counts, that of an End does not.
 func (x *Scanner) Depth() int { return x.outer + len(x.open) }
 
-// Offset is the offset in the file of the last tag.
+// Offset returns the offset in the file of the last tag.
 func (x *Scanner) Offset() int64 { return x.Base + int64(x.At) }
 
-// Cut reports whether the last call gave nothing because the window ends, and the file goes on.
+// Cut reports whether the last call failed only because the window ends before the file.
 func (x *Scanner) Cut() bool { return x.Fault.Pos >= x.N && !x.last }
 
 // Mark is a place to which Rewind goes back.
@@ -116,12 +114,12 @@ type Mark struct {
 	closed bool
 }
 
-// Mark is the present place. None of the elements that are open there may end before Rewind.
+// Mark returns the current place. None of the elements that are open there may end before Rewind.
 func (x *Scanner) Mark() Mark {
 	return Mark{x.Base + int64(x.P), x.Base + int64(x.At), len(x.open), len(x.names), x.empty, x.closed}
 }
 
-// TagMark is the place before the start tag that was just read.
+// TagMark returns the place before the start tag that was just read.
 func (x *Scanner) TagMark() Mark {
 	at := x.Base + int64(x.At)
 	n := len(x.open) - 1
@@ -132,18 +130,18 @@ func (x *Scanner) TagMark() Mark {
 	return m
 }
 
-// Index is where in the window the place is.
+// Index returns where in the window the place is.
 func (m Mark) Index(x *Scanner) int { return int(m.off - x.Base) }
 
-// Rewind goes back to a place that the window holds. Attributes of the tag before it are forgotten.
+// Rewind goes back to a place in the window. Attributes of the tag before it are lost.
 func (x *Scanner) Rewind(m Mark) {
 	x.P, x.At = int(m.off-x.Base), int(m.at-x.Base)
 	x.open, x.names, x.empty, x.closed = x.open[:m.open], x.names[:m.names], m.empty, m.closed
 	x.attrs = x.attrs[:0]
 }
 
-// Next passes character data, comments and processing instructions, and reads the tag behind them.
-// Outside of the root there may only be blanks.
+// Next skips character data, comments and processing instructions, and reads the tag after them.
+// Only blanks are allowed outside of the root.
 func (x *Scanner) Next() Token {
 	if x.empty {
 		x.empty = false
@@ -183,9 +181,9 @@ func (x *Scanner) Next() Token {
 	}
 }
 
-// fits reports whether the piece at P, up to end, is well-formed, which a negative end says it is
-// not, and no longer than Most. A piece that the window cuts is too long once so much of it is
-// there: windows must not matter.
+// fits reports whether the piece at P, up to end, is well-formed (end is not negative) and at most
+// Most bytes long. A piece that the window cuts is too long as soon as it exceeds Most, so that
+// windows don't matter.
 func (x *Scanner) fits(end int) bool {
 	to := end
 	if end < 0 {
@@ -198,8 +196,8 @@ func (x *Scanner) fits(end int) bool {
 	return end >= 0
 }
 
-// between passes what stands between two tags, up to the next '<' or, outside of the root, the end
-// of the file.
+// between skips the text between two tags, up to the next '<' or, outside of the root, the end of
+// the file.
 func (x *Scanner) between() int {
 	if x.Depth() > 0 {
 		end, _ := x.chars(x.P)
@@ -222,8 +220,8 @@ func (x *Scanner) between() int {
 	return p
 }
 
-// ends is the end of the window, outside of the root: between has looked whether it is the end of
-// the file.
+// ends returns the end of the window, outside of the root. between has checked whether that is the
+// end of the file.
 func (x *Scanner) ends() Token {
 	if x.closed {
 		return EOF
@@ -232,11 +230,11 @@ func (x *Scanner) ends() Token {
 	return Fault
 }
 
-// Skip passes the content of the element whose Start was read, and its end. If it gives false
-// because the window ends, Pass goes on.
+// Skip skips the content of the element whose Start was read, and its end. If it returns false
+// because the window ends, Pass continues.
 func (x *Scanner) Skip() bool { return x.Pass(x.Depth() - 1) }
 
-// Pass reads on until n elements are open: those within end.
+// Pass reads until only n elements are open.
 func (x *Scanner) Pass(depth int) bool {
 	for x.Depth() > depth {
 		if x.Next() == Fault {
@@ -246,23 +244,23 @@ func (x *Scanner) Pass(depth int) bool {
 	return true
 }
 
-// at is the byte at index p, 0 behind the end.
+// at returns the byte at index p, 0 after the end.
 func (x *Scanner) at(p int) byte { return *(*byte)(unsafe.Add(x.Q, p)) }
 
-// word is the eight bytes at index p, the first one lowest.
+// word returns the eight bytes at index p, the first one lowest.
 func (x *Scanner) word(p int) uint64 { return *(*uint64)(unsafe.Add(x.Q, p)) }
 
-// bytes is the bytes from p to end.
+// bytes returns the bytes from p to end.
 func (x *Scanner) bytes(p, end int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(x.Q, p)), end-p)
 }
 
-// has reports whether the text lit stands at p. Where the window cuts it, it does not.
+// has reports whether the text lit is at p. Where the window cuts it, it does not.
 func (x *Scanner) has(p int, lit string) bool {
 	return p+len(lit) <= x.N && unsafe.String((*byte)(unsafe.Add(x.Q, p)), len(lit)) == lit
 }
 
-// literal reads a text that must stand at p.
+// literal reads a text that must be at p.
 func (x *Scanner) literal(p int, lit, rule, want string) int {
 	for i := range len(lit) {
 		if x.at(p+i) != lit[i] || p+i >= x.N {
@@ -272,7 +270,7 @@ func (x *Scanner) literal(p int, lit, rule, want string) int {
 	return p + len(lit)
 }
 
-// blanks passes white space.
+// blanks skips white space.
 func (x *Scanner) blanks(p int) int {
 	for class[x.at(p)]&blank != 0 {
 		p++

@@ -140,8 +140,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestDecodeAtEveryPlace has all that does not stand for itself at each place of the words that are
-// looked at, with text of every length behind it.
+// TestDecodeAtEveryPlace has every kind of text that must be decoded at each place of the words
+// that are looked at, with text of every length after it.
 func TestDecodeAtEveryPlace(t *testing.T) {
 	for _, c := range []struct{ coded, text, value, section string }{
 		{"&amp;", "&", "&", "&amp;"},
@@ -283,7 +283,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// passed is the tokens of a text and the fault that ends it.
+// passed returns the tokens of a text and the fault that ends it.
 func passed(text string, step, most int) string {
 	f := newFeed(text, max(1, step), 3)
 	f.x.Most = most
@@ -352,7 +352,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestResume reads the content of elements whose start was read by another scanner, or by nobody.
+// TestResume reads the content of elements whose start another scanner has read, or none.
 func TestResume(t *testing.T) {
 	const text = "<a><b>1</b><c/></a>"
 	f := newFeed(text, len(text), 10)

@@ -4,15 +4,15 @@ import "bytes"
 
 const tagRule = "XML 1.0 section 3.1"
 
-// attribute is one of the last start tag, as indices of the window.
+// attribute is an attribute of the last start tag, as indices of the window.
 type attribute struct {
-	name, colon, nameEnd int // colon: behind the prefix, or name
+	name, colon, nameEnd int // colon: after the prefix, or name
 	value, valueEnd      int
-	coded                bool // the value is not what stands there
+	coded                bool // the value must be decoded
 }
 
-// startTag reads the start tag at p, which is '<' and the first byte of a name, and gives the index
-// behind it.
+// startTag reads the start tag at p, which is '<' and the first byte of a name, and returns the
+// index after it.
 func (x *Scanner) startTag(p int) int {
 	x.At = p
 	switch {
@@ -38,7 +38,7 @@ func (x *Scanner) startTag(p int) int {
 	return end + 1
 }
 
-// name reads a name at p, whose first byte may begin one, and gives the index behind it.
+// name reads a name at p, whose first byte may begin one, and returns the index after it.
 func (x *Scanner) name(p int) int {
 	start := p
 	x.colon = -1
@@ -101,7 +101,7 @@ func (x *Scanner) attributes(p int) int {
 	}
 }
 
-// attribute reads one attribute at p, and gives the index behind its closing quote.
+// attribute reads one attribute at p, and returns the index after its closing quote.
 func (x *Scanner) attribute(p int) int {
 	a := attribute{name: p, colon: p}
 	if p = x.name(p); p < 0 {
@@ -130,7 +130,7 @@ func (x *Scanner) attribute(p int) int {
 // fewAttributes are compared each with each.
 const fewAttributes = 16
 
-// unique gives p, the end of a tag, unless a name stands in it twice.
+// unique returns p, the end of a tag, unless a name is in it twice.
 func (x *Scanner) unique(p int) int {
 	var seen map[string]struct{}
 	if len(x.attrs) > fewAttributes {
@@ -157,7 +157,7 @@ func (x *Scanner) unique(p int) int {
 	return p
 }
 
-// endTag reads the end tag at p, and gives the index behind it.
+// endTag reads the end tag at p, and returns the index after it.
 func (x *Scanner) endTag(p int) int {
 	n := len(x.open)
 	if n == 0 && x.loose {
@@ -182,7 +182,7 @@ func (x *Scanner) endTag(p int) int {
 	return end + 1
 }
 
-// looseEnd reads the end tag at p of an element whose name is not known, and gives the index behind
+// looseEnd reads the end tag at p of an element whose name is unknown, and returns the index after
 // it.
 func (x *Scanner) looseEnd(p int) int {
 	end := x.name(p + 2)
@@ -197,7 +197,7 @@ func (x *Scanner) looseEnd(p int) int {
 }
 
 // endTagRare reads the end tag at p that has blanks, is cut, or is not one of the element called
-// name. It gives the index of its '>'.
+// name. It returns the index of its '>'.
 func (x *Scanner) endTagRare(p int, name []byte) int {
 	for i, c := range name {
 		if at := p + 2 + i; at >= x.N {
@@ -234,16 +234,16 @@ func (x *Scanner) pop() {
 	x.names = x.names[:x.open[n-1]]
 }
 
-// Name is the name of the last start tag as written, prefix included.
+// Name returns the name of the last start tag as written, prefix included.
 func (x *Scanner) Name() []byte { return x.named(x.At+1, x.end) }
 
-// Local is the name of the last start tag without its prefix.
+// Local returns the name of the last start tag without its prefix.
 func (x *Scanner) Local() []byte { return x.named(max(x.At, x.colon)+1, x.end) }
 
-// Prefix is the prefix of the last start tag, empty if it has none.
+// Prefix returns the prefix of the last start tag, empty if it has none.
 func (x *Scanner) Prefix() []byte { return x.named(x.At+1, max(x.At+1, x.colon)) }
 
-// named is the name from p to end.
+// named returns the name from p to end.
 func (x *Scanner) named(p, end int) []byte {
 	if x.Encoding.single() {
 		return x.utf8(nil, x.bytes(p, end))
@@ -251,7 +251,7 @@ func (x *Scanner) named(p, end int) []byte {
 	return x.bytes(p, end)
 }
 
-// Attr is the value of the attribute of the last start tag that has a local name, whatever its
+// Attr returns the value of the attribute of the last start tag that has a local name, whatever its
 // prefix: the first one, if several have.
 func (x *Scanner) Attr(local string) (value []byte, ok bool) {
 	for i := range x.attrs {
@@ -262,16 +262,16 @@ func (x *Scanner) Attr(local string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Attrs is how many attributes the last start tag has.
+// Attrs returns the number of attributes of the last start tag.
 func (x *Scanner) Attrs() int { return len(x.attrs) }
 
-// AttrName is the name of attribute i of the last start tag as written, and its local part.
+// AttrName returns the name of attribute i of the last start tag as written, and its local part.
 func (x *Scanner) AttrName(i int) (name, local []byte) {
 	a := &x.attrs[i]
 	return x.named(a.name, a.nameEnd), x.named(a.colon, a.nameEnd)
 }
 
-// AttrValue is the value of attribute i of the last start tag.
+// AttrValue returns the value of attribute i of the last start tag.
 func (x *Scanner) AttrValue(i int) []byte {
 	a := &x.attrs[i]
 	if !a.coded {
@@ -281,5 +281,5 @@ func (x *Scanner) AttrValue(i int) []byte {
 	return x.attr
 }
 
-// AttrOffset is where in the file the value of attribute i of the last start tag begins.
+// AttrOffset returns the offset in the file of the value of attribute i of the last start tag.
 func (x *Scanner) AttrOffset(i int) int64 { return x.Base + int64(x.attrs[i].value) }

@@ -15,9 +15,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// Text is the character data between the start tag that was read and the next tag, without comments
-// and processing instructions, and passes it. It is valid until the next call, at most until that
-// of Window. It gives false where the data is malformed, or the window ends in it.
+// Text returns the character data between the start tag that was read and the next tag, without
+// comments and processing instructions, and passes it. It is valid until the next call, at most
+// until that of Window. It returns false where the data is malformed, or the window ends in it.
 func (x *Scanner) Text() ([]byte, bool) {
 	if x.empty {
 		return nil, true
@@ -42,8 +42,8 @@ func (x *Scanner) Text() ([]byte, bool) {
 	return x.decoded, true
 }
 
-// Value is the text of the element whose Start was read, and passes its end. If elements stand in
-// it, such as HTML in a description, it is its content as written, and markup is true. It gives
+// Value returns the text of the element whose Start was read, and passes its end. If elements stand
+// in it, such as HTML in a description, it is its content as written, and markup is true. It gives
 // false where the content is malformed, or the window ends in it: the element is then read again
 // from its start.
 func (x *Scanner) Value() (text []byte, markup, ok bool) {
@@ -126,8 +126,8 @@ func okOr(p int, ok bool) int {
 	return p
 }
 
-// badChar is the fault of a byte at p that is no character: a control character, or the end of the
-// window where want should be.
+// badChar is the fault of a byte at p that is not a character: a control character, or the end of
+// the window where want should be.
 func (x *Scanner) badChar(p int, want string) {
 	if p >= x.N {
 		x.fail(x.N, "", want)
@@ -172,8 +172,8 @@ func (x *Scanner) run(p int, c byte, want string) (end int, plain bool) {
 	}
 }
 
-// pieces is Text where comments, CDATA sections or processing instructions stand between: end is
-// the first '<' behind P.
+// pieces is Text where comments, CDATA sections or processing instructions are between: end is
+// the first '<' after P.
 func (x *Scanner) pieces(end int, coded bool) ([]byte, bool) {
 	start := x.P
 	from, to := start, end // the only piece so far, if it is nothing but bytes

@@ -21,7 +21,7 @@ func (c *Checkup) examineGPUs() []Finding {
 		return []Finding{{
 			Name: "GPU", Found: err.Error(), Fatal: c.Serve.Engine == "cuda",
 			Advice: "files are parsed on the processor; a GPU wants a build with CUDA (make build), NVIDIA's driver " +
-				"and a card of compute capability 8.0 or newer",
+				"and a GPU of compute capability 8.0 or newer",
 		}, {Name: "engine", OK: true, Found: engines.Describe(nil, nil, "")}}
 	}
 	findings := []Finding{c.examineCompiler()}
@@ -29,7 +29,7 @@ func (c *Checkup) examineGPUs() []Finding {
 	if err != nil {
 		findings = append(findings, Finding{
 			Name: "NVML", Found: err.Error(),
-			Advice: "cards work without it; their load is not shown",
+			Advice: "GPUs work without it; their load is not shown",
 		})
 	} else {
 		defer func() { _ = meter.Close() }() // nothing more is asked of it

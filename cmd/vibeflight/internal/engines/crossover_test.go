@@ -22,9 +22,9 @@ func TestCrossover(t *testing.T) {
 		{"and behind them", at(0, 0.001, 0.99975, 0.0005), "cuda from 2000 MiB on"},
 		{"a part of a MiB is rounded up", at(0, 0.001, 0.0752, 0.0005), "cuda from 151 MiB on"},
 		{"before the small file nothing is known", at(0, 0.001, 0.001, 0.0001), "cuda from 80 MiB on"},
-		{"the card is faster from the start", at(0.1, 0.001, 0.01, 0.0001), "cuda from 80 MiB on"},
+		{"the device is faster from the start", at(0.1, 0.001, 0.01, 0.0001), "cuda from 80 MiB on"},
 		{"a byte costs the same", at(0, 0.001, 0, 0.001), never},
-		{"a byte costs more on the card, which starts faster", at(0.1, 0.001, 0, 0.002), never},
+		{"a byte costs more on the device, which starts faster", at(0.1, 0.001, 0, 0.002), never},
 		{"the small file took longer than the large one on the processor", at(1, -0.001, 0.2, 0.001), never},
 		{
 			"they meet beyond any file",

@@ -85,7 +85,7 @@ func open(cfg Config, m opener) (*Engines, error) {
 	if cfg.Engine == CPU {
 		return e, nil
 	}
-	e.missing = e.openCards(m)
+	e.missing = e.openDevices(m)
 	if e.missing == nil {
 		e.missing = e.openEngines(m)
 	}
@@ -102,7 +102,7 @@ func open(cfg Config, m opener) (*Engines, error) {
 	for _, c := range e.devices {
 		e.warming.Go(func() {
 			if err := m.warm(c.set); err != nil {
-				cfg.Log.Warn().Err(err).Str("card",
+				cfg.Log.Warn().Err(err).Str("device",
 					c.name).Msg("a kernel can't be had: files that need it are parsed on the processor")
 			}
 		})
@@ -110,8 +110,8 @@ func open(cfg Config, m opener) (*Engines, error) {
 	return e, nil
 }
 
-// openCards opens the wanted devices, and returns an error if none can be used.
-func (e *Engines) openCards(m opener) error {
+// openDevices opens the wanted devices, and returns an error if none can be used.
+func (e *Engines) openDevices(m opener) error {
 	ordinals := e.cfg.Devices
 	if ordinals == nil {
 		n, err := m.count()
@@ -124,7 +124,7 @@ func (e *Engines) openCards(m opener) error {
 	}
 	missing := gpu.ErrNoDevice
 	for i, ordinal := range ordinals {
-		c, err := e.openCard(m, ordinal)
+		c, err := e.openOne(m, ordinal)
 		if err == nil {
 			e.devices = append(e.devices, c)
 			continue
@@ -142,7 +142,7 @@ func (e *Engines) openCards(m opener) error {
 	return missing
 }
 
-func (e *Engines) openCard(m opener, ordinal int) (openDevice, error) {
+func (e *Engines) openOne(m opener, ordinal int) (openDevice, error) {
 	// The budget holds whatever an engine does. It is that of all engines together.
 	budget := e.cfg.Memory
 	if budget == 0 {

@@ -66,7 +66,7 @@ func (b *bench) open(engine string, devices ...int) (*Engines, error) {
 	})
 }
 
-func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
+func TestDevicesThatCanBeOpenedAreUsed(t *testing.T) {
 	tests := []struct {
 		name    string
 		broken  []bool
@@ -88,7 +88,7 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if b.sets != tt.sets || len(e.Devices()) != tt.sets {
-				t.Errorf("%d cards, named %q, want %d", b.sets, e.Devices(), tt.sets)
+				t.Errorf("%d devices, named %q, want %d", b.sets, e.Devices(), tt.sets)
 			}
 			if e.For("geojson", 0) == nil || e.Engine("geojson") == nil || e.For("csv", 0) == nil ||
 				e.For("plain", 1<<40) != nil {
@@ -100,7 +100,7 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 			}
 			for _, o := range b.opened {
 				if o.MemoryBytes != 5<<20 {
-					t.Errorf("a card of %d bytes, want what the configuration says", o.MemoryBytes)
+					t.Errorf("a device of %d bytes, want what the configuration says", o.MemoryBytes)
 				}
 			}
 			if err := e.Close(); err != nil {
@@ -114,13 +114,13 @@ func TestCardsThatCanBeOpenedAreUsed(t *testing.T) {
 				}
 			}
 			if len(got) != tt.left {
-				t.Errorf("%d cards were logged, want %d", len(got), tt.left)
+				t.Errorf("%d devices were logged, want %d", len(got), tt.left)
 			}
 		})
 	}
 }
 
-func TestWithoutACard(t *testing.T) {
+func TestWithoutADevice(t *testing.T) {
 	tests := []struct {
 		name    string
 		broken  []bool
@@ -132,13 +132,13 @@ func TestWithoutACard(t *testing.T) {
 	}{
 		{"no driver", nil, nil, nil, gpu.ErrNoDevice, "auto: cpu, because no GPU: no driver", nil},
 		{
-			"a broken card",
+			"a broken device",
 			[]bool{true},
 			nil, nil, errBroken, "auto: cpu, because broken",
 			[]string{"no GPU can be used"},
 		},
 		{
-			"broken cards",
+			"broken devices",
 			[]bool{true, true},
 			nil, nil, errBroken, "auto: cpu, because broken",
 			[]string{
@@ -154,7 +154,7 @@ func TestWithoutACard(t *testing.T) {
 			[]string{"no GPU can be used"},
 		},
 		{
-			"a card without room",
+			"a device without room",
 			[]bool{false},
 			nil, errNarrow, errNarrow, "auto: cpu, because too few bytes",
 			[]string{"no GPU can be used"},
@@ -175,7 +175,7 @@ func TestWithoutACard(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.choice)
 			}
 			if e.For("geojson", 1<<40) != nil {
-				t.Error("there is an engine without a card")
+				t.Error("there is an engine without a device")
 			}
 			e.Measure(t.Context()) // nothing
 			if s := e.Stats(); s.Choice != tt.choice || s.Devices == nil || s.Formats == nil ||
@@ -203,15 +203,15 @@ func TestTheProcessorAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.Choice() != "cpu" || e.For("geojson", 1<<40) != nil || len(b.opened) != 0 {
-		t.Errorf("%s, %d cards were opened", e.Choice(), len(b.opened))
+		t.Errorf("%s, %d devices were opened", e.Choice(), len(b.opened))
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestStatsHaveWhatCardsDid has an engine tell of faults as it would of a device.
-func TestStatsHaveWhatCardsDid(t *testing.T) {
+// TestStatsCountFaultsOfDevices has an engine tell of faults as it would of a device.
+func TestStatsCountFaultsOfDevices(t *testing.T) {
 	b := &bench{T: t, broken: []bool{false}, cold: errors.New("no compiler")}
 	e, err := b.open(CUDA)
 	if err != nil {
@@ -223,7 +223,7 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 	b.engine.reason = "rows of several kinds"
 	device := e.Devices()[0]
 	if !strings.HasPrefix(device, "GPU 0, ") {
-		t.Errorf("the card is called %q", device)
+		t.Errorf("the device is called %q", device)
 	}
 	for range 2 {
 		b.config.Fault(device, errBroken)
@@ -246,9 +246,9 @@ func TestStatsHaveWhatCardsDid(t *testing.T) {
 		t.Error(err)
 	}
 	logged := b.out.entries(t)
-	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Card != device ||
+	if len(logged) != 2 || logged[0].Error != "no compiler" || logged[0].Device != device ||
 		logged[1].Error != "broken" ||
-		logged[1].Card != device {
+		logged[1].Device != device {
 		t.Errorf("logged %+v, want the kernels and the first fault", logged)
 	}
 }
@@ -275,7 +275,7 @@ func TestKnown(t *testing.T) {
 		dir     string
 		want    string
 	}{
-		{"no card", readers.Registry{format}, nil, dir, "auto: cpu, because there is no GPU"},
+		{"no device", readers.Registry{format}, nil, dir, "auto: cpu, because there is no GPU"},
 		{"measured", readers.Registry{{Name: "plain"}, format}, []gpu.Info{device}, dir, "auto: cuda from 100 MiB on"},
 		{"no cache", readers.Registry{format}, []gpu.Info{device}, "", untilMeasured},
 		{"another machine", readers.Registry{format}, []gpu.Info{device, device}, dir, untilMeasured},

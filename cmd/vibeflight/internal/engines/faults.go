@@ -15,8 +15,8 @@ const faultInterval = time.Second
 type faults struct {
 	log zerolog.Logger
 
-	mu     sync.Mutex
-	byCard map[string]*deviceFaults
+	mu       sync.Mutex
+	byDevice map[string]*deviceFaults
 }
 
 // deviceFaults are those of one device.
@@ -31,13 +31,13 @@ type deviceFaults struct {
 func (f *faults) add(device string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.byCard == nil {
-		f.byCard = map[string]*deviceFaults{}
+	if f.byDevice == nil {
+		f.byDevice = map[string]*deviceFaults{}
 	}
-	c := f.byCard[device]
+	c := f.byDevice[device]
 	if c == nil {
 		c = &deviceFaults{}
-		f.byCard[device] = c
+		f.byDevice[device] = c
 	}
 	c.all++
 	c.last = err
@@ -46,7 +46,7 @@ func (f *faults) add(device string, err error) {
 		c.silent++
 		return
 	}
-	line := f.log.Warn().Err(err).Str("card", device)
+	line := f.log.Warn().Err(err).Str("device", device)
 	if c.silent > 0 {
 		line.Int64("suppressed", c.silent)
 	}
@@ -58,7 +58,7 @@ func (f *faults) add(device string, err error) {
 func (f *faults) count(device string) (n int64, last string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := f.byCard[device]
+	c := f.byDevice[device]
 	if c == nil {
 		return 0, ""
 	}

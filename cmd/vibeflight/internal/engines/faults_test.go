@@ -30,8 +30,8 @@ func (l *lines) log() zerolog.Logger { return zerolog.New(l) }
 
 // entry is a line of the log.
 type entry struct {
-	Level, Card, Error, Message string
-	Suppressed                  int
+	Level, Device, Error, Message string
+	Suppressed                    int
 }
 
 func (l *lines) entries(t *testing.T) []entry {

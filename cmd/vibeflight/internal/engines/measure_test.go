@@ -122,14 +122,14 @@ func (w *world) wantChoice(t *testing.T, want string) {
 
 const untilMeasured = "auto: cpu, because the crossover is not measured yet"
 
-// TestAutoTakesCardsFromTheCrossoverOn measures engines whose lines meet at 50 ms / 7.5 ns = 6.4
+// TestAutoUsesDevicesFromTheCrossoverOn measures engines whose lines meet at 50 ms / 7.5 ns = 6.4
 // MiB.
-func TestAutoTakesCardsFromTheCrossoverOn(t *testing.T) {
+func TestAutoUsesDevicesFromTheCrossoverOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, t.TempDir(), &fakeEngine{slow: slow{start: 50 * time.Millisecond, byte: 2.5}})
 		w.wantChoice(t, untilMeasured)
 		if w.For("geojson", 1<<40) != nil {
-			t.Error("a card has a file before anything is known")
+			t.Error("a device has a file before anything is known")
 		}
 		w.learn(t)
 		w.wantChoice(t, "auto: cuda from 7 MiB on")
@@ -146,7 +146,7 @@ func TestAutoTakesCardsFromTheCrossoverOn(t *testing.T) {
 			{"none", 1 << 40, false},
 		} {
 			if got := w.For(tt.format, tt.bytes); (got != nil) != tt.device {
-				t.Errorf("%s of %d bytes: %v, want a card: %v", tt.format, tt.bytes, got, tt.device)
+				t.Errorf("%s of %d bytes: %v, want a device: %v", tt.format, tt.bytes, got, tt.device)
 			}
 		}
 		if n := w.parses.Load(); n != 2*rounds {
@@ -176,12 +176,12 @@ func TestAutoStaysWithTheProcessor(t *testing.T) {
 		engine     *fakeEngine
 		kept       bool
 	}{
-		{"a card that is slower", "the GPU is not faster here", &fakeEngine{slow: slow{byte: 2 * cpuByte}}, true},
+		{"a device that is slower", "the GPU is not faster here", &fakeEngine{slow: slow{byte: 2 * cpuByte}}, true},
 		{
-			"a card that refuses all", "its crossover can't be measured: the GPU read nothing: no kernel",
+			"a device that refuses all", "its crossover can't be measured: the GPU read nothing: no kernel",
 			&fakeEngine{reason: "no kernel"}, false,
 		},
-		{"a card that fails", "its crossover can't be measured: a GPU failed meanwhile", faulty, false},
+		{"a device that fails", "its crossover can't be measured: a GPU failed meanwhile", faulty, false},
 		{
 			"a parse that fails", "its crossover can't be measured: the disk; failed",
 			&fakeEngine{slow: slow{after: func() error { return errors.New("the disk\nfailed") }}}, false,
@@ -194,7 +194,7 @@ func TestAutoStaysWithTheProcessor(t *testing.T) {
 				w.learn(t)
 				w.wantChoice(t, "auto: cpu, because "+tt.want)
 				if w.For("geojson", 1<<40) != nil {
-					t.Error("a card has a file")
+					t.Error("a device has a file")
 				}
 				if _, err := os.Stat(filepath.Join(w.dir, recordName)); (err == nil) != tt.kept ||
 					err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -227,7 +227,7 @@ func TestDamagedCrossoverIsMeasuredAgain(t *testing.T) {
 		{"no time", replace(`"cpu_seconds": 0`, `"cpu_seconds": -0`)},
 		{"sizes that are equal", replace(`"large": {`, `"large": {}, "gross": {`)},
 		{"another version of the parser", replace(`"version": 3`, `"version": 2`)},
-		{"another card", replace(`"cards": null`, `"cards": ["NVIDIA H200"]`)},
+		{"another device", replace(`"cards": null`, `"cards": ["NVIDIA H200"]`)},
 		{"another driver", replace(`"driver": ""`, `"driver": "CUDA 13.0"`)},
 		{"another number of workers", replace(`"workers": 4`, `"workers": 8`)},
 	}
@@ -308,7 +308,7 @@ func TestAutoLeavesFormatsWithoutFilesToMeasureWith(t *testing.T) {
 		w.wantChoice(t, "auto: geojson: cuda from 7 MiB on; other: cpu, because the crossover is not measured yet")
 		if w.For("other", 1<<40) != nil || other.chunks.Load() > 0 || strings.Contains(w.out.text.String(),
 			"can't be measured") {
-			t.Errorf("a card has the file, or was tried with %d chunks; logged: %s", other.chunks.Load(),
+			t.Errorf("a device has the file, or was tried with %d chunks; logged: %s", other.chunks.Load(),
 				w.out.text.String())
 		}
 	})

@@ -35,7 +35,7 @@ type formatTime struct {
 
 // host is what the times depend on. Another host is measured again.
 type host struct {
-	Cards   []string `json:"cards"` // names
+	Devices []string `json:"cards"` // names
 	Driver  string   `json:"driver"`
 	CPU     string   `json:"cpu"`
 	Workers int      `json:"workers"` // of the CPU engine
@@ -44,14 +44,14 @@ type host struct {
 func hostOf(devices []gpu.Info, workers int) host {
 	h := host{CPU: processor(), Workers: workers}
 	for _, c := range devices {
-		h.Cards = append(h.Cards, c.Name)
+		h.Devices = append(h.Devices, c.Name)
 		h.Driver = c.Driver
 	}
 	return h
 }
 
 func (h host) equal(o host) bool {
-	return slices.Equal(h.Cards, o.Cards) && h.Driver == o.Driver && h.CPU == o.CPU && h.Workers == o.Workers
+	return slices.Equal(h.Devices, o.Devices) && h.Driver == o.Driver && h.CPU == o.CPU && h.Workers == o.Workers
 }
 
 // processor returns the model's name, or the architecture if the system does not report it.

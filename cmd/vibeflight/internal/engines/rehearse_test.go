@@ -18,9 +18,9 @@ func TestRehearse(t *testing.T) {
 		chunks  int64
 		logged  string
 	}{
-		{"a card", 1, &fakeEngine{}, 1, ""},
-		{"three cards", 3, &fakeEngine{}, 3, ""},
-		{"a card that fails", 1, &fakeEngine{slow: slow{after: func() error {
+		{"a device", 1, &fakeEngine{}, 1, ""},
+		{"three devices", 3, &fakeEngine{}, 3, ""},
+		{"a device that fails", 1, &fakeEngine{slow: slow{after: func() error {
 			return errors.New("the disk failed")
 		}}}, 1, "the disk failed"},
 	} {
@@ -30,7 +30,7 @@ func TestRehearse(t *testing.T) {
 				w.devices = make([]openDevice, tt.devices)
 				w.Rehearse(t.Context())
 				if chunks := w.engine.chunks.Load(); chunks != tt.chunks || w.parses.Load() != 0 {
-					t.Errorf("%d parses on cards and %d by the CPU engine, want %d and none", chunks,
+					t.Errorf("%d parses on devices and %d by the CPU engine, want %d and none", chunks,
 						w.parses.Load(), tt.chunks)
 				}
 				if text := w.out.text.String(); !strings.Contains(text, tt.logged) || tt.logged == "" && text != "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestArenasSuffice reads files of every kind: the work on a chunk allocates nothing outside of its
-// arena but what formats keep on a lane, which does not grow with chunks.
+// arena but what formats keep in a slot, which does not grow with chunks.
 func TestArenasSuffice(t *testing.T) {
 	const memory, kept = 10 << 20, 100 << 10 // chunks of 1 MiB
 	device := gputest.OpenWith(t, gpu.Options{MemoryBytes: 2 * memory, CacheDir: gputest.CacheDir()})

@@ -64,7 +64,7 @@ func readBack(t *testing.T, path string, box packedrtree.Box) (header *flat.Head
 	return header, all, ids(features)
 }
 
-// A file with an index is in the order of its index, and a search finds what lies in the box.
+// A file with an index is in the order of its index, and a search finds what is in the box.
 func TestFlatGeobufIndex(t *testing.T) {
 	const rows = 1000
 	var wkbs [][]byte

@@ -16,7 +16,7 @@ import (
 )
 
 // write returns the bytes of a file, or those of all of a shapefile, .shp .shx .dbf .prj .cpg, one
-// behind the other.
+// after the other.
 func write(t *testing.T, spec Spec) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -212,7 +212,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
-	log.Info().Str("engine", engineSet.Choice()).Strs("cards", engineSet.Devices()).Msg("the engine is chosen")
+	log.Info().Str("engine", engineSet.Choice()).Strs("devices", engineSet.Devices()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
@@ -294,7 +294,7 @@ func (c *Config) writableRoot() (*catalog.Root, error) {
 // workingMemory is the memory for parses and calls in progress, in addition to the tables.
 const workingMemory = 192 << 20
 
-// A row takes up to nine times the bytes of its text while it is parsed, in addition to garbage.
+// A row uses to nine times the bytes of its text while it is parsed, in addition to garbage.
 const (
 	featureShare    = 16      // of --memory, for the text of one row
 	minFeatureBytes = 1 << 20 // bytes
