@@ -62,7 +62,7 @@ func (f *faulty) Fill(s driver.Stream, dst driver.Ptr, value byte, bytes int64) 
 	return f.Driver.Fill(s, dst, value, bytes)
 }
 
-func (f *faulty) Launch(s driver.Stream, k driver.Function, d driver.Dim, args []uint64) error {
+func (f *faulty) Launch(s driver.Stream, k driver.Function, d driver.Dim, args driver.Args) error {
 	if err := f.fault("Launch"); err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func QueueRecords(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Struc
 		run.Arg(), result.Arg())
 	w.Launch("records_join", 1, int(min(joinRuns, kernels.Blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(),
 		gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg(),
-		gpu.HostArg(told))
+		gpu.HostPointer(told).Arg())
 	w.Wait()
 	found := told[0]
 	w.Need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text",

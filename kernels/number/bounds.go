@@ -74,9 +74,9 @@ func eightBytes(list string, i int) (v uint64) {
 // flag is 1 for true.
 func flag(b bool) gpu.Arg {
 	if b {
-		return 1
+		return gpu.Int(1)
 	}
-	return 0
+	return gpu.Int(0)
 }
 
 // optional checks a mask that may be left out.

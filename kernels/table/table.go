@@ -93,7 +93,7 @@ func (x *Table) find(w *kernels.Call, text gpu.Buffer[byte], d Dialect) {
 	source := []gpu.Arg{of(0), of(1), of(2), gpu.Int(n), tile.Arg()}
 	w.Launch("table_tiles", tiles, kernels.Block, text.Arg(), gpu.Int(n), gpu.Int(d.Delimiter), gpu.Int(d.Quote),
 		of(0), of(1), of(2), tile.Arg())
-	ktext.JoinQuotes(w, tile, tiles, 0, 0, 0, 0)
+	ktext.JoinQuotes(w, tile, tiles, gpu.Int(0), gpu.Int(0), gpu.Int(0), gpu.Int(0))
 	w.Launch("table_counts", tiles, kernels.Block, kernels.JoinArgs(source, counts.Slice(0, int(tiles)).Arg(),
 		counts.Slice(int(tiles), counts.Len()).Arg(), x.report.Arg())...)
 	kernels.Scan(w, counts.Slice(0, int(tiles)), stops, x.report.Slice(tableStops, tableStops+1))

@@ -55,7 +55,7 @@ func QuoteParity(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], quote byt
 	tile := kernels.Scratch[QuoteTile](w, int(tiles))
 	w.Launch("quote_tiles", tiles, kernels.Block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style),
 		inside.Arg(), tile.Arg())
-	JoinQuotes(w, tile, tiles, carries.Arg(), 0, 0, 0)
+	JoinQuotes(w, tile, tiles, carries.Arg(), gpu.Int(0), gpu.Int(0), gpu.Int(0))
 	w.Launch("quote_inside", tiles, kernels.Block, inside.Arg(), gpu.Int(n), tile.Arg())
 	return w.Done()
 }

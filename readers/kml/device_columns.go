@@ -194,7 +194,7 @@ func (d *deviceRows) measured(x *ktext.Strings, offsets gpu.Buffer[int64]) (long
 	if d.Await(); d.Stopped() {
 		return false, 0
 	}
-	return summary[0].Long != 0, total[0]
+	return summary[0].HasLong != 0, total[0]
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds. Numbers of other kinds are left to the

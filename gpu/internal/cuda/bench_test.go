@@ -44,7 +44,7 @@ func BenchmarkCalls(b *testing.B) {
 	p, err := d.Alloc(s, 64)
 	must(b, err)
 	defer func() { must(b, d.Free(s, p)) }()
-	args := []uint64{uint64(p), 1, 2}
+	args := driver.Words(uint64(p), 1, 2)
 	calls := []struct {
 		name string
 		call func() error

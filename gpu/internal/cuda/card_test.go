@@ -83,10 +83,10 @@ func TestRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"an argument too few", d.Launch(s, f, one, []uint64{1}), "two, grid 1, block 1, 1 arguments for 2 parameters"},
-		{"no arguments", d.Launch(s, f, one, nil), "0 arguments for 2 parameters"},
-		{"an argument too many", d.Launch(s, f, one, []uint64{1, 2, 3}), "3 arguments for 2 parameters"},
-		{"no function", d.Launch(s, 0, one, nil), "CUDA_ERROR_INVALID_HANDLE"},
+		{"an argument too few", d.Launch(s, f, one, driver.Words(1)), "two, grid 1, block 1, 1 arguments for 2 parameters"},
+		{"no arguments", d.Launch(s, f, one, driver.Args{}), "0 arguments for 2 parameters"},
+		{"an argument too many", d.Launch(s, f, one, driver.Words(1, 2, 3)), "3 arguments for 2 parameters"},
+		{"no function", d.Launch(s, 0, one, driver.Args{}), "CUDA_ERROR_INVALID_HANDLE"},
 		{
 			"recording a copy from pageable memory", d.ToDevice(s, p, unsafe.Pointer(&text[0]), 8),
 			"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 	must(t, err)
 	must(t, d.CloseGraph(g))
 	must(t, d.Unload(m))
-	if err := d.Launch(s, f, one, []uint64{1, 2}); err == nil {
+	if err := d.Launch(s, f, one, driver.Words(1, 2)); err == nil {
 		t.Error("a function of an unloaded module is launched")
 	}
 	must(t, d.Free(s, p))

@@ -110,7 +110,7 @@ func writeToNowhere() error {
 	if err != nil {
 		return err
 	}
-	if err := d.Launch(s, f, driver.Dim{Grid: 1, Block: 1}, []uint64{8}); err != nil {
+	if err := d.Launch(s, f, driver.Dim{Grid: 1, Block: 1}, driver.Words(8)); err != nil {
 		return err
 	}
 	err = d.Synchronize(s)

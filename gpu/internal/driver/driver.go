@@ -72,6 +72,69 @@ type Dim struct {
 	SharedBytes int
 }
 
+// MaxParameters is how many parameters a kernel may have, and MaxArgumentBytes is how long they may
+// be together.
+const (
+	MaxParameters    = 32
+	MaxArgumentBytes = 4096
+)
+
+// Args are the arguments of a launch, one after the other. A struct is its 8-byte words. An integer
+// or an address is one word, of which a narrower parameter takes the low bytes.
+type Args struct {
+	Words []uint64
+	Ends  []int32 // the word after the last one of each argument
+}
+
+// Words gives arguments of one word each.
+func Words(words ...uint64) (a Args) {
+	for _, word := range words {
+		a.Add(word)
+	}
+	return a
+}
+
+// Add appends an argument.
+func (a *Args) Add(words ...uint64) {
+	a.Words = append(a.Words, words...)
+	a.Ends = append(a.Ends, int32(len(a.Words)))
+}
+
+// Len is the number of arguments.
+func (a Args) Len() int { return len(a.Ends) }
+
+// At gives the words of argument i.
+func (a Args) At(i int) []uint64 {
+	from := int32(0)
+	if i > 0 {
+		from = a.Ends[i-1]
+	}
+	return a.Words[from:a.Ends[i]]
+}
+
+// Fits reports whether parameters of these sizes, in bytes, take the arguments. A parameter of more
+// than one word must be as long as its argument.
+func (a Args) Fits(sizes []uint32) bool {
+	if len(sizes) != a.Len() {
+		return false
+	}
+	for i, size := range sizes {
+		if n := len(a.At(i)); n == 1 && size > 8 || n != 1 && int(size) != 8*n {
+			return false
+		}
+	}
+	return true
+}
+
+// Bytes are the lengths of the arguments, for messages.
+func (a Args) Bytes() []int {
+	bytes := make([]int, a.Len())
+	for i := range bytes {
+		bytes[i] = 8 * len(a.At(i))
+	}
+	return bytes
+}
+
 // A Driver is one open device.
 type Driver interface {
 	Info() Info
@@ -120,9 +183,8 @@ type Driver interface {
 	// SharedMemory raises the dynamic shared memory that f may be launched with to bytes.
 	SharedMemory(f Function, bytes int) error
 	Resources(f Function) (Resources, error)
-	// Launch queues f. Each argument is an integer or an address in an 8-byte slot, of which a
-	// narrower parameter takes the low bytes.
-	Launch(s Stream, f Function, d Dim, args []uint64) error
+	// Launch queues f, and copies args. Their number and sizes must be those of f's parameters.
+	Launch(s Stream, f Function, d Dim, args Args) error
 
 	// Capture starts to record the work given to s instead of doing it, EndCapture stops and gives
 	// it as a graph to be replayed.

@@ -23,7 +23,8 @@ const (
 	digestAt    = len(imageMagic)
 	sumAt       = digestAt + 16
 	objectAt    = sumAt + sha256.Size
-	sharedAlign = 16 // which each __shared__ variable is taken to need
+	sharedAlign = 16         // which each __shared__ variable is taken to need
+	ownPrefix   = "cudaemu_" // begins the names of the emulation's own functions
 )
 
 func packImage(digest string, object []byte) []byte {
@@ -61,7 +62,7 @@ func staticShared(object []byte) (of map[string]int, err error) {
 	}
 	of = map[string]int{}
 	for _, s := range exported {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && s.Name != "cudaemu_enter" {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && !strings.HasPrefix(s.Name, ownPrefix) {
 			of[s.Name] = 0
 		}
 	}

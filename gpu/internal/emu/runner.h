@@ -9,16 +9,19 @@
 #include "fiber.h"
 #include "include/abi.h"
 
-enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, MAX_ARGS = 56, MESSAGE_BYTES = 2048 };
+enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, MESSAGE_BYTES = 2048 };
+
+// As in driver.go.
+enum { MAX_PARAMETERS = 32, MAX_ARGUMENT_WORDS = 512 };
 
 // The orders of Options; any larger number is the seed of a shuffle.
 enum { IN_ORDER = 0, REVERSE = 1 };
 
 typedef struct emu_launch {
-  void (*kernel)(void);
+  cudaemu_call *kernel;
   void (*enter)(struct cudaemu_block *);
-  uint64_t args[MAX_ARGS];
-  int arg_count;
+  const void *args[MAX_PARAMETERS]; // each in words
+  uint64_t words[MAX_ARGUMENT_WORDS];
   uint32_t grid, block;
   size_t shared_bytes; // dynamic
   uint64_t order;

@@ -71,8 +71,8 @@ func concurrentRound(d driver.Driver, ordinal, step driver.Function, n int, term
 	defer func() { keep(d.Free(s, p)) }()
 	out := make([]byte, bytes)
 	keep(d.Fill(s, p, untouched, bytes))
-	keep(d.Launch(s, ordinal, driver.Dim{Grid: (n + 127) / 128, Block: 128}, []uint64{uint64(p), uint64(n)}))
-	keep(d.Launch(s, step, driver.Dim{Grid: 1, Block: 1}, []uint64{uint64(p), 5, term}))
+	keep(d.Launch(s, ordinal, driver.Dim{Grid: (n + 127) / 128, Block: 128}, driver.Words(uint64(p), uint64(n))))
+	keep(d.Launch(s, step, driver.Dim{Grid: 1, Block: 1}, driver.Words(uint64(p), 5, term)))
 	keep(d.ToHost(s, unsafe.Pointer(&out[0]), p, bytes))
 	keep(d.Synchronize(s))
 	if err != nil {
@@ -161,14 +161,14 @@ func testReplay(b *bench) {
 // A recorded launch keeps its arguments, whatever happens to the caller's slice.
 func testReplayArguments(b *bench) {
 	p := b.upload(make([]byte, 8))
-	args := []uint64{uint64(p), 1, 5}
+	args := driver.Words(uint64(p), 1, 5)
 	step := b.kernel("step")
 	b.must("Synchronize", b.Synchronize(b.stream))
 	b.must("Capture", b.Capture(b.stream))
 	b.must("Launch", b.Launch(b.stream, step, driver.Dim{Grid: 1, Block: 1}, args))
 	g, err := b.EndCapture(b.stream)
 	b.must("EndCapture", err)
-	clear(args)
+	clear(args.Words)
 	for range 4 {
 		b.must("Replay", b.Replay(b.stream, g))
 	}

@@ -1,0 +1,266 @@
+// Package layout checks that structs which Go and CUDA share have one layout.
+//
+// A struct is shared if a kernel takes it, or a pointer to it. Go and CUDA each declare it once, and
+// a test compares the two declarations. It compiles the CUDA source with a kernel that writes the
+// size of the struct and the offset and size of each field, and launches that kernel.
+//
+// The names correspond: the Go struct columnArgs is the CUDA struct ColumnArgs, and its field
+// valueStart is value_start. A gpu.Pointer[T] is a T*, an array an array, a struct a struct.
+package layout
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/gpu/gputest"
+	"github.com/vibeflight/vibeflight/kernels"
+)
+
+// Check compares Go structs, and the structs that they contain or point to, with their CUDA
+// declarations. It fails if a kernel of the folder takes a struct that is not among them. The folder
+// is a path from kernels/, "json"; "." is kernels itself.
+func Check(t *testing.T, folder string, structs ...any) {
+	t.Helper()
+	sources, err := kernels.Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]reflect.Type{}
+	for _, s := range structs {
+		collect(t, reflect.TypeOf(s), all)
+	}
+	probes := map[string]*probe{} // by name of a source
+	for _, name := range slices.Sorted(keys(all)) {
+		src, ok := definedIn(sources, folder, name)
+		if !ok {
+			t.Errorf("no CUDA source has a struct %s for %s", name, all[name])
+			continue
+		}
+		if probes[src.Name] == nil {
+			probes[src.Name] = &probe{source: src}
+		}
+		probes[src.Name].addStruct(name, all[name])
+	}
+	d := gputest.Open(t)
+	s := gputest.Stream(t, d)
+	for _, name := range slices.Sorted(keys(probes)) {
+		probes[name].run(t, d, s)
+	}
+	for _, use := range unchecked(sources, folder, all) {
+		t.Error(use)
+	}
+}
+
+func keys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// collect adds a struct, and what it contains and points to, by their names in CUDA.
+func collect(t *testing.T, typ reflect.Type, all map[string]reflect.Type) {
+	t.Helper()
+	name := typeName(typ)
+	if known := all[name]; known != nil {
+		if known != typ {
+			t.Errorf("%s and %s are both %s", known, typ, name)
+		}
+		return
+	}
+	all[name] = typ
+	for i := range typ.NumField() {
+		of := typ.Field(i).Type
+		if to, ok := pointee(of); ok {
+			of = to
+		}
+		for of.Kind() == reflect.Array {
+			of = of.Elem()
+			if to, ok := pointee(of); ok {
+				of = to
+			}
+		}
+		if of.Kind() == reflect.Struct && of.NumField() > 0 {
+			collect(t, of, all)
+		}
+	}
+}
+
+// pointee returns T for gpu.Pointer[T].
+func pointee(typ reflect.Type) (reflect.Type, bool) {
+	ours := reflect.TypeFor[gpu.Pointer[byte]]()
+	if typ.Kind() != reflect.Struct || typ.PkgPath() != ours.PkgPath() || !strings.HasPrefix(typ.Name(), "Pointer[") {
+		return nil, false
+	}
+	return typ.Field(0).Type.Elem().Elem(), true
+}
+
+// typeName returns the name of a Go type in CUDA.
+func typeName(typ reflect.Type) string {
+	name := typ.Name()
+	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// fieldName returns the name of a Go field in CUDA.
+func fieldName(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// probe is a source with the structs that it defines.
+type probe struct {
+	source gpu.Source
+	facts  []fact
+}
+
+// fact is a number that a Go type says, and a CUDA expression that must have the same value.
+type fact struct {
+	what, expression string
+	want             uint64
+}
+
+func (p *probe) add(what string, want uintptr, expression string, args ...any) {
+	p.facts = append(p.facts, fact{what, fmt.Sprintf(expression, args...), uint64(want)})
+}
+
+// addStruct adds the facts about a struct. Fields that only CUDA has show as a gap.
+func (p *probe) addStruct(name string, typ reflect.Type) {
+	p.add("size of "+name, typ.Size(), "sizeof(%s)", name)
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		if f.Name == "_" {
+			continue
+		}
+		of, field := f.Type, fieldName(f.Name)
+		what, value := name+"."+field, fmt.Sprintf("((%s *)nullptr)->%s", name, field)
+		p.add("offset of "+what, f.Offset, "__builtin_offsetof(%s, %s)", name, field)
+		p.add("size of "+what, of.Size(), "sizeof(%s)", value)
+		if of.Kind() == reflect.Array {
+			of, value = of.Elem(), value+"[0]"
+			p.add("size of an element of "+what, of.Size(), "sizeof(%s)", value)
+		}
+		if to, ok := pointee(of); ok && to.Size() > 0 {
+			p.add("size of what "+what+" points to", to.Size(), "sizeof(*%s)", value)
+		}
+	}
+}
+
+// run compares the facts.
+func (p *probe) run(t *testing.T, d *gpu.Device, s *gpu.Stream) {
+	t.Helper()
+	src := p.source
+	var b strings.Builder
+	// what is compiled here is not for speed
+	b.WriteString("#ifdef CUDAEMU\n#pragma GCC optimize(\"O0\")\n#endif\n" + src.Text +
+		"\nextern \"C\" __global__ void layout_probe(unsigned long long *out) {\n")
+	for i, f := range p.facts {
+		fmt.Fprintf(&b, "  out[%d] = %s;\n", i, f.expression)
+	}
+	b.WriteString("}\n")
+	src.Text = b.String()
+	built, err := d.Program(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := built.Kernel("layout_probe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := gpu.Alloc[uint64](s, len(p.facts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kernel.Launch(s, gpu.Dim{Grid: 1, Block: 1}, out.Arg()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := gpu.Read(s, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range p.facts {
+		if got[i] != f.want {
+			t.Errorf("%s: %s is %d in CUDA and %d in Go", p.source.Name, f.what, got[i], f.want)
+		}
+	}
+	if err := out.Free(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// definedIn finds a source that has a struct of that name, in itself or in a header: one of the
+// folder, if there is one.
+func definedIn(sources []gpu.Source, folder, name string) (found gpu.Source, ok bool) {
+	pattern := regexp.MustCompile(`(?m)^struct (?:alignas\(\d+\) )?` + name + ` \{`)
+	for _, src := range sources {
+		here := path.Dir(src.Name) == folder
+		if ok && !here {
+			continue
+		}
+		texts := []string{src.Text}
+		for _, header := range src.Headers {
+			texts = append(texts, header)
+		}
+		if slices.ContainsFunc(texts, pattern.MatchString) {
+			found, ok = src, true
+			if here {
+				break
+			}
+		}
+	}
+	return found, ok
+}
+
+var (
+	anyStruct = regexp.MustCompile(`(?m)^struct (?:alignas\(\d+\) )?(\w+) \{`)
+	anyKernel = regexp.MustCompile(`(?m)^KERNEL\s+(?:__launch_bounds__\([^()]*\)\s+)?(\w+)\(([^()]*)\)`)
+	word      = regexp.MustCompile(`\w+`)
+)
+
+// unchecked lists the structs in the parameters of a folder's kernels that are not among those of
+// all.
+func unchecked(sources []gpu.Source, folder string, all map[string]reflect.Type) []string {
+	var uses []string
+	for _, src := range sources {
+		if path.Dir(src.Name) != folder {
+			continue
+		}
+		structs := map[string]bool{}
+		for _, text := range append([]string{src.Text}, headers(src)...) {
+			for _, found := range anyStruct.FindAllStringSubmatch(text, -1) {
+				structs[found[1]] = true
+			}
+		}
+		for _, found := range anyKernel.FindAllStringSubmatch(src.Text, -1) {
+			for _, name := range word.FindAllString(found[2], -1) {
+				if structs[name] && all[name] == nil {
+					uses = append(uses, fmt.Sprintf("%s: %s takes %s, which is not checked", src.Name, found[1], name))
+				}
+			}
+		}
+	}
+	return uses
+}
+
+func headers(src gpu.Source) []string {
+	var texts []string
+	for _, text := range src.Headers {
+		texts = append(texts, text)
+	}
+	return texts
+}
