@@ -74,11 +74,25 @@ func ParsePositions(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], blanks
 	if !to.Begun {
 		w.Launch("positions_begin", 1, 32, to.Found.Arg())
 	}
-	w.Launch("positions", kernels.Blocks(count, each), each, text.Arg(), gpu.Int(n), level, words, at.Arg(),
-		gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
-		to.Undecided.Arg(), to.Found.Arg())
+	args := positionsArgs{
+		n: n, words: words, count: count, style: int64(style),
+		to:        ordinateColumns{x: to.X.Pointer(), y: to.Y.Pointer(), z: to.Z.Pointer(), m: to.M.Pointer()},
+		undecided: to.Undecided.Pointer(), found: to.Found.Pointer(),
+	}
+	w.Launch("positions", kernels.Blocks(count, each), each, text.Arg(), level, at.Arg(), gpu.Struct(&args))
 	return w.Done()
 }
+
+// The structs of positions.cu.
+type (
+	ordinateColumns struct{ x, y, z, m gpu.Pointer[float64] }
+	positionsArgs   struct {
+		n, words, count, style int64
+		to                     ordinateColumns
+		undecided              gpu.Pointer[uint64]
+		found                  gpu.Pointer[PositionsFound]
+	}
+)
 
 // check refuses buffers of other lengths than the positions need, and gives their number.
 func (to Ordinates) check(w *kernels.Call, at gpu.Buffer[int64], style PositionStyle) int64 {
@@ -124,7 +138,7 @@ func ResolvePositions(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], at g
 		}
 		values := kernels.Scratch[float64](w, len(ordinates))
 		kernels.Upload(w, values, ordinates)
-		w.Launch("positions_settle", kernels.Blocks(int64(some.Len()), kernels.Block), kernels.Block,
+		w.Launch("positions_resolve", kernels.Blocks(int64(some.Len()), kernels.Block), kernels.Block,
 			some.Arg(), values.Arg(),
 			gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
 	}

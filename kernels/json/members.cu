@@ -22,6 +22,7 @@
 // counts   fields     count        members of each field; 0 before
 // nested   members/64 count        bit a member: its value is an object or array that is to be looked at
 #include "json/fields.cuh"
+#include "json/reports.cuh"
 
 constexpr u32 NO_BUCKET = 0xffffffff;
 constexpr int COUNTED = 1024;  // fields that a block counts or reports by itself
@@ -30,15 +31,6 @@ constexpr int PLACED = 6;      // members that a thread places; also in members.
 // As ValueKind of records.go.
 enum { VALUE_OBJECT = 6, VALUE_ARRAY };
 
-// As in columns.cu, and in columns.go.
-constexpr u32 NONE = 0xffffffff;
-constexpr u32 NO_MEMBER = 0x7fffffff;
-struct FieldReport {
-  u32 first, kinds;
-};
-struct PlaceReport {
-  u32 unknown, repeated;
-};
 constexpr int LEVELS = 3;  // also in members.go
 
 KERNEL __launch_bounds__(BLOCK) members_clear(

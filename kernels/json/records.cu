@@ -35,7 +35,7 @@
 // run        n/16384    count        of each tile, at its RunPlace: whole rounds
 // before     6 * n/16384  join       what lies before each tile, see RunPlace: whole rounds of JOIN_RUNS *
 //                                    JOIN_EACH tiles
-// result     1          all          see RecordResult; the fault all ones before
+// result     1          all          see RecordsFound; the fault all ones before
 // told       1          join         likewise, on the host, for what the lists take; without a fault
 // open...    records    emit         see records.go
 // row...     members    emit         see records.go
@@ -48,19 +48,19 @@
 
 // Also in records.go.
 enum { SEPARATOR_COMMA, SEPARATOR_LINE };
-struct RecordResult {
+struct RecordsFound {
   u64 fault;  // byte offset of the first fault; all ones if there is none
   i64 members, records;
   i64 unsound;  // of the structure
 };
 
-__device__ __forceinline__ void note_fault(RecordResult *__restrict__ result, i64 at) {
+__device__ __forceinline__ void note_fault(RecordsFound *__restrict__ result, i64 at) {
   if ((u64)at < *(volatile u64 *)&result->fault) atomicMin(&result->fault, (u64)at);
 }
 // The word's classes and levels, found, and kept for kept_word. All threads of the block call.
 __device__ __forceinline__ RecordWord found_word(const u64 *__restrict__ planes, i64 n,
     const QuoteTile &t, u32 *shared, i32 *warps, u64 *__restrict__ levels,
-    RecordResult *__restrict__ result) {
+    RecordsFound *__restrict__ result) {
   const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 all;
@@ -102,7 +102,7 @@ __device__ __forceinline__ i32 last_found(const i32 *p) {
 // Whoever has the last of what is looked for writes it.
 KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes, i64 n,
     const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run,
-    RecordResult *__restrict__ result) {
+    RecordsFound *__restrict__ result) {
   __shared__ u32 shared[33], member_warps[WARPS];
   __shared__ i32 depth_warps[WARPS];
   __shared__ WarpFinds found;
@@ -152,8 +152,8 @@ __device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at)
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
 KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n,
     u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before,
-    const u32 *__restrict__ unsound, RecordResult *__restrict__ result,
-    RecordResult *__restrict__ told) {
+    const u32 *__restrict__ unsound, RecordsFound *__restrict__ result,
+    RecordsFound *__restrict__ told) {
   __shared__ ShortRun shared[33];
   RecordRun start = no_run<i64>();
   start.code = AT_START;
@@ -181,7 +181,7 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
     start = join(start, long_run(all, from * TILE));
   }
   if (threadIdx.x > 0) return;
-  const RecordResult found = {~0ull, start.members, start.records, odd};
+  const RecordsFound found = {~0ull, start.members, start.records, odd};
   result->members = found.members, result->records = found.records, result->unsound = found.unsound,
   *told = found;
   const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT
@@ -363,7 +363,7 @@ __device__ __forceinline__ KeySpan key_before(const RecordTile &s, i32 colon) {
 KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile,
     const u64 *__restrict__ kept, const i64 *__restrict__ run_before,
-    RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close,
+    RecordsFound *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close,
     i32 *__restrict__ row, i32 *__restrict__ owner, u32 *__restrict__ value_start,
     u32 *__restrict__ value_end, u8 *__restrict__ kind, const FieldSlot *__restrict__ slots,
     u64 last_slot, u32 probes, u64 seed, const u64 *__restrict__ names, i64 longest,

@@ -31,7 +31,7 @@ struct PairTile {
   u32 events;     // starts and ends
   u32 first_end;  // 1 if a start that waits before the tile finds its end in it
 };
-struct Extracted {
+struct Extraction {
   i64 numbers, dropped;
 };
 
@@ -109,7 +109,7 @@ KERNEL __launch_bounds__(BLOCK) extract_tiles(const u64 *__restrict__ start,
 }
 
 KERNEL __launch_bounds__(SCAN) extract_scan(
-    PairTile *__restrict__ tile, i64 tiles, Extracted *__restrict__ result) {
+    PairTile *__restrict__ tile, i64 tiles, Extraction *__restrict__ result) {
   __shared__ u32 shared[33];
   __shared__ i64 shared_sum[33], waits[SCAN];
   Share mine = block_share(tiles);

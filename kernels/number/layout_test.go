@@ -6,4 +6,6 @@ import (
 	"github.com/vibeflight/vibeflight/kernels/internal/layout"
 )
 
-func TestLayout(t *testing.T) { layout.Check(t, "number", scalarsParseArgs{}) }
+func TestLayout(t *testing.T) {
+	layout.Check(t, "number", pairTile{}, Extraction{}, scalarsParseArgs{})
+}

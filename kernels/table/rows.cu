@@ -123,15 +123,25 @@ KERNEL __launch_bounds__(BLOCK) rows_fields(const i64 *__restrict__ starts,
   fields[row] = count > 0x7fffffff ? 0x7fffffff : (i32)count;
 }
 
-// One column of all rows. A field that is all in quotes is without them. count: of all delimiters.
+struct RowsColumnArgs {
+  i64 rows;
+  i64 count;  // of all delimiters
+  i64 column;
+  i64 quote;  // 256: none
+  i64 *from, *to;
+  u32 *present, *quoted;
+};
+
+// One column of all rows. A field that is all in quotes is without them.
 KERNEL __launch_bounds__(BLOCK) rows_column(const u8 *__restrict__ text,
     const i64 *__restrict__ starts, const i64 *__restrict__ stops, const i64 *__restrict__ first,
-    const i32 *__restrict__ fields, i64 rows, const i64 *__restrict__ delimiters, i64 count,
-    i32 column, u32 quote, i64 *__restrict__ from, i64 *__restrict__ to, u32 *__restrict__ present,
-    u32 *__restrict__ quoted) {
-  const i64 row = thread_index();
+    const i32 *__restrict__ fields, const i64 *__restrict__ delimiters,
+    const __grid_constant__ RowsColumnArgs args) {
+  const i64 row = thread_index(), rows = args.rows;
+  const i32 column = (i32)args.column;
+  const u32 quote = (u32)args.quote;
   i64 start = 0, stop = 0;
-  bool here = row < rows && column < fields[row] && first[row + 1] <= count, in_quotes = false;
+  bool here = row < rows && column < fields[row] && first[row + 1] <= args.count, in_quotes = false;
   if (here) {
     const i64 before = first[row] + column;
     start = column ? delimiters[before - 1] + 1 : starts[row];
@@ -139,8 +149,8 @@ KERNEL __launch_bounds__(BLOCK) rows_column(const u8 *__restrict__ text,
     in_quotes = quote < 256 && stop - start >= 2 && text[start] == quote && text[stop - 1] == quote;
     if (in_quotes) start++, stop--;
   }
-  if (row < rows) from[row] = start, to[row] = stop;
+  if (row < rows) args.from[row] = start, args.to[row] = stop;
   const u32 heres = __ballot_sync(WARP, here), quotes = __ballot_sync(WARP, in_quotes);
   if (lane_index() == 0 && row >> 5 < (rows + WORD - 1) / WORD * 2)
-    present[row >> 5] = heres, quoted[row >> 5] = quotes;
+    args.present[row >> 5] = heres, args.quoted[row >> 5] = quotes;
 }

@@ -163,6 +163,13 @@ type Column struct {
 	Quoted       kernels.Mask      // a bit a row: the field stood in quotes, of which those inside are doubled
 }
 
+// rowsColumnArgs is RowsColumnArgs of rows.cu.
+type rowsColumnArgs struct {
+	rows, count, column, quote int64
+	from, to                   gpu.Pointer[int64]
+	present, quoted            gpu.Pointer[uint32]
+}
+
 // FieldSpans gives one column of all rows.
 //
 //	text        n bytes
@@ -184,13 +191,16 @@ func FieldSpans(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *RowSpan
 		out.Starts.Len(), out.Ends.Len(), rows)
 	w.CheckBits("present", out.Present, rows)
 	w.CheckBits("quoted", out.Quoted, rows)
-	around := uint32(quote)
+	around := int64(quote)
 	if quote == 0 {
 		around = none
 	}
+	args := rowsColumnArgs{
+		rows: rows, count: int64(delimiters.Len()), column: int64(column), quote: around,
+		from: out.Starts.Pointer(), to: out.Ends.Pointer(),
+		present: gpu.Cast[uint32](out.Present.Pointer()), quoted: gpu.Cast[uint32](out.Quoted.Pointer()),
+	}
 	w.Launch("rows_column", kernels.Blocks(rows, kernels.Block), kernels.Block, text.Arg(), x.Starts.Arg(),
-		x.Stops.Arg(),
-		x.First.Arg(), x.Fields.Arg(), gpu.Int(rows), delimiters.Arg(), gpu.Int(delimiters.Len()),
-		gpu.Int(column), gpu.Int(around), out.Starts.Arg(), out.Ends.Arg(), out.Present.Arg(), out.Quoted.Arg())
+		x.Stops.Arg(), x.First.Arg(), x.Fields.Arg(), delimiters.Arg(), gpu.Struct(&args))
 	return w.Done()
 }

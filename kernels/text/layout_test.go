@@ -7,5 +7,5 @@ import (
 )
 
 func TestLayout(t *testing.T) {
-	layout.Check(t, "text", StringColumn{}, stringsPiecesArgs{}, stringsBytesArgs{})
+	layout.Check(t, "text", QuoteTile{}, QuoteCarry{}, StringColumn{}, stringsPiecesArgs{}, stringsBytesArgs{})
 }

@@ -24,11 +24,8 @@ type QuoteCarry struct {
 	Escaped uint32 // 1: a backslash stands before it that is not itself escaped
 }
 
-// QuoteTile is QuoteTile of quote.cuh.
-type QuoteTile struct {
-	Quotes uint32   // and first, tail and odd
-	Change [2]int16 // or the depth
-}
+// QuoteTile is QuoteTile of quote.cuh, which only kernels read.
+type QuoteTile [1]uint64
 
 // QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote
 // included, the closing quote not.

@@ -20,7 +20,7 @@
 // tag        rows        heads         the first letter of a geometry's name
 // valid      rows/64     heads         it is no NULL
 // body       rows/64     heads         it has a bracket or EMPTY
-// result     1           all           see WktResult
+// result     1           all           see WKTFound
 //
 // EMPTY is a pair of brackets with nothing between, so that nobody has to know it who knows
 // brackets:
@@ -38,7 +38,7 @@
 // which says only that a reader that goes byte by byte is to say.
 #include "text/depth.cuh"
 
-struct WktResult {
+struct WKTFound {
   u64 fault;  // the lowest byte of one; all ones if there is none
   // of SRIDs that are not 0 the least, and the inverse of the greatest; all ones if there is none
   u64 least, not_most;
@@ -79,7 +79,7 @@ constexpr u64 WORD_EMPTY = 0x7974706d65ull, WORD_NULL = 0x6c6c756eull, WORD_SRID
 KERNEL __launch_bounds__(BLOCK) wkt_masks(const u8 *__restrict__ text, i64 n, u32 members,
     u64 *__restrict__ open, u64 *__restrict__ close, u64 *__restrict__ comma,
     u64 *__restrict__ blank, u64 *__restrict__ stop, i64 *__restrict__ tile,
-    WktResult *__restrict__ result) {
+    WKTFound *__restrict__ result) {
   __shared__ i32 shared[BLOCK / 32];
   const i64 word = thread_index(), start = word * WORD;
   const Planes p = load_planes(text, n, word);
@@ -210,7 +210,7 @@ KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32
     const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ comma,
     const u64 *__restrict__ blank, const u64 *__restrict__ stop, const i64 *__restrict__ tile,
     i32 *__restrict__ base, u64 *__restrict__ begin, u64 *__restrict__ enter,
-    u64 *__restrict__ leave, i64 *__restrict__ count, WktResult *__restrict__ result) {
+    u64 *__restrict__ leave, i64 *__restrict__ count, WKTFound *__restrict__ result) {
   __shared__ i32 shared[BLOCK / 32];
   __shared__ u64 sums[BLOCK / 32];
   const i64 word = thread_index(), start = word * WORD;
@@ -236,7 +236,7 @@ KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32
 
 // One block.
 KERNEL __launch_bounds__(SCAN, 1) wkt_join(i64 *__restrict__ count, i64 tiles,
-    const i64 *__restrict__ tile, WktResult *__restrict__ result) {
+    const i64 *__restrict__ tile, WKTFound *__restrict__ result) {
   __shared__ i64 shared[33];
   const Share share = block_share(tiles);
   i64 sum[3] = {0, 0, 0}, all[3];
@@ -261,7 +261,7 @@ KERNEL __launch_bounds__(SCAN, 1) wkt_join(i64 *__restrict__ count, i64 tiles,
 // before.
 KERNEL __launch_bounds__(BLOCK) wkt_emit(const u64 *__restrict__ begin,
     const u64 *__restrict__ enter, const u64 *__restrict__ leave, i64 words,
-    const i64 *__restrict__ count, const WktResult *__restrict__ result, i64 *__restrict__ starts,
+    const i64 *__restrict__ count, const WKTFound *__restrict__ result, i64 *__restrict__ starts,
     i64 *__restrict__ first, i64 *__restrict__ entered, i64 *__restrict__ left) {
   __shared__ u64 sums[BLOCK / 32];
   const i64 word = thread_index();
@@ -314,7 +314,7 @@ KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text, i64 n, u3
     const i64 *__restrict__ starts, const i64 *__restrict__ first, const i64 *__restrict__ entered,
     const i64 *__restrict__ left, i64 rows, i64 *__restrict__ tag, i64 *__restrict__ from,
     i64 *__restrict__ to, u64 *__restrict__ valid, u64 *__restrict__ body,
-    WktResult *__restrict__ result) {
+    WKTFound *__restrict__ result) {
   const i64 i = thread_index();
   bool null = true, has = false;
   if (i < rows) {

@@ -5,7 +5,8 @@
 // size of the struct and the offset and size of each field, and launches that kernel.
 //
 // The names correspond: the Go struct columnArgs is the CUDA struct ColumnArgs, and its field
-// valueStart is value_start. A gpu.Pointer[T] is a T*, an array an array, a struct a struct.
+// valueStart is value_start. A gpu.Pointer[T] is a T*, an array an array, a struct a struct. Of a Go
+// type that is an array, type tileRun [8]uint16, only the size is compared: Go does not read it.
 package layout
 
 import (
@@ -24,8 +25,8 @@ import (
 )
 
 // Check compares Go structs, and the structs that they contain or point to, with their CUDA
-// declarations. It fails if a kernel of the folder takes a struct that is not among them. The folder
-// is a path from kernels/, "json"; "." is kernels itself.
+// declarations. It fails if a struct of the folder's sources that some kernel takes is not among
+// them. The folder is a path from kernels/, "json"; "." is kernels itself.
 func Check(t *testing.T, folder string, structs ...any) {
 	t.Helper()
 	sources, err := kernels.Sources()
@@ -79,18 +80,18 @@ func collect(t *testing.T, typ reflect.Type, all map[string]reflect.Type) {
 		return
 	}
 	all[name] = typ
+	if typ.Kind() != reflect.Struct {
+		return
+	}
 	for i := range typ.NumField() {
 		of := typ.Field(i).Type
+		if of.Kind() == reflect.Array && of.Name() == "" {
+			of = of.Elem()
+		}
 		if to, ok := pointee(of); ok {
 			of = to
 		}
-		for of.Kind() == reflect.Array {
-			of = of.Elem()
-			if to, ok := pointee(of); ok {
-				of = to
-			}
-		}
-		if of.Kind() == reflect.Struct && of.NumField() > 0 {
+		if of.Name() != "" && of.Size() > 0 && (of.Kind() == reflect.Struct || of.Kind() == reflect.Array) {
 			collect(t, of, all)
 		}
 	}
@@ -142,6 +143,9 @@ func (p *probe) add(what string, want uintptr, expression string, args ...any) {
 // addStruct adds the facts about a struct. Fields that only CUDA has show as a gap.
 func (p *probe) addStruct(name string, typ reflect.Type) {
 	p.add("size of "+name, typ.Size(), "sizeof(%s)", name)
+	if typ.Kind() != reflect.Struct {
+		return
+	}
 	for i := range typ.NumField() {
 		f := typ.Field(i)
 		if f.Name == "_" {
@@ -151,7 +155,7 @@ func (p *probe) addStruct(name string, typ reflect.Type) {
 		what, value := name+"."+field, fmt.Sprintf("((%s *)nullptr)->%s", name, field)
 		p.add("offset of "+what, f.Offset, "__builtin_offsetof(%s, %s)", name, field)
 		p.add("size of "+what, of.Size(), "sizeof(%s)", value)
-		if of.Kind() == reflect.Array {
+		if of.Kind() == reflect.Array && of.Name() == "" {
 			of, value = of.Elem(), value+"[0]"
 			p.add("size of an element of "+what, of.Size(), "sizeof(%s)", value)
 		}
@@ -232,35 +236,54 @@ var (
 	word      = regexp.MustCompile(`\w+`)
 )
 
-// unchecked lists the structs in the parameters of a folder's kernels that are not among those of
-// all.
+// Folders returns the folders whose sources define structs that kernels take.
+func Folders() ([]string, error) {
+	sources, err := kernels.Sources()
+	if err != nil {
+		return nil, err
+	}
+	var folders []string
+	for _, s := range taken(sources) {
+		folders = append(folders, path.Dir(s.file))
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders), nil
+}
+
+// unchecked lists the structs of a folder that kernels take and that are not among those of all.
 func unchecked(sources []gpu.Source, folder string, all map[string]reflect.Type) []string {
 	var uses []string
-	for _, src := range sources {
-		if path.Dir(src.Name) != folder {
-			continue
-		}
-		structs := map[string]bool{}
-		for _, text := range append([]string{src.Text}, headers(src)...) {
-			for _, found := range anyStruct.FindAllStringSubmatch(text, -1) {
-				structs[found[1]] = true
-			}
-		}
-		for _, found := range anyKernel.FindAllStringSubmatch(src.Text, -1) {
-			for _, name := range word.FindAllString(found[2], -1) {
-				if structs[name] && all[name] == nil {
-					uses = append(uses, fmt.Sprintf("%s: %s takes %s, which is not checked", src.Name, found[1], name))
-				}
-			}
+	for _, s := range taken(sources) {
+		if path.Dir(s.file) == folder && all[s.name] == nil {
+			uses = append(uses, fmt.Sprintf("%s: %s, which %s takes, is not checked", s.file, s.name, s.kernel))
 		}
 	}
 	return uses
 }
 
-func headers(src gpu.Source) []string {
-	var texts []string
-	for _, text := range src.Headers {
-		texts = append(texts, text)
+// takenStruct is a struct in the parameters of a kernel, and the file that defines it.
+type takenStruct struct{ name, file, kernel string }
+
+func taken(sources []gpu.Source) []takenStruct {
+	var list []takenStruct
+	for _, src := range sources {
+		defined := map[string]string{} // file, by name of a struct
+		add := func(file, text string) {
+			for _, found := range anyStruct.FindAllStringSubmatch(text, -1) {
+				defined[found[1]] = file
+			}
+		}
+		add(src.Name, src.Text)
+		for file, text := range src.Headers {
+			add(file, text)
+		}
+		for _, found := range anyKernel.FindAllStringSubmatch(src.Text, -1) {
+			for _, name := range word.FindAllString(found[2], -1) {
+				if file, ok := defined[name]; ok {
+					list = append(list, takenStruct{name, file, found[1]})
+				}
+			}
+		}
 	}
-	return texts
+	return list
 }
