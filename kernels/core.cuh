@@ -27,15 +27,6 @@ constexpr int SCAN = 1024;          // threads of the one block that joins tiles
 __device__ __forceinline__ i64 thread_index() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ int lane_index() { return threadIdx.x & 31; }
 
-// One of 8 arguments. They are no table in memory, which a copy would have to bring, or which each
-// thread would have to write.
-template <class T>
-__device__ __forceinline__ T select(u32 i, T p0, T p1, T p2, T p3, T p4, T p5, T p6, T p7) {
-  const T low = i & 2 ? (i & 1 ? p3 : p2) : (i & 1 ? p1 : p0),
-          high = i & 2 ? (i & 1 ? p7 : p6) : (i & 1 ? p5 : p4);
-  return i & 4 ? high : low;
-}
-
 // ---- bits of a word ----
 
 // The n lowest bits; n from 0 to 64.

@@ -224,7 +224,8 @@ func (x *FixedRecords) columns(w *kernels.Call, text gpu.Buffer[byte], columns [
 				flag/8 < x.Length, "flag %d at %d in records of %d bytes", flag, x.Flags, x.Length)
 		}
 		of.columns[i] = fixedColumnRef{
-			at: uint32(c.Offset), width: uint32(c.Width), kind: uint32(c.Type), null: uint32(c.Null), size: uint32(c.Size),
+			at: uint32(c.Offset), width: uint32(c.Width), kind: uint32(c.Type), null: uint32(c.Null),
+			size: uint32(c.Size),
 		}
 	}
 	return of

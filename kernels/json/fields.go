@@ -204,6 +204,29 @@ func MatchKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, end
 	return MatchAllKeys(k, s, text, starts, ends, f, field, gpu.Buffer[uint32]{})
 }
 
+// fieldSearch is FieldSearch of fields.cuh.
+type fieldSearch struct {
+	last    uint64
+	reach   int64
+	seed    uint64
+	longest int64
+}
+
+// search is how a kernel searches f.
+func (f *Fields) search() fieldSearch {
+	return fieldSearch{
+		last: uint64(f.slots.Len() - 1), reach: int64(f.reach), seed: f.seed, longest: int64(f.longest),
+	}
+}
+
+// fieldsMatchArgs is FieldsMatchArgs of fields.cu.
+type fieldsMatchArgs struct {
+	n, count int64
+	search   fieldSearch
+	field    gpu.Pointer[int32]
+	missed   gpu.Pointer[uint32]
+}
+
 // MatchAllKeys is MatchKeys, and says whether it found all of them.
 //
 //	missed  one element, overwritten: the first key that is not one of the names, or math.MaxUint32; or no element
@@ -219,10 +242,10 @@ func MatchAllKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, 
 	if w.Err == nil {
 		w.Err = gpu.Fill(s, missed, 0xff)
 	}
-	w.Launch("fields_match", kernels.Blocks(count, kernels.Block*each), kernels.Block, text.Arg(),
-		gpu.Int(n), starts.Arg(),
-		ends.Arg(), gpu.Int(count),
-		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(),
-		gpu.Int(f.longest), field.Arg(), missed.Arg())
+	args := fieldsMatchArgs{
+		n: n, count: count, search: f.search(), field: field.Pointer(), missed: missed.Pointer(),
+	}
+	w.Launch("fields_match", kernels.Blocks(count, kernels.Block*each), kernels.Block, text.Arg(), starts.Arg(),
+		ends.Arg(), f.slots.Arg(), f.names.Arg(), gpu.Struct(&args))
 	return w.Done()
 }

@@ -57,11 +57,24 @@ __device__ __forceinline__ void report_field(FieldReport *report, u32 member, u3
 // words of memory. fields0: of the members of records, fields1 and fields2: of those of values of
 // want1 and want2. column: the field of the last level for each of
 // so many numbers, or null.
+struct MembersPlaceArgs {
+  i64 members, rows, columns;
+  i32 want[LEVELS - 1];  // of the levels after the first
+  i64 fields[LEVELS];
+  u32 *slots;
+  FieldReport *report;
+  PlaceReport *odd;  // of each level
+};
+
 KERNEL __launch_bounds__(BLOCK) members_place(const i32 *__restrict__ row,
     const i32 *__restrict__ owner, const i32 *__restrict__ field, const u8 *__restrict__ kind,
-    i64 members, i64 rows, i32 want1, i32 want2, i64 fields0, i64 fields1, i64 fields2,
-    const i32 *__restrict__ column, i64 columns, u32 *slots, FieldReport *report,
-    PlaceReport *odd) {
+    const i32 *__restrict__ column, const __grid_constant__ MembersPlaceArgs args) {
+  const i64 members = args.members, rows = args.rows, columns = args.columns,
+            fields0 = args.fields[0], fields1 = args.fields[1], fields2 = args.fields[2];
+  const i32 want1 = args.want[0], want2 = args.want[1];
+  u32 *slots = args.slots;
+  FieldReport *report = args.report;
+  PlaceReport *odd = args.odd;
   __shared__ u32 first[COUNTED], kinds[COUNTED];
   const i32 fields = (i32)(fields0 + fields1 + fields2), kept = min(fields, COUNTED);
   for (i32 f = (i32)threadIdx.x; f < kept; f += BLOCK) first[f] = NO_MEMBER, kinds[f] = 0;

@@ -360,14 +360,32 @@ __device__ __forceinline__ KeySpan key_before(const RecordTile &s, i32 colon) {
   return key;
 }
 
+// The lists of records and members. Keys and fields may be null.
+struct RecordLists {
+  i64 *open, *close;
+  i32 *row, *owner;
+  u32 *value_start, *value_end;
+  u8 *kind;
+  i64 *key_start, *key_end;
+  i32 *field;
+};
+struct RecordsEmitArgs {
+  i64 n, separator;
+  FieldSearch search;
+  RecordLists to;
+  u32 *missed;
+  RecordsFound *result;
+};
+
 KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
-    const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile,
+    const u64 *__restrict__ planes, const QuoteTile *__restrict__ tile,
     const u64 *__restrict__ kept, const i64 *__restrict__ run_before,
-    RecordsFound *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close,
-    i32 *__restrict__ row, i32 *__restrict__ owner, u32 *__restrict__ value_start,
-    u32 *__restrict__ value_end, u8 *__restrict__ kind, const FieldSlot *__restrict__ slots,
-    u64 last_slot, u32 probes, u64 seed, const u64 *__restrict__ names, i64 longest,
-    i32 *__restrict__ field, u32 *missed, i64 *__restrict__ key_start, i64 *__restrict__ key_end) {
+    const FieldSlot *__restrict__ slots, const u64 *__restrict__ names,
+    const __grid_constant__ RecordsEmitArgs args) {
+  const i64 n = args.n;
+  const u32 separator = (u32)args.separator;
+  const RecordLists &to = args.to;
+  RecordsFound *__restrict__ result = args.result;
   __shared__ u32 array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS],
       reach_warps[WARPS];
   __shared__ RecordTile s;
@@ -451,7 +469,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
   for (u64 m = records; m; m &= m - 1) {
     const int bit = first_bit(m);
     const i64 opener = base + place + bit;
-    open[record + __popcll(records & low_bits(bit))] = opener;
+    to.open[record + __popcll(records & low_bits(bit))] = opener;
     if (separator == SEPARATOR_LINE && opener > 0 && !line_before(text, opener))
       note_fault(result, opener);
   }
@@ -460,7 +478,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     const i64 closer = base + place + __ffsll((i64)m) - 1;
     if (r.level0 & bit) {
       const i64 of = record + __popcll(records & here) - 1;
-      if (of >= 0) close[of] = closer;
+      if (of >= 0) to.close[of] = closer;
       continue;
     }
     const u64 outer = outers & here;
@@ -468,12 +486,12 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     if (!(r.level1 & bit)) of += __popcll(r.colon & here);
     else if (outer) of += __popcll(r.colon & ~0ull >> __clzll((i64)outer));
     else of = outer_member(s, reach);
-    if (of >= 0) value_end[of] = (u32)closer + 1;
+    if (of >= 0) to.value_end[of] = (u32)closer + 1;
   }
   const i64 solid = gap_blank(first_blank) ? solid_byte(text, n, word, blank & (blank - 1))
                                            : word * WORD + first_bit(blank);
   if (solid >= 0) note_fault(result, solid);
-  const FieldNames dictionary = {slots, last_slot, probes, seed, names, longest};
+  const FieldNames dictionary = field_names(slots, names, args.search);
   // The member before the tile's first one may have its value here, or the end of it.
   for (i32 i = (i32)threadIdx.x - 1; i < members; i += BLOCK) {
     const i64 member = s.run.members + i;
@@ -483,26 +501,27 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     SixteenAsked asked = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0};
     if (i < 0) {
       const i32 end = s.run.code == AT_STRING && reached ? next_bit(s.quote, 0) : -1;
-      if (end >= 0 && member >= 0) value_end[member] = (u32)(base + end + 1);
+      if (end >= 0 && member >= 0) to.value_end[member] = (u32)(base + end + 1);
       if (s.run.code != AT_COLON || member < 0) continue;
     } else {
       const i32 colon = s.place[i];
       const KeySpan key = key_before(s, colon);
-      own = key_of(n, key, longest);
+      own = key_of(n, key, args.search.longest);
       asked = ask_key(text, own);
-      row[member] = (i32)(s.run.records + records_before(s, colon) - 1),
-      owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
+      to.row[member] = (i32)(s.run.records + records_before(s, colon) - 1),
+      to.owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       if (key.end - key.start >= GAP_LONGEST && fault < 0) fault = key.start;
-      if (key_start) key_start[member] = key.start, key_end[member] = key.end;
+      if (to.key_start) to.key_start[member] = key.start, to.key_end[member] = key.end;
       from = base + colon + 1, behind_colon = colon + 1;
     }
-    const i64 value = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);
+    const i64 value =
+        list_value(s, text, from, behind_colon, member, to.value_start, to.value_end, to.kind);
     if (fault < 0) fault = value;  // of a thread's members the first one's is the lowest
-    if (field && i >= 0) {
+    if (to.field && i >= 0) {
       take_key(asked, own);
       const i32 found = find_field(text, n, own, dictionary);
-      field[member] = found;
-      if (found < 0) note_missed(missed, (u32)member);
+      to.field[member] = found;
+      if (found < 0) note_missed(args.missed, (u32)member);
     }
   }
   if (fault >= 0) note_fault(result, fault);

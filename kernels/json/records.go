@@ -196,18 +196,42 @@ func (r *Records) recordsBefore(w *kernels.Call, n int64) gpu.Buffer[int64] {
 	return r.before.Slice(int(room), int(2*room))
 }
 
+// The structs of records.cu.
+type (
+	recordLists struct {
+		open, close          gpu.Pointer[int64]
+		row, owner           gpu.Pointer[int32]
+		valueStart, valueEnd gpu.Pointer[uint32]
+		kind                 gpu.Pointer[ValueKind]
+		keyStart, keyEnd     gpu.Pointer[int64]
+		field                gpu.Pointer[int32]
+	}
+	recordsEmitArgs struct {
+		n, separator int64
+		search       fieldSearch
+		to           recordLists
+		missed       gpu.Pointer[uint32]
+		result       gpu.Pointer[RecordsFound]
+	}
+)
+
 // emit writes the lists, and looks keys up if there are names.
 func (r *Records) emit(w *kernels.Call, text gpu.Buffer[byte], x *Structure, names *Fields) {
 	field := r.Field
 	if names == nil {
 		names, field = &Fields{}, gpu.Buffer[int32]{}
 	}
+	args := recordsEmitArgs{
+		n: x.n, separator: int64(r.sep), search: names.search(),
+		to: recordLists{
+			open: r.Open.Pointer(), close: r.Close.Pointer(), row: r.Row.Pointer(), owner: r.Owner.Pointer(),
+			valueStart: r.ValueStart.Pointer(), valueEnd: r.ValueEnd.Pointer(), kind: r.Kind.Pointer(),
+			keyStart: r.KeyStart.Pointer(), keyEnd: r.KeyEnd.Pointer(), field: field.Pointer(),
+		},
+		missed: r.Missed.Pointer(), result: r.Found.Pointer(),
+	}
 	w.Launch("records_emit", kernels.Blocks(x.n, kernels.TileBytes), kernels.Block, text.Arg(), x.planes.Arg(),
-		gpu.Int(x.n),
-		gpu.Int(r.sep), x.tile.Arg(), r.levels.Arg(), r.before.Arg(), r.Found.Arg(), r.Open.Arg(), r.Close.Arg(),
-		r.Row.Arg(), r.Owner.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg(),
-		names.slots.Arg(), gpu.Int(names.slots.Len()-1), gpu.Int(names.reach), gpu.Int(names.seed),
-		names.names.Arg(), gpu.Int(names.longest), field.Arg(), r.Missed.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg())
+		x.tile.Arg(), r.levels.Arg(), r.before.Arg(), names.slots.Arg(), names.names.Arg(), gpu.Struct(&args))
 }
 
 // alloc takes the memory for the lists.

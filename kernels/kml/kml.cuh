@@ -77,7 +77,7 @@ struct Tag {
 //   piece            POLYGON  ( (                                0 0,9 0,9 9   )
 //   piece    ,                (                                  1 1,2 1,2 2   ) )                \n
 //   piece                                             NULL                                        \n
-struct Piece {
+struct KMLPiece {
   i64 from;  // of the coordinates, without blanks around them
   u32 size;
   u32 code;

@@ -41,13 +41,13 @@ struct Source {
   }
 };
 // Where a thread writes to.
-struct Counted {
+struct KMLCountOutput {
   u32 *first, *foreign;
 };
-struct Written {
+struct KMLWriteOutput {
   i64 *from, *to;
   u64 *valid;
-  Piece *piece;
+  KMLPiece *piece;
   i64 *size;
   u64 used, numbers;  // columns, a bit each; texts stand before numbers
   i64 rows;
@@ -63,8 +63,8 @@ struct Written {
 template <bool WRITE>
 struct Walk {
   const Source &x;
-  const Counted &counted;
-  const Written &to;
+  const KMLCountOutput &counted;
+  const KMLWriteOutput &to;
   i64 row, pieces;
   u64 numbers;  // columns
   u32 odd = 0;
@@ -76,11 +76,11 @@ struct Walk {
   // Of the geometry at hand.
   bool geometry = false, multi = false, mixed, shell = false, filled = false;
   u32 members = 0, kind = WORD_NONE, rings = 0, lead = 0;
-  Piece last = {0, 0, 0};
+  KMLPiece last = {0, 0, 0};
   bool pending = false;
 
-  __device__ __forceinline__ Walk(const Source &x, const Counted &counted, const Written &to,
-      i64 row, i64 pieces, u64 numbers, bool mixed, u32 *stack)
+  __device__ __forceinline__ Walk(const Source &x, const KMLCountOutput &counted,
+      const KMLWriteOutput &to, i64 row, i64 pieces, u64 numbers, bool mixed, u32 *stack)
       : x(x),
         counted(counted),
         to(to),

@@ -40,8 +40,8 @@
 
 struct WKTFound {
   u64 fault;  // the lowest byte of one; all ones if there is none
-  // of SRIDs that are not 0 the least, and the inverse of the greatest; all ones if there is none
-  u64 least, not_most;
+  // of SRIDs that are not 0 the lowest, and the inverse of the highest; all ones if there is none
+  u64 least, not_max;
   i64 rows, open, close, depth;  // and the depth behind the text
 };
 
@@ -157,12 +157,12 @@ struct WktWord {
   u64 open, close, comma, blank, stop, valid;
   i64 depth;  // before it
 };
-struct WktFound {
+struct WktMarks {
   u64 begin, enter, leave, odd;
 };
-__device__ __forceinline__ WktFound wkt_found(
+__device__ __forceinline__ WktMarks wkt_found(
     const u8 *__restrict__ text, i64 n, i64 start, const WktWord &w, bool members) {
-  WktFound r = {0, 0, 0, 0};
+  WktMarks r = {0, 0, 0, 0};
   if (w.depth <= __popcll(w.close)) {  // else all of it is inside of brackets
     i64 depth = w.depth;
     for (u64 m = w.open | w.close; m; m &= m - 1) {
@@ -206,11 +206,20 @@ __device__ __forceinline__ WktFound wkt_found(
 }
 
 // One thread, one word.
-KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32 members,
-    const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ comma,
-    const u64 *__restrict__ blank, const u64 *__restrict__ stop, const i64 *__restrict__ tile,
-    i32 *__restrict__ base, u64 *__restrict__ begin, u64 *__restrict__ enter,
-    u64 *__restrict__ leave, i64 *__restrict__ count, WKTFound *__restrict__ result) {
+struct WKTRowsArgs {
+  i64 n;
+  i64 members;  // not 0: the text is members of collections
+  i32 *base;
+  u64 *begin, *enter, *leave;
+  i64 *count;
+  WKTFound *result;
+};
+
+KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, const u64 *__restrict__ open,
+    const u64 *__restrict__ close, const u64 *__restrict__ comma, const u64 *__restrict__ blank,
+    const u64 *__restrict__ stop, const i64 *__restrict__ tile,
+    const __grid_constant__ WKTRowsArgs args) {
+  const i64 n = args.n;
   __shared__ i32 shared[BLOCK / 32];
   __shared__ u64 sums[BLOCK / 32];
   const i64 word = thread_index(), start = word * WORD;
@@ -220,15 +229,15 @@ KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32
     w.stop = stop[word];
   i32 change;
   w.depth = tile[blockIdx.x] + tile_before(__popcll(w.open) - __popcll(w.close), shared, change);
-  const WktFound f = wkt_found(text, n, start, w, members != 0);
+  const WktMarks f = wkt_found(text, n, start, w, args.members != 0);
   if (start < n)
-    base[word] = depth_saturated(w.depth), begin[word] = f.begin, enter[word] = f.enter,
-    leave[word] = f.leave;
-  if (f.odd) atomicMin(&result->fault, (u64)(start + first_bit(f.odd)));
+    args.base[word] = depth_saturated(w.depth), args.begin[word] = f.begin,
+    args.enter[word] = f.enter, args.leave[word] = f.leave;
+  if (f.odd) atomicMin(&args.result->fault, (u64)(start + first_bit(f.odd)));
   u64 all;
   tile_before((u64)__popcll(f.begin) | (u64)__popcll(f.enter) << 21 | (u64)__popcll(f.leave) << 42,
       sums, all);
-  i64 *mine = count + 3ll * blockIdx.x;
+  i64 *mine = args.count + 3ll * blockIdx.x;
   if (threadIdx.x == 0)
     mine[0] = (i64)(all & 0x1fffff), mine[1] = (i64)(all >> 21 & 0x1fffff),
     mine[2] = (i64)(all >> 42);
@@ -309,13 +318,22 @@ __device__ __forceinline__ bool read_null(const u8 *__restrict__ text, i64 n, i6
   return at == n || text[at] == ';' || text[at] == '\n' || text[at] == '\r';
 }
 
+struct WKTHeadsArgs {
+  i64 n;
+  i64 members;  // as in WKTRowsArgs
+  i64 rows;
+  i64 *tag, *from, *to;
+  u64 *valid, *body;
+  WKTFound *result;
+};
+
 // One thread, one row.
-KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text, i64 n, u32 members,
+KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text,
     const i64 *__restrict__ starts, const i64 *__restrict__ first, const i64 *__restrict__ entered,
-    const i64 *__restrict__ left, i64 rows, i64 *__restrict__ tag, i64 *__restrict__ from,
-    i64 *__restrict__ to, u64 *__restrict__ valid, u64 *__restrict__ body,
-    WKTFound *__restrict__ result) {
-  const i64 i = thread_index();
+    const i64 *__restrict__ left, const __grid_constant__ WKTHeadsArgs args) {
+  const i64 i = thread_index(), n = args.n, rows = args.rows;
+  const bool members = args.members != 0;
+  WKTFound *__restrict__ result = args.result;
   bool null = true, has = false;
   if (i < rows) {
     const i64 start = starts[i], bracket = first[i], brackets = first[i + 1] - bracket;
@@ -327,9 +345,9 @@ KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text, i64 n, u3
     odd |= brackets != (null ? 0 : 1);
     if (odd) atomicMin(&result->fault, (u64)start);
     if (srid > 0 && (u64)srid < result->least) atomicMin(&result->least, (u64)srid);
-    if (srid > 0 && ~(u64)srid < result->not_most) atomicMin(&result->not_most, ~(u64)srid);
-    tag[i] = odd ? start : at, from[i] = has ? entered[bracket] : start,
-    to[i] = has ? left[bracket] + 1 : start;
+    if (srid > 0 && ~(u64)srid < result->not_max) atomicMin(&result->not_max, ~(u64)srid);
+    args.tag[i] = odd ? start : at, args.from[i] = has ? entered[bracket] : start,
+    args.to[i] = has ? left[bracket] + 1 : start;
   }
-  store_bits(valid, i, rows, !null), store_bits(body, i, rows, has);
+  store_bits(args.valid, i, rows, !null), store_bits(args.body, i, rows, has);
 }

@@ -27,8 +27,8 @@
 constexpr i64 MOST_ROW_TAGS = 1024, FAR_WHITE = 256;
 constexpr u32 MOST_OPEN = 15;
 
-// What the walk gives.
-struct XMLRows {
+// The results of the walk.
+struct XMLRowOutput {
   i64 *from, *to;
   u32 *first;
   u8 *gap, *patch;
@@ -79,8 +79,8 @@ struct XMLRowState {
 };
 
 // The walk over tag i, a start tag or an empty one. False: it may not stand there.
-__device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &to, XMLRowState &s,
-    const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
+__device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRowOutput &to,
+    XMLRowState &s, const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
   if (s.open == MOST_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1)))
     return false;
   if (e.empty && e.role != XML_VALUE && e.role != XML_PASSED) return false;
@@ -142,7 +142,7 @@ __device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &t
 
 // The walk over tag i, an end tag.
 __device__ __forceinline__ bool end_element(
-    const XMLWalk &x, const XMLRows &to, XMLRowState &s, const XMLEntry &e, i64 i, i64 row) {
+    const XMLWalk &x, const XMLRowOutput &to, XMLRowState &s, const XMLEntry &e, i64 i, i64 row) {
   if (s.open == 0) return false;
   const XMLEntry &o = x.entry[s.low & 0xff];
   if (o.name != e.name) return false;
@@ -178,7 +178,8 @@ __device__ __forceinline__ bool end_element(
 
 // Stand tags i and those behind, up to last, between two rows: none, or the end of an element
 // around rows and its beginning?
-__device__ __forceinline__ bool between_rows(const XMLWalk &x, const XMLRows &to, i64 i, i64 last) {
+__device__ __forceinline__ bool between_rows(
+    const XMLWalk &x, const XMLRowOutput &to, i64 i, i64 last) {
   if (i == last) return true;
   if (last - i != 2) return false;
   const u32 end = x.kind[i], start = x.kind[i + 1];
@@ -188,13 +189,22 @@ __device__ __forceinline__ bool between_rows(const XMLWalk &x, const XMLRows &to
   return e.role == XML_END && o.role == XML_AROUND && !o.empty && e.name == o.name;
 }
 
-KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
-    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags,
-    const u8 *__restrict__ kind, const XMLEntry *__restrict__ entry, u32 entries,
-    const u8 *__restrict__ texts, const u64 *__restrict__ sections, const i64 *__restrict__ rows_at,
-    i64 rows, u32 columns, i64 *__restrict__ row_start, i64 *__restrict__ from,
-    i64 *__restrict__ to, u32 *__restrict__ first, u8 *__restrict__ gap, u8 *__restrict__ patch,
-    XMLFound *__restrict__ found) {
+struct XMLRowsArgs {
+  i64 n, tags, entries, columns;
+  i64 *row_start;
+  XMLRowOutput to;
+  XMLFound *found;
+};
+
+KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kind,
+    const XMLEntry *__restrict__ entry, const u8 *__restrict__ texts,
+    const u64 *__restrict__ sections, const i64 *__restrict__ rows_at,
+    const __grid_constant__ XMLRowsArgs args) {
+  const XMLRowOutput &out = args.to;
+  XMLFound *__restrict__ found = args.found;
+  const i64 n = args.n, tags = args.tags, rows = out.rows;
+  const u32 entries = (u32)args.entries, columns = (u32)args.columns;
   __shared__ XMLEntry shared[MOST_ENTRIES];
   __shared__ u32 used[8], outer[8];
   for (u32 i = threadIdx.x; i < entries; i += BLOCK) shared[i] = entry[i];
@@ -204,9 +214,8 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
   XMLRowState s = {0, 0, 0, 0, 0, 0, 0, 0, false, false, false};
   if (row < rows) {
     const XMLWalk x = {text, n, starts, ends, kind, shared, sections};
-    const XMLRows out = {from, to, first, gap, patch, rows};
     const i64 begin = rows_at[row], last = row + 1 < rows ? rows_at[row + 1] : tags;
-    row_start[row] = starts[begin];
+    args.row_start[row] = starts[begin];
     i64 i = begin;
     bool ok = last - begin <= MOST_ROW_TAGS && (row > 0 || begin == 0);
     for (; ok && i < last && !s.closed; i++) {
@@ -220,19 +229,20 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
     }
     if (!ok || !s.closed) xml_fault(found, starts[max(begin, i - 1)]);
     else if (!between_rows(x, out, i, last)) xml_fault(found, starts[i]);
-    if (!s.geometry) patch[begin] = PATCH_NULL;
+    if (!s.geometry) out.patch[begin] = PATCH_NULL;
     const XMLEntry &e = shared[kind[begin]];
     if (e.column < columns) {  // an attribute of the row
       i64 any, behind;
       same_tag(text, starts[begin] + 1, ends[begin], texts + e.at, e.length, any, behind);
       s.seen |= 1ull << e.column;
-      from[e.column * rows + row] = any, to[e.column * rows + row] = behind;
+      out.from[e.column * rows + row] = any, out.to[e.column * rows + row] = behind;
       if (any >= behind || is_white(text[any]) || is_white(text[behind - 1]))
         xml_fault(found, starts[begin]);
-      if ((u32)begin < *(volatile u32 *)(first + e.column)) atomicMin(first + e.column, (u32)begin);
+      if ((u32)begin < *(volatile u32 *)(out.first + e.column))
+        atomicMin(out.first + e.column, (u32)begin);
     }
     for (u32 c = 0; c < columns; c++)
-      if (!(s.seen >> c & 1)) from[c * rows + row] = to[c * rows + row] = -1;
+      if (!(s.seen >> c & 1)) out.from[c * rows + row] = out.to[c * rows + row] = -1;
   }
   const u32 deepest = __reduce_max_sync(WARP, s.deepest);
   if (lane_index() == 0 && deepest > *(volatile u32 *)&found->deepest)

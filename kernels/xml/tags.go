@@ -81,10 +81,12 @@ type XMLDictionary struct {
 
 // xmlEntry is XMLEntry of xml_tags.cuh.
 type xmlEntry struct {
-	Parents                                uint64
-	Hash, At                               uint32
-	Length                                 uint16
-	Name, Role, Class, Column, Word, Empty uint8
+	Parents             uint64
+	Hash, At            uint32
+	Length              uint16
+	Name, Role          uint8
+	Class               uint8 `cuda:"klass"`
+	Column, Word, Empty uint8
 }
 
 // AllocXMLDictionary takes a dictionary to the device; Free gives it back. What stands in several

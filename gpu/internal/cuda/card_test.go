@@ -83,7 +83,10 @@ func TestRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"an argument too few", d.Launch(s, f, one, driver.Words(1)), "two, grid 1, block 1, 1 arguments for 2 parameters"},
+		{
+			"an argument too few", d.Launch(s, f, one, driver.Words(1)),
+			"two, grid 1, block 1, 1 arguments for 2 parameters",
+		},
 		{"no arguments", d.Launch(s, f, one, driver.Args{}), "0 arguments for 2 parameters"},
 		{"an argument too many", d.Launch(s, f, one, driver.Words(1, 2, 3)), "3 arguments for 2 parameters"},
 		{"no function", d.Launch(s, 0, one, driver.Args{}), "CUDA_ERROR_INVALID_HANDLE"},

@@ -25,8 +25,10 @@ var kernelMacro = regexp.MustCompile(`(?m)^#define[ \t]+(\w+)[ \t]+[^\n]*__globa
 // kernelPattern finds the kernels that src defines, with the number of threads of their launch
 // bounds:
 //
-//	extern "C" __global__ void __launch_bounds__(most, blocks) name(
-//	KERNEL name(                                                        after #define KERNEL extern "C" __global__ void
+//	extern "C" __global__ void __launch_bounds__(threads, blocks) name(
+//	KERNEL name(
+//
+// The second form follows #define KERNEL extern "C" __global__ void.
 func kernelPattern(src driver.Source) *regexp.Regexp {
 	heads := []string{`__global__\s+void`}
 	for _, text := range append([]string{src.Text}, headerTexts(src)...) {

@@ -4,9 +4,10 @@
 // a test compares the two declarations. It compiles the CUDA source with a kernel that writes the
 // size of the struct and the offset and size of each field, and launches that kernel.
 //
-// The names correspond: the Go struct columnArgs is the CUDA struct ColumnArgs, and its field
-// valueStart is value_start. A gpu.Pointer[T] is a T*, an array an array, a struct a struct. Of a Go
-// type that is an array, type tileRun [8]uint16, only the size is compared: Go does not read it.
+// The names correspond: the Go struct columnArgs is the CUDA struct ColumnArgs, whatever the case of
+// letters, and its field valueStart is value_start. A tag `cuda:"name"` gives a field another name.
+// A gpu.Pointer[T] is a T*, an array an array, a struct a struct. Of a named Go type that is an
+// array, such as tileRun [8]uint16, only the size is compared: Go does not read it.
 package layout
 
 import (
@@ -39,15 +40,15 @@ func Check(t *testing.T, folder string, structs ...any) {
 	}
 	probes := map[string]*probe{} // by name of a source
 	for _, name := range slices.Sorted(keys(all)) {
-		src, ok := definedIn(sources, folder, name)
-		if !ok {
-			t.Errorf("no CUDA source has a struct %s for %s", name, all[name])
+		src, inCUDA := definedIn(sources, folder, name)
+		if inCUDA == "" {
+			t.Errorf("no CUDA source has a struct for %s", all[name])
 			continue
 		}
 		if probes[src.Name] == nil {
 			probes[src.Name] = &probe{source: src}
 		}
-		probes[src.Name].addStruct(name, all[name])
+		probes[src.Name].addStruct(inCUDA, all[name])
 	}
 	d := gputest.Open(t)
 	s := gputest.Stream(t, d)
@@ -72,10 +73,10 @@ func keys[V any](m map[string]V) func(func(string) bool) {
 // collect adds a struct, and what it contains and points to, by their names in CUDA.
 func collect(t *testing.T, typ reflect.Type, all map[string]reflect.Type) {
 	t.Helper()
-	name := typeName(typ)
+	name := strings.ToLower(typ.Name())
 	if known := all[name]; known != nil {
 		if known != typ {
-			t.Errorf("%s and %s are both %s", known, typ, name)
+			t.Errorf("%s and %s have one name", known, typ)
 		}
 		return
 	}
@@ -106,16 +107,13 @@ func pointee(typ reflect.Type) (reflect.Type, bool) {
 	return typ.Field(0).Type.Elem().Elem(), true
 }
 
-// typeName returns the name of a Go type in CUDA.
-func typeName(typ reflect.Type) string {
-	name := typ.Name()
-	return strings.ToUpper(name[:1]) + name[1:]
-}
-
 // fieldName returns the name of a Go field in CUDA.
-func fieldName(name string) string {
+func fieldName(f reflect.StructField) string {
+	if name := f.Tag.Get("cuda"); name != "" {
+		return name
+	}
 	var b strings.Builder
-	for i, c := range name {
+	for i, c := range f.Name {
 		if unicode.IsUpper(c) && i > 0 {
 			b.WriteByte('_')
 		}
@@ -151,7 +149,7 @@ func (p *probe) addStruct(name string, typ reflect.Type) {
 		if f.Name == "_" {
 			continue
 		}
-		of, field := f.Type, fieldName(f.Name)
+		of, field := f.Type, fieldName(f)
 		what, value := name+"."+field, fmt.Sprintf("((%s *)nullptr)->%s", name, field)
 		p.add("offset of "+what, f.Offset, "__builtin_offsetof(%s, %s)", name, field)
 		p.add("size of "+what, of.Size(), "sizeof(%s)", value)
@@ -208,26 +206,29 @@ func (p *probe) run(t *testing.T, d *gpu.Device, s *gpu.Stream) {
 }
 
 // definedIn finds a source that has a struct of that name, in itself or in a header: one of the
-// folder, if there is one.
-func definedIn(sources []gpu.Source, folder, name string) (found gpu.Source, ok bool) {
-	pattern := regexp.MustCompile(`(?m)^struct (?:alignas\(\d+\) )?` + name + ` \{`)
-	for _, src := range sources {
-		here := path.Dir(src.Name) == folder
-		if ok && !here {
+// folder, if there is one. It returns the struct's name with its letters as they are.
+func definedIn(sources []gpu.Source, folder, name string) (src gpu.Source, inCUDA string) {
+	for _, s := range sources {
+		here := path.Dir(s.Name) == folder
+		if inCUDA != "" && !here {
 			continue
 		}
-		texts := []string{src.Text}
-		for _, header := range src.Headers {
+		texts := []string{s.Text}
+		for _, header := range s.Headers {
 			texts = append(texts, header)
 		}
-		if slices.ContainsFunc(texts, pattern.MatchString) {
-			found, ok = src, true
-			if here {
-				break
+		for _, text := range texts {
+			for _, found := range anyStruct.FindAllStringSubmatch(text, -1) {
+				if strings.EqualFold(found[1], name) {
+					src, inCUDA = s, found[1]
+				}
 			}
 		}
+		if here && inCUDA != "" && src.Name == s.Name {
+			break
+		}
 	}
-	return found, ok
+	return src, inCUDA
 }
 
 var (
@@ -254,7 +255,7 @@ func Folders() ([]string, error) {
 func unchecked(sources []gpu.Source, folder string, all map[string]reflect.Type) []string {
 	var uses []string
 	for _, s := range taken(sources) {
-		if path.Dir(s.file) == folder && all[s.name] == nil {
+		if path.Dir(s.file) == folder && all[strings.ToLower(s.name)] == nil {
 			uses = append(uses, fmt.Sprintf("%s: %s, which %s takes, is not checked", s.file, s.name, s.kernel))
 		}
 	}
