@@ -183,7 +183,7 @@ func allocate[T any](s *gpu.Stream) func(int) error {
 	return func(n int) error {
 		b, err := gpu.Alloc[T](s, n)
 		if !reflect.DeepEqual(b, gpu.Buffer[T]{}) {
-			return fmt.Errorf("%v beside the error %w", b, err)
+			return fmt.Errorf("%v and the error %w", b, err)
 		}
 		return err
 	}

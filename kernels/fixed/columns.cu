@@ -1,6 +1,6 @@
-// fixed_columns.cu: columns of the records of fixed.cu that are rows. One thread, one field;
-// columns side by side, so that a few fill a card and fields that lie
-// beside each other are read at about the same time, as in table_values.cu.
+// columns.cu: columns of the records of fixed.cu that are rows. One thread, one field;
+// columns are side by side, so that a few fill a GPU, and fields that are next to each other are
+// read at about the same time, as in table/values.cu.
 //
 // buffer     elements         written by   what
 // text       n bytes          -            records of `length` bytes each, from byte 0 on
@@ -8,10 +8,10 @@
 // rows       records          -            numbers of the records that are rows, ascending; their number is
 //                                          in count, and no other element is looked at
 // values     words, each      values       int32, int64, float64, two words of a decimal128, or a mask of
-//                                          what is true; columns one behind the other
+//                                          what is true; columns one after the other
 // valid      records bits,    values,      bit per row: the field has a value
 //            each             texts
-// from, to   records, each    texts        the text of each field; behind the last row empty
+// from, to   records, each    texts        the text of each field; after the last row empty
 // odd        1                all          a bit for each FIXED_* that is no value, from FIXED_MALFORMED on; 0 before
 #include "fixed/fixed.cuh"
 

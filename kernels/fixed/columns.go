@@ -24,7 +24,7 @@ const (
 	FixedOverflow                           // a whole number that its type can't hold
 	FixedFraction                           // a number with a point or an exponent where whole ones are expected
 	FixedUndecided                          // a number of more than 19 digits, very near to the middle of two float64
-	FixedFlag                               // a deletion flag that is none
+	FixedFlag                               // an invalid deletion flag
 	FixedHigh                               // a text with a byte from 0x80 on that is no character, or may be none
 )
 
@@ -117,7 +117,7 @@ func FixedRows(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedRec
 //
 //	text     the records
 //	columns  eight at most
-//	values   Words(records) elements of the type of each, one column behind the other. Those of rows are
+//	values   Words(records) elements of the type of each, one column after the other. Those of rows are
 //	         overwritten: 0 where there is no value
 //	valid    Words(records) words a column, overwritten; bits from the number of rows on are 0
 //	odd      one element, to which is added what is odd. Fields that are have no value
@@ -150,7 +150,7 @@ func FixedValues(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedR
 	return w.Done()
 }
 
-// FixedTexts gives the spans of columns of text, one column behind the other, for MeasureStrings.
+// FixedTexts gives the spans of columns of text, one column after the other, for MeasureStrings.
 //
 //	text     the records
 //	columns  of FixedText and FixedVariable

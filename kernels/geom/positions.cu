@@ -34,7 +34,7 @@ __device__ __forceinline__ void store_ordinate(const OrdinateColumns &to, u32 k,
   if (column) column[i] = bits;
 }
 
-// Does EMPTY stand at a byte, and no letter behind it?
+// Does EMPTY stand at a byte, and no letter after it?
 __device__ __forceinline__ bool is_empty(const u8 *__restrict__ text, i64 n, i64 at) {
   return (text[at] | 0x20) == 'e' && n - at >= 5 && (text[at + 1] | 0x20) == 'm' &&
          (text[at + 2] | 0x20) == 'p' && (text[at + 3] | 0x20) == 't' &&
@@ -121,10 +121,10 @@ KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text,
   PositionsFound *__restrict__ found = args.found;
   const i64 n = args.n, count = args.count;
   const u32 style = (u32)args.style;
-  __shared__ Ten tens[MOST_FRACTION + 1];
+  __shared__ Ten tens[MAX_FRACTION + 1];
   __shared__ u32 block_dims;
   if (threadIdx.x == 0) block_dims = 0;
-  if (threadIdx.x <= MOST_FRACTION) tens[threadIdx.x] = TENS_OF_FRACTION[threadIdx.x];
+  if (threadIdx.x <= MAX_FRACTION) tens[threadIdx.x] = TENS_OF_FRACTION[threadIdx.x];
   __syncthreads();
   const i64 i = thread_index();
   u32 dims = 0, more = 0, state = POSITION_READ;

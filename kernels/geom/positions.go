@@ -36,9 +36,9 @@ type Ordinates struct {
 type PositionsFound struct {
 	Malformed int64  // the first byte of the text at which a position can't go on, or -1
 	Empty     int64  // positions of no ordinate: "[]", EMPTY
-	More      int64  // ordinates behind the third, in Z and M or not
+	More      int64  // ordinates after the third, in Z and M or not
 	Dims      uint32 // bit k is set if some position has k ordinates; those of more than four count as four
-	Undecided uint32 // positions that ResolvePositions is to read; 0 behind it
+	Undecided uint32 // positions that ResolvePositions is to read; 0 after it
 }
 
 // ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates
@@ -113,7 +113,7 @@ func (to Ordinates) check(w *kernels.Call, at gpu.Buffer[int64], style PositionS
 // ParsePositions; the bits of Undecided stay. It waits for the device; without undecided positions
 // that is all it does.
 //
-// The host reads the text of these positions and some 1 KiB behind each.
+// The host reads the text of these positions and some 1 KiB after each.
 func ResolvePositions(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle,
 	to Ordinates,
 ) (found PositionsFound, resolved int, err error) {
@@ -186,7 +186,7 @@ type position struct {
 // another one.
 const noOrdinate = 0x7ff8000000000000
 
-// readPosition reads the position that b begins with. whole says that nothing behind b can change
+// readPosition reads the position that b begins with. whole says that nothing after b can change
 // it.
 func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 	json, g := style == PositionJSON, knumber.GrammarLenient

@@ -17,7 +17,7 @@
 //
 // buffer      elements       written by     what
 // span        spans          spans          see RingSpan
-// first       tiles + 1      spans          the first span that begins in a tile or behind it
+// first       tiles + 1      spans          the first span that begins in a tile or after it
 // tile        3 * tiles      count, join    parts, rings and positions of each of n/16384 + 1 tiles; joined:
 //                                           of those before it
 // result      1              spans, count, join
@@ -79,7 +79,7 @@ struct RingWord {
   i32 base;
   u64 part, ring, place;
 };
-// The words of a tile that spans lie in, one behind the other: threads that have one are
+// The words of a tile that spans lie in, one after the other: threads that have one are
 // neighbours, whatever lies between geometries.
 //
 //   word    | . . . | [[[1,2],[3, | 4],[1,2]]]}}, | "a":"b","c" | :"d"}},{"geom | :[[[5,6],
@@ -168,7 +168,7 @@ struct RingSegment {
   u64 token;  // that are still to be looked at
   i32 owner;  // the span, counted from the first that begins in the tile
   u64 rest;   // the bytes from the segment on
-  u64 marks;  // where the segments behind it begin
+  u64 marks;  // where the segments after it begin
   RingSpan span;
 };
 // Goes on to the next segment that has tokens; its token is 0 if there is none.

@@ -13,7 +13,7 @@ import (
 
 // Coordinates are the coordinates of geometries in a text: m spans [Starts[i], Ends[i]) in
 // ascending order that don't overlap, each from where the first bracket stands, or from before it,
-// to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to
+// to after the last one, with the kind of its geometry. Spans of other kinds than KindPoint to
 // KindMultiPolygon have no parts.
 type Coordinates struct {
 	Starts, Ends gpu.Buffer[int64]
@@ -27,7 +27,7 @@ type RingFault uint8
 const (
 	RingsSound     RingFault = iota
 	RingsDeep                // a bracket deeper than the kind of geometry has
-	RingsStray               // behind a bracket or comma that has brackets inside stands something else
+	RingsStray               // after a bracket or comma that has brackets inside stands something else
 	RingsUndecided           // more than 256 blanks stand where one is expected
 )
 
@@ -56,7 +56,7 @@ type Rings struct {
 	tile        gpu.Buffer[int64] // the first span of each tile, then counts
 	// bytes at which parts, rings and positions begin, where they are known before they are listed
 	begins gpu.Buffer[uint64]
-	found  gpu.Buffer[RingsFound] // Found, and behind it sums of groups of tiles
+	found  gpu.Buffer[RingsFound] // Found, and after it sums of groups of tiles
 
 	Found gpu.Buffer[RingsFound] // one element: the counts and the fault, on the device
 }
@@ -114,7 +114,7 @@ type ringLists struct {
 //	        stand between them, as in WKT: the commas
 //	        outside of strings
 //
-// The text is read only behind brackets and commas that have brackets inside. The time is linear in
+// The text is read only after brackets and commas that have brackets inside. The time is linear in
 // the bytes, whatever a geometry's size. An error says that the spans are not as Coordinates wants
 // them, too.
 func CountRings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d *ktext.Depth, commas kernels.Mask,
@@ -146,7 +146,7 @@ func CountRings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d *ktext.D
 	return r.Await(w)
 }
 
-// TilesWithEnd is how many tiles n bytes of text have with the byte behind them, where a span may
+// TilesWithEnd is how many tiles n bytes of text have with the byte after them, where a span may
 // begin.
 func TilesWithEnd(n int64) int64 { return n/kernels.TileBytes + 1 }
 

@@ -121,9 +121,9 @@ KERNEL __launch_bounds__(BLOCK) wkb_starts(const u8 *__restrict__ kinds,
   }
 }
 
-// What lies across the ends of a tile is put into the bytes beside it. They are more than the 37 of
+// What lies across the ends of a tile is put into the bytes next to it. They are more than the 37 of
 // a position.
-constexpr i64 WKB_BESIDE = 48;
+constexpr i64 WKB_MARGIN = 48;
 
 // A tile of the output, from byte `from` on, in words of shared memory that are 0 at first.
 //
@@ -135,7 +135,7 @@ struct WkbTile {
   i64 from;
 
   // May something that begins at byte `at` of the tile reach into it?
-  static __device__ __forceinline__ bool near(i64 at) { return at > -WKB_BESIDE && at < TILE; }
+  static __device__ __forceinline__ bool near(i64 at) { return at > -WKB_MARGIN && at < TILE; }
   // Puts four bytes at byte `at` of the tile. Those that are 0 may be others'.
   __device__ __forceinline__ void put(i32 at, u32 v) const {
     u32 *const w = words + (at >> 2);
@@ -219,7 +219,7 @@ __device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, i32 
     const u32 kind = s.kind[ring];
     i32 at = (i32)(s.byte[ring] + s.size[ring] * (u32)p);
     // changes nothing, unless lists are not what they have to be
-    at = min(max(at, -(i32)WKB_BESIDE), (i32)TILE);
+    at = min(max(at, -(i32)WKB_MARGIN), (i32)TILE);
     if (wkb_single(kind)) tile.put(at, wkb_header(WKB_POINT | (kind & WKB_DIMS))), at += WKB_HEADER;
     tile.put_position(at, px, py);
     at += 16;
@@ -274,10 +274,10 @@ KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets,
     const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at,
     const u8 *__restrict__ ring_kind, const u64 *__restrict__ x, const u64 *__restrict__ y,
     const i64 *__restrict__ src, const __grid_constant__ WkbBytesArgs args) {
-  __shared__ uint4 words[(TILE + 2 * WKB_BESIDE) / 16];
+  __shared__ uint4 words[(TILE + 2 * WKB_MARGIN) / 16];
   __shared__ i64 bound[6];
   __shared__ WkbRings shared;
-  uint4 *const inside = words + WKB_BESIDE / 16;
+  uint4 *const inside = words + WKB_MARGIN / 16;
   const WkbTile tile = {(u32 *)inside, (i64)blockIdx.x * TILE};
   const i32 n = (i32)max(min(TILE, min(args.room, offsets[args.rows]) - tile.from), 0ll);
   for (i32 i = threadIdx.x; i < TILE / 16; i += BLOCK) inside[i] = make_uint4(0, 0, 0, 0);

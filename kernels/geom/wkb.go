@@ -25,7 +25,7 @@ type WKBCollections struct {
 	Rows   gpu.Buffer[int64] // c rows, ascending
 	First  gpu.Buffer[int64] // c+1 elements: the members of collection i are those from First[i] to First[i+1]
 	Starts gpu.Buffer[int64] // c+1 elements: their bytes are those from Starts[i] to Starts[i+1] of WKB
-	WKB    gpu.Buffer[byte]  // of all members, one behind the other
+	WKB    gpu.Buffer[byte]  // of all members, one after the other
 }
 
 // WKB is what WriteWKB needs to know of geometries. Free gives its memory back; Shapes and Offsets

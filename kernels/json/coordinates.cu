@@ -4,15 +4,15 @@
 // What rings.cu does bracket by bracket is done here for all brackets of a word at once: the level
 // of each byte is kept modulo 8, a bit in each of three words, each
 // a parity of brackets. Levels of coordinates lie between -1 and 3, a bracket changes them by 1:
-// the first one that lies elsewhere is seen as such, and behind that nothing
+// the first one that lies elsewhere is seen as such, and after that nothing
 // counts.
 //
 //   text       " : [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ] ,
 //   span           a a a a a a a a a a a a a a a           one, of kind Polygon
 //   level          0 1 2 2 2 2 1 1 2 2 2 2 1 0 -1          an opener counts at itself, a closer no longer does
 //   begins         P R p           p
-//   follows        [ [         , [           ] ]           what stands behind an opener that has brackets
-//                                                          inside, and behind a closer
+//   follows        [ [         , [           ] ]           what follows an opener that has brackets
+//                                                          inside, and after a closer
 //
 // Whatever is inside a position's bracket is for positions.cu to read. What follows is looked for
 // in the next two bytes, and the text is read only where it is
@@ -20,14 +20,14 @@
 //
 // buffer      elements     written by   what
 // planes      3 * n/64     -            see structure.cu
-// tile        n/16384      -            see quote.cuh, settled
+// tile        n/16384      -            see quote.cuh, joined
 // records     tiles        -            records before each tile, as records_join has them: span i lies in
 //                                       record i; may be null
 // begins      3 * n/64     count        one after the other: parts, rings and positions, a bit for the byte
 //                                       at which each begins; whole tiles
-// first       tiles + 1    count        the first span that begins in a tile or behind it
+// first       tiles + 1    count        the first span that begins in a tile or after it
 // counts      3 * tiles    count        parts of each of n/16384 + 1 tiles, then rings, then positions
-// result      1 + groups   count        see RingsFound; behind that of the text those of groups of 2^group
+// result      1 + groups   count        see RingsFound; after that of the text those of groups of 2^group
 //                                       tiles, which hold sums and nothing else
 // span_part, part_ring, ring_place, place, span_ring, short_place    emit    see rings.cu
 #include "json/records.cuh"
@@ -35,7 +35,7 @@
 
 // for the parts, rings or positions before a word in its tile: at most one a byte
 constexpr int TILE_BITS = 21;
-constexpr i64 FAR_BLANKS = 4096;  // what stands behind more is not looked for
+constexpr i64 FAR_BLANKS = 4096;  // what follows more is not looked for
 
 // What a kernel is given.
 struct CoordinateText {
@@ -60,7 +60,7 @@ struct CoordinateTile {
   u32 marks[2 * BLOCK], shared[33], sums[BLOCK / 32], next[BLOCK / 32 + 1];
 };
 
-// Where a span ends, from the beginning of the tile on; far behind it is far enough.
+// Where a span ends, from the beginning of the tile on; far after it is far enough.
 __device__ __forceinline__ i32 end_in_tile(i64 end) {
   return (i32)min(max(end - blockIdx.x * TILE, 0ll), 2 * TILE);
 }
@@ -77,7 +77,7 @@ __device__ __forceinline__ u64 above_level(const Levels<3> &x, u64 from2, u64 od
 __device__ __forceinline__ bool is_white(u32 c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
-// The first byte from at on that is no blank; the byte FAR_BLANKS behind at if there is none up to
+// The first byte from at on that is no blank; the byte FAR_BLANKS after at if there is none up to
 // there; n at most.
 __device__ __forceinline__ i64 past_white(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = min(n, at + FAR_BLANKS); at < end; at++)
@@ -108,7 +108,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(
     s.end[threadIdx.x] = end_in_tile(x.ends[mine]), s.kind[threadIdx.x] = x.kinds[mine];
   // a barrier for what is shared
   const WordClasses w = word_classes(x.planes, x.n, thread_index(), x.tile, s.shared);
-  // The next two bytes of a thread are its neighbour's; those behind the tile are not known.
+  // The next two bytes of a thread are its neighbour's; those after the tile are not known.
   u32 next = (u32)(w.open & 3) | (u32)(w.close & 1) << 2 | (u32)(w.comma & 1) << 3;
   if (lane_index() == 0) s.next[warp] = next;
   if (threadIdx.x == 0) s.next[BLOCK / 32] = 0;

@@ -29,7 +29,7 @@ import (
 // the counts say nothing.
 //
 // One launch, and ListRings needs a second one. The first reads 3/8 byte for each byte of text, and
-// the text where blanks stand behind brackets, and writes 3/8 byte, which the second one reads. The
+// the text where blanks follow brackets, and writes 3/8 byte, which the second one reads. The
 // time is linear in the bytes, whatever a geometry's size, but for the sums that a tile of 16 KiB
 // reads of those before it: twice the root of their number, 32 at a time.
 func CountCoordinates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int,

@@ -21,7 +21,7 @@
 // slots    2^k        the host     see FieldSlot
 // names    words      the host     filled up with 0
 // field    count      match        number of the name, or -1
-// missed   1          match        the lowest key that is none of the names; all ones before
+// missed   1          match        the lowest key that is not one of the names; all ones before
 #include "json/fields.cuh"
 
 constexpr int MATCHED = 2;  // also in fields.go

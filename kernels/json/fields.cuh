@@ -61,7 +61,7 @@ struct Key {
   i64 start;
   u32 length;
   bool known;    // it lies in the text and is not too long
-  u64 first[2];  // words, 0 behind the key
+  u64 first[2];  // words, 0 after the key
 };
 __device__ __forceinline__ u64 key_word(
     const u8 *__restrict__ text, i64 n, const Key &key, u32 at) {
@@ -111,7 +111,7 @@ __device__ __forceinline__ i32 find_field(
   return -1;
 }
 
-// Notes a key that is none of the names. Few are lower than those that were noted before.
+// Notes a key that is not one of the names. Few are lower than those that were noted before.
 __device__ __forceinline__ void note_missed(u32 *missed, u32 key) {
   if (key < *(volatile u32 *)missed) atomicMin(missed, key);
 }

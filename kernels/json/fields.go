@@ -13,7 +13,7 @@ import (
 
 // What a dictionary holds at most.
 const (
-	MostFields       = 1 << 16 // names
+	MaxFields        = 1 << 16 // names
 	LongestFieldName = 1024    // bytes
 )
 
@@ -46,7 +46,7 @@ type fieldTable struct {
 	reach int
 }
 
-// AllocFields takes a dictionary of up to MostFields names to the device; Free gives it back.
+// AllocFields takes a dictionary of up to MaxFields names to the device; Free gives it back.
 // names[i] is field i. No name may come twice, and none may be longer than LongestFieldName: the
 // error then wraps ErrFieldNames.
 func AllocFields(s *gpu.Stream, names []string) (*Fields, error) {
@@ -97,8 +97,8 @@ func (f *Fields) Free(s *gpu.Stream) error {
 // packNames gives the bytes of all names, each filled up with 0 to whole words, and the word that
 // each begins at.
 func packNames(names []string) (words []uint64, at []uint32, longest int, err error) {
-	if len(names) > MostFields {
-		return nil, nil, 0, fmt.Errorf("%d names, at most %d", len(names), MostFields)
+	if len(names) > MaxFields {
+		return nil, nil, 0, fmt.Errorf("%d names, at most %d", len(names), MaxFields)
 	}
 	at, longest = make([]uint32, len(names)), -1
 	for i, name := range names {
@@ -145,7 +145,7 @@ func hashNames(names []string, at []uint32) (fieldTable, error) {
 }
 
 // insert puts name i into the first slot free for it, and gives i, or the name that is the same and
-// already there. It looks at no more than most slots: behind them reach is beyond most.
+// already there. It looks at no more than most slots: after them reach is beyond most.
 func (t *fieldTable) insert(names []string, i int, at uint32, most int) int {
 	name := names[i]
 	hash := t.hash(name)

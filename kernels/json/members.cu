@@ -4,10 +4,10 @@
 // Which level: the members of the records themselves, or those of the objects that are values of
 // one field.
 //
-// Columns are as in columns.cu; the tables of the levels lie one behind the other.
+// Columns are as in columns.cu; the tables of the levels lie one after the other.
 //
 // Keys that are unknown are sorted into buckets by their hash, and the lowest member stays in each:
-// whoever reads all buckets has a name for each, and
+// a reader of all buckets has a name for each, and
 // one round later, under another seed, those that shared a bucket.
 //
 //   member    0 "a"   3 "b"   7 "a"   8 "c"

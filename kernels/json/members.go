@@ -58,7 +58,7 @@ func PlaceLevels(k *kernels.Set, s *gpu.Stream, p LevelPlan) error {
 		p.Row.Len(), p.Kind.Len(), members)
 	fields := 0
 	for _, n := range p.Fields {
-		w.Need(n >= 0 && n <= MostFields, "%d fields", n)
+		w.Need(n >= 0 && n <= MaxFields, "%d fields", n)
 		fields += n
 	}
 	w.Need(p.Rows >= 0 && p.Rows <= math.MaxInt32, "%d rows", p.Rows)

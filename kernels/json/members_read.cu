@@ -1,8 +1,8 @@
-// members_read.cu: what members of rows say: single values of columns, how long their texts are,
-// and what each row's geometry is by itself. All of it in one launch, so
-// that a few columns fill a card, and so that text and lists of members, of which a row's lie
-// beside each other, come from memory once and not once for each of those who
-// read them.
+// members_read.cu: the values of members of rows: single values of columns, the lengths of their
+// texts, and the kind of each row's geometry.
+//
+// All of it is one launch, so that a few columns fill a GPU. The text and the members of a row are
+// next to each other, so that they come from memory once and not once for each reader.
 //
 //   block    | rows 0 to 255 of column 0 | the same rows of column 1 | ... | their geometries | rows 256 to
 //            511 of column 0 | ...
@@ -87,7 +87,7 @@ __device__ __forceinline__ void read_scalar(const MemberText &x, i64 rows, i64 r
     to.starts[column * rows + row] = span.start, to.ends[column * rows + row] = span.end;
   }
   if (to.texts >> column & 1) {
-    const bool bad = settle_span(span, x.n);
+    const bool bad = clear_invalid(span, x.n);
     measure_string({x.text, x.n, STRINGS_JSON}, row, rows, span, bad,
         text_column(to.text, __popc(to.texts & (u32)low_bits(column)), rows));
   }

@@ -2,9 +2,9 @@
 //
 // First a thread takes a word of 64 bytes and checks the grammar of all its tokens at once, as
 // masks; then a thread takes a member. A token is right or wrong by the
-// one before it, where a string is a token of its own kind if it stands behind a colon:
+// one before it, where a string is a token of its own kind if it follows a colon:
 //
-//   token      stands behind
+//   token      follows
 //   { level 0  nothing, at byte 0; a comma at level 0 (SEPARATOR_COMMA), } at level 0 and a line feed (_LINE)
 //   string     { or a comma: a key; or a colon: a value
 //   :          a key
@@ -15,7 +15,7 @@
 //   , level 0  } at level 0 (SEPARATOR_COMMA)
 //
 // All else outside of strings is blank. Levels follow each other as brackets say, so that this is
-// the whole grammar. What stands behind some tokens is an addition:
+// the whole grammar. What follows some tokens is an addition:
 // a carry runs from each to the next token.
 //
 //   tokens         . : . . " . . , . "           the string is a token where it begins
@@ -75,7 +75,7 @@ __device__ __forceinline__ RecordWord kept_word(
   const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
   const u64 inside = levels[word];
   ClassPlanes p = load_classes(planes, n, word);
-  settle_first(t, p);
+  apply_first(t, p);
   return record_word(classes_of(p, inside, ~inside), levels[room + word], levels[2 * room + word]);
 }
 
@@ -85,7 +85,7 @@ __device__ __forceinline__ RecordWord kept_word(
 __device__ __forceinline__ i32 last_place(u64 mask) {
   return mask ? (i32)threadIdx.x * (i32)WORD + 63 - __clzll((i64)mask) : -1;
 }
-// What the warps of a block found, for all of its threads behind the next barrier.
+// What the warps of a block found, for all of its threads after the next barrier.
 struct WarpFinds {
   i32 outer[WARPS], token[WARPS], end[WARPS], value[WARPS];  // the last place of each, or -1
   i32 records[WARPS];                                        // how many there are
@@ -99,7 +99,7 @@ __device__ __forceinline__ i32 last_found(const i32 *p) {
   return __reduce_max_sync(WARP, lane_index() < WARPS ? p[lane_index()] : -1);
 }
 
-// Whoever has the last of what is looked for writes it.
+// The lane that has the last of what is looked for writes it.
 KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes, i64 n,
     const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run,
     RecordsFound *__restrict__ result) {
@@ -191,7 +191,7 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
 
 // ---- the grammar ----
 
-// The tokens that stand behind those of x. carry: does the first one, with x before the word.
+// The tokens that follow those of x. carry: does the first one, with x before the word.
 __device__ __forceinline__ u64 behind(u64 x, bool carry, u64 token) {
   return ((x << 1 | (carry ? 1 : 0)) + ~token) & token;
 }
@@ -271,7 +271,7 @@ __device__ __forceinline__ u32 half_of(const u64 *mask, i32 half) {
 }
 // The bits of a half before a place in it.
 __device__ __forceinline__ u32 below(i32 place) { return (1u << (place & 31)) - 1; }
-// The first set bit at a place or behind it, or -1.
+// The first set bit at a place or after it, or -1.
 __device__ __forceinline__ i32 next_bit(const u64 *mask, i32 from) {
   i32 half = from >> 5;
   if (half >= HALVES) return -1;
@@ -308,7 +308,7 @@ __device__ __forceinline__ i64 outer_before(const RecordTile &s, i32 place) {
                               : ((const u16 *)s.reach)[place >> 5]);
 }
 
-// Lists a member's value, if it begins behind a place of the tile. from: where the colon ends,
+// Lists a member's value, if it begins after a place of the tile. from: where the colon ends,
 // perhaps before the tile. Gives the fault or -1.
 __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restrict__ text,
     i64 from, i32 place, i64 member, u32 *__restrict__ value_start, u32 *__restrict__ value_end,
@@ -330,7 +330,7 @@ __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restr
   if (of == VALUE_NONE) {
     const i64 to = start, length = to - from;
     start = from, end = to;
-    if (0 < length && length <= 8) {  // most files have no blank behind a colon, or one
+    if (0 < length && length <= 8) {  // most files have no blank after a colon, or one
       const u64 v = load_window(text, to, from) & low_bytes(length);
       const int blank = (v & 0xff) == ' ';
       start += blank;

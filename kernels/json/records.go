@@ -28,10 +28,10 @@ type RecordSeparator uint32
 
 // As SEPARATOR_* of records.cuh.
 const (
-	// RecordsComma is one comma behind each record, with blanks before and behind it, as in an
+	// RecordsComma is one comma after each record, with blanks before and after it, as in an
 	// array. The last record has one, too: the text ends before the next.
 	RecordsComma RecordSeparator = iota
-	// RecordsLine is blanks behind each record, the last one too, with a line feed among them.
+	// RecordsLine is blanks after each record, the last one too, with a line feed among them.
 	RecordsLine
 )
 
@@ -57,7 +57,7 @@ type Records struct {
 	// math.MaxUint32
 	Missed gpu.Buffer[uint32]
 
-	KeyStart, KeyEnd gpu.Buffer[int64] // behind ListKeys: raw text of the key, without its quotes
+	KeyStart, KeyEnd gpu.Buffer[int64] // after ListKeys: raw text of the key, without its quotes
 
 	// where the text is no run of records, or holds what is not known; -1 if it does not. With a
 	// fault the lists are of no use
@@ -104,7 +104,7 @@ type tileRun [8]uint16
 //	owner    -1        -1       1              1
 //	kind     number    object   array          string
 //
-// A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or
+// A fault is, too: more than 4 KiB of blanks between a colon and its value or after a scalar, or
 // between a line feed and the next record, and a key or number of more than 1 KiB. Numbers are
 // checked by their grammar, not by their range.
 //
@@ -144,7 +144,7 @@ func QueueRecords(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Struc
 		before: kernels.Result[int64](w, runColumns*room),
 	}
 	if w.Err == nil {
-		// Fault is -1; what it takes to copy that would wait behind the text of other chunks
+		// Fault is -1; what it takes to copy that would wait after the text of other chunks
 		w.Err = gpu.Fill(s, result, 0xff)
 	}
 	told := kernels.HostNote[RecordsFound](w)

@@ -42,7 +42,7 @@ const (
 	KMLRefused
 )
 
-// Columns that every Placemark may have. Those from KMLColumns on, up to MostKMLColumns, are
+// Columns that every Placemark may have. Those from KMLColumns on, up to MaxKMLColumns, are
 // extended data; a SchemaData element has such a number, too, and no cells.
 const (
 	KMLColumnID = iota
@@ -56,7 +56,7 @@ const (
 	KMLColumnVisibility
 
 	KMLColumns
-	MostKMLColumns = 64
+	MaxKMLColumns = 64
 )
 
 // KMLOdd is why Placemarks are left to a host.
@@ -179,7 +179,7 @@ func AllocKMLRows(k *kernels.Set, s *gpu.Stream, fields gpu.Buffer[int32], table
 //
 //	Pieces   rows + 1 elements: the pieces of coordinates before each row, and of all
 //	Mixed    Words(rows) words: bit i says that row i has a MultiGeometry of several kinds
-//	First    MostKMLColumns elements: the first tag that has something of a column, or math.MaxUint32
+//	First    MaxKMLColumns elements: the first tag that has something of a column, or math.MaxUint32
 //	Foreign  an element for each local name: how many elements of it no column holds
 //	Odd      one element: KMLOdd. Unless it is 0 all else is of no use
 type KMLCounts struct {
@@ -222,7 +222,7 @@ func CountKML(k *kernels.Set, s *gpu.Stream, x *KMLSource, to KMLCounts) error {
 	inputs, rows := x.check(w), x.Rows.Len()
 	w.Need(to.Pieces.Len() == rows+1, "%d counts for %d rows", to.Pieces.Len(), rows)
 	w.CheckBits("mixed", to.Mixed, int64(rows))
-	w.Need(to.First.Len() == MostKMLColumns && to.Odd.Len() == 1, "%d columns and %d elements for what is odd",
+	w.Need(to.First.Len() == MaxKMLColumns && to.Odd.Len() == 1, "%d columns and %d elements for what is odd",
 		to.First.Len(), to.Odd.Len())
 	if w.Err == nil {
 		w.Fail(gpu.Fill(s, to.First, 0xff))
@@ -247,7 +247,7 @@ type KMLPiece struct {
 	Size, Code uint32
 }
 
-// KMLCells are the texts of Placemarks in columns, one behind the other, those of numbers behind
+// KMLCells are the texts of Placemarks in columns, one after the other, those of numbers after
 // the others. All of it is overwritten.
 //
 //	Used      columns, a bit each, that CountKML says to be there; the texts of others are left out

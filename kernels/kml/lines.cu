@@ -4,7 +4,7 @@
 //   coordinates   1,2,0 3,4,0\n 5,6,0
 //   line          LINESTRING(1 2 0,3 4 0 ,5 6 0)\n
 //
-// Tuples keep their bytes, so that a number is what it was; whoever reads the lines refuses tuples
+// Tuples keep their bytes, so that a number is what it was; the reader of the lines refuses tuples
 // of one number and of more than three.
 //
 // buffer    elements      written by   what

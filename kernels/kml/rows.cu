@@ -6,7 +6,7 @@
 // starts      tags              -            the '<' of each tag
 // ends        tags              -            its '>'
 // sections    tags/64           -            see xml.cu: a bit for each tag with a CDATA section in the text
-//                                            behind it, and no second one
+//                                            after it, and no second one
 // key_end     tags              -            end of the text by which a tag is looked up
 // field       tags              -            the tag's number in the dictionary
 // table       numbers           -            see Tag

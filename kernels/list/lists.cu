@@ -11,7 +11,7 @@
 //
 // buffer        elements       written by       what
 // planes        3 * n/64       -                see structure.cu
-// tile          n/16384        -                see quote.cuh, settled
+// tile          n/16384        -                see quote.cuh, joined
 // within        n/64           -                bytes of the arrays
 // first, last   n/64           elements         the first and the last byte of each scalar that is an element
 // flags         members        elements, kinds  LIST_* and kinds of numbers of each member's elements; 0 before
@@ -90,7 +90,7 @@ KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n,
   add_flags(flags + owner_of(value_start, 0, members, (u32)start), mine);
 }
 
-// One thread, one row. starts and ends: elements before and behind the row's array.
+// One thread, one row. starts and ends: elements before and after the row's array.
 KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 rows,
     const u8 *__restrict__ kind, i64 members, const u32 *__restrict__ flags,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 *__restrict__ sizes,

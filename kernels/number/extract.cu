@@ -22,12 +22,12 @@
 // that.
 #include "compact.cuh"
 
-// the start that waits behind some text: as before it, or none; else where it lies
+// the start that waits after some text: as before it, or none; else where it lies
 constexpr i64 KEPT = -2, NONE = -1;
 
 struct PairTile {
-  i64 pairs;      // if no start waits before the tile; settled: in the tiles before
-  i64 waits;      // behind the tile; settled: before it
+  i64 pairs;      // if no start waits before the tile; joined: in the tiles before
+  i64 waits;      // after the tile; joined: before it
   u32 events;     // starts and ends
   u32 first_end;  // 1 if a start that waits before the tile finds its end in it
 };
@@ -56,7 +56,7 @@ __device__ __forceinline__ Events load_events(const u64 *__restrict__ start,
 __device__ __forceinline__ u64 paired_ends(const Events &v, bool waits) {
   return v.end & (v.start | (v.through + (v.start & v.through) + waits));
 }
-// What waits behind the word: KEPT, NONE, or the place in the word of a start.
+// What waits after the word: KEPT, NONE, or the place in the word of a start.
 __device__ __forceinline__ int waits_behind(const Events &v) {
   if (v.through == ~0ull && !v.start) return (int)KEPT;
   u64 starts = v.start & v.through, sum = v.through + starts;

@@ -8,7 +8,7 @@ import (
 )
 
 // Scalars are the single values of a table's columns: strings, numbers, true and false. One column
-// lies behind the other, each with an element, or a bit, for each row.
+// lies after the other, each with an element, or a bit, for each row.
 //
 //	Starts   of the text of each row's value, quotes of strings left out. A row without a value, with null, an
 //	         object or an array has an empty span at 0
@@ -80,7 +80,7 @@ func (c *NumberColumn) out() (to gpu.Pointer[struct{}], rows int, kind uint32, e
 type NumberOutputs struct {
 	To     [kernels.ColumnsAtOnce]gpu.Pointer[struct{}]
 	Types  uint32
-	next   int // place behind those that there are
+	next   int // place after those that there are
 	Floats int // words of undecided bits
 }
 

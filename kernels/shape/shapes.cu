@@ -3,7 +3,7 @@
 // the .shx says, so that it may say anything.
 //
 // buffer       elements     written by           what
-// text         n bytes      -                    the records, one behind the other, each at a multiple of 2 bytes
+// text         n bytes      -                    the records, one after the other, each at a multiple of 2 bytes
 // index        records      -                    entries of the .shx: place in the file and length of the
 //                                                content, in 16-bit words, big-endian
 // rows, live   records, 1   -                    numbers of the records that are rows, ascending, and how
@@ -11,7 +11,7 @@
 // starts       records      records              place of each row's record in text. Nothing is looked at
 //                                                from the last row on, here and below
 // flags        records      records              SHAPE_THERE, SHAPE_MEASURED
-// points       records + 1  records              positions of each row, 0 behind the last; a scan makes
+// points       records + 1  records              positions of each row, 0 after the last; a scan makes
 //                                                offsets of them. Null for points
 // parts        records + 1  records              likewise parts, of what has some
 // valid        records bits records              bit per row: it has a shape
@@ -164,7 +164,7 @@ __device__ __forceinline__ i64 row_of(
   return item < items ? owner_of(offsets, bound[0], bound[1] + 1, item) : -1;
 }
 
-// One thread, one part. Parts begin at the first position, and each behind the first position of
+// One thread, one part. Parts begin at the first position, and each after the first position of
 // the one before it, so that none is empty.
 KERNEL __launch_bounds__(BLOCK) shape_parts(const u8 *__restrict__ text, i64 n,
     const i64 *__restrict__ starts, const i64 *__restrict__ points, const i64 *__restrict__ parts,
@@ -185,7 +185,7 @@ KERNEL __launch_bounds__(BLOCK) shape_parts(const u8 *__restrict__ text, i64 n,
 __device__ __forceinline__ u64 ordinate(u64 bits) {
   return (bits & ~(1ull << 63)) > 0x7ffull << 52 ? 0x7ff8ull << 48 : bits;
 }
-// A measure of -10^38 or below is none, as a NaN is none.
+// A measure of -10^38 or below means that there is none, as a NaN does.
 __device__ __forceinline__ bool is_measure(u64 bits) {
   return __longlong_as_double((i64)bits) > -1e38;
 }

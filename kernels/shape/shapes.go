@@ -35,7 +35,7 @@ const (
 	ShapeTooLong                         // a record that is longer than it may be
 	// a shape of another type, or one whose length is not that of its parts and points
 	ShapeUnlike
-	ShapeBadParts // a part without points, or not behind the one before it
+	ShapeBadParts // a part without points, or not after the one before it
 )
 
 // ShapeReport says what there is among shapes.
@@ -50,7 +50,7 @@ const (
 	ShapeHasMeasures             // a record with room for measures, which need not be some
 )
 
-// Shapes are the records of a .shp that lie in a text, one behind the other. The caller sets and
+// Shapes are the records of a .shp that lie in a text, one after the other. The caller sets and
 // allocates all of it.
 type Shapes struct {
 	Type    ShapeType
@@ -63,7 +63,7 @@ type Shapes struct {
 	Rows  gpu.Buffer[int64] // as those of FixedRecords, or none: every record is a row
 	Live  gpu.Buffer[int64] // likewise
 
-	// Of each row, overwritten; there is an element for each record. Behind the last row Starts
+	// Of each row, overwritten; there is an element for each record. After the last row Starts
 	// hold anything, and the others 0.
 	Starts gpu.Buffer[int64]       // where its record begins in the text
 	Flags  gpu.Buffer[byte]        // for the methods of Set
@@ -94,7 +94,7 @@ type (
 //
 //	text  the records; the last one ends with it
 //
-//	index   50 20      24 20         in words: behind the header, and behind 48 bytes
+//	index   50 20      24 20         in words: after the header, and after 48 bytes
 //	text    1 20 shape 2 20 shape
 //	Starts  0 48
 //

@@ -5,19 +5,19 @@
 // quotes       n/64            tiles           bytes that are the quote; none where the quote is 0
 // delimiters   n/64            tiles           bytes that are the delimiter, inside quotes too
 // lines        n/64            tiles           \n and \r, likewise
-// tile         n/16384         tiles, settle   see quote.cuh: does a quoted field reach into the tile
+// tile         n/16384         tiles, join     see quote.cuh: does a quoted field reach into the tile
 // tile_stops   n/16384 + 1     counts          fields that end in each tile; a scan makes those before it of them
 // tile_rows    n/16384 + 1     counts          rows that begin in it, likewise
 // report       TABLE_REPORT    counts, spans   0 fields that end, 1 rows, 2 what is odd, 3 whether the last
 //                                              byte is a line end. The scans write the first two
 // starts       rows            spans           first byte of each row
-// stops        columns * rows  spans           behind the last byte of each field, those of a column one
-//                                              behind the other
+// stops        columns * rows  spans           after the last byte of each field, those of a column one
+//                                              after the other
 //
 // Whatever stands between two rows, a CRLF or blank lines, is no part of either:
 //
 //   text     a , b \r \n \n c , d
-//   stops    . 1 .  1  .  . . 1 .      a delimiter, or the first line end behind a row; the end of the text
+//   stops    . 1 .  1  .  . . 1 .      a delimiter, or the first line end after a row; the end of the text
 //                                      ends the last one
 //   starts   1 . .  .  .  . 1 . .
 //
@@ -52,17 +52,17 @@ struct Masks {
 };
 // What a word of text holds.
 struct TableWord {
-  u64 stops, starts;  // behind a field; first bytes of rows
+  u64 stops, starts;  // after a field; first bytes of rows
   u64 lines;          // line ends
   u32 odd;            // TABLE_*
 };
 
 // One word's fields; before: whether the byte before it lies inside quotes. In front of the text is
-// a line end, and behind it too.
+// a line end, and after it too.
 //
 //   text    " a " " b " , " c , " x \n 5 " ,
 //   inside  1 1 . 1 1 . . 1 1 1 . . .  . 1 1
-//   open    1 . . 1 . . . 1 . . . . .  . 1 .     stray behind what is no end of a field and no closing quote:
+//   open    1 . . 1 . . . 1 . . . . .  . 1 .     stray after what is no end of a field and no closing quote:
 //                                                that of 5"
 //   close   . . 1 . . 1 . . . . 1 . .  . . .     stray before what is no end of a field and no quote: that before x
 __device__ __forceinline__ TableWord table_word(const Masks &m, i64 n, i64 word, u32 before) {

@@ -16,7 +16,7 @@ type Table struct {
 	Closed        bool               // the last byte of the text ends the last row
 	Odd           TableOdd           // if not 0, there are no rows
 	Starts        gpu.Buffer[int64]  // the first byte of each row
-	Stops         gpu.Buffer[uint32] // behind the last byte of each field, quotes included: Rows elements a column
+	Stops         gpu.Buffer[uint32] // after the last byte of each field, quotes included: Rows elements a column
 
 	report gpu.Buffer[int64]
 	quote  byte

@@ -1,6 +1,6 @@
-// table_values.cu: what the fields of a Table are, and columns made of them. One thread, one field;
-// columns side by side, so that a few fill a card and fields that lie
-// beside each other are read at about the same time, as in scalars.cu.
+// values.cu: what the fields of a Table are, and columns made of them. One thread, one field;
+// columns are side by side, so that a few fill a GPU, and fields that are next to each other are
+// read at about the same time, as in scalars.cu.
 //
 // buffer     elements         written by   what
 // starts     rows             -            see table.cu
@@ -26,13 +26,13 @@ enum {
   CELL_TEXT = 1 << 10,
   CELL_BOOL = 1 << 11,
   CELL_EMPTY = 1 << 12,  // in quotes, with nothing in them
-  CELL_WRONG = 1 << 13,  // an ordinate that is none
+  CELL_WRONG = 1 << 13,  // an invalid ordinate
   CELL_DATE = 1 << 14,
   CELL_UNSURE = KIND_UNDECIDED,
 };
 enum { TABLE_INT32, TABLE_INT64, TABLE_FLOAT64, TABLE_BOOL };
 
-// A number that begins with digits, a sign or a point, or text. What an identifier may be is none:
+// A number that begins with digits, a sign or a point, or text. What may be an identifier is text:
 // zeros in front, an integer beyond int64. -0 is no integer.
 //
 //   007  18446744073709551616  1e999  5"    text
@@ -217,7 +217,7 @@ KERNEL __launch_bounds__(BLOCK) table_texts(const u8 *__restrict__ text,
   store_bits(args.valid + p.i * ((rows + WORD - 1) / WORD), p.row, rows, has);
 }
 
-// The offsets of columns of texts, one behind the other, to offsets of each column by itself, which
+// The offsets of columns of texts, one after the other, to offsets of each column by itself, which
 // has one more.
 KERNEL __launch_bounds__(BLOCK) table_offsets(
     const i64 *__restrict__ offsets, i64 rows, i64 columns, i32 *__restrict__ narrow) {

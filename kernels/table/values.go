@@ -156,10 +156,10 @@ type (
 //
 //	text     of the table
 //	columns  which ones
-//	days     an element for each row of each, one column behind the other, overwritten: days since 1970-01-01;
+//	days     an element for each row of each, one column after the other, overwritten: days since 1970-01-01;
 //	         0 for a field without a value
 //	valid    Words(rows) words a column, overwritten: the field has a value
-//	first    an element a column, overwritten: its first day. Of a column without a value it is behind last
+//	first    an element a column, overwritten: its first day. Of a column without a value it is after last
 //	last     likewise
 //
 // One launch for up to 8 columns; reads 8 bytes and 10 of text a field, and writes 4.
@@ -186,7 +186,7 @@ func TableDates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Table, 
 	return w.Done()
 }
 
-// TableTexts gives the spans of columns of text, one column behind the other, for MeasureStrings.
+// TableTexts gives the spans of columns of text, one column after the other, for MeasureStrings.
 //
 //	text     of the table
 //	columns  which ones
@@ -243,7 +243,7 @@ func (x *Table) launch(w *kernels.Call, kernel string, text gpu.Buffer[byte], ta
 
 // TableOffsets gives each of several columns of text its own offsets.
 //
-//	offsets  of the texts of all columns, one column behind the other, and of all their bytes
+//	offsets  of the texts of all columns, one column after the other, and of all their bytes
 //	rows     of each
 //	narrow   rows + 1 elements a column, overwritten
 //

@@ -60,7 +60,7 @@ KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64
 }
 
 // What lies before a block's strings is added up by the block itself, unless block_sums were
-// scanned, with the sum of all behind them.
+// scanned, with the sum of all after them.
 KERNEL __launch_bounds__(BLOCK) strings_offsets(
     const i64 *__restrict__ block_sums, u32 scanned, i64 strings, i64 *__restrict__ offsets) {
   __shared__ i64 shared[33];
@@ -95,7 +95,7 @@ __device__ __forceinline__ i64 first_piece(const i64 *first, const i64 *before, 
 // Whether the byte ESCAPE_REACH before the end of the piece from `at` on is escaped, as far as the
 // piece itself says.
 __device__ __forceinline__ u32 piece_tail(const Text &t, Span s, i64 at) {
-  // nobody asks behind a string's last piece
+  // nothing follows a string's last piece
   if (t.mode == STRINGS_RAW || at + PIECE >= s.end) return STATE_OFF;
   const u32 escape = t.escape();
   i64 from = at == s.start ? at : at - ESCAPE_REACH, to = at + PIECE - ESCAPE_REACH, run = to;

@@ -105,7 +105,7 @@ type Strings struct {
 }
 
 // stringLists are what is learned of short strings: see strings.cu. Those of several columns lie
-// one behind the other.
+// one after the other.
 type stringLists struct {
 	Summary gpu.Buffer[StringSummary] // one element
 
@@ -156,7 +156,7 @@ func (l *stringLists) free(s *gpu.Stream) error {
 //	offsets  0 3 3
 //
 // GatherStrings then writes the bytes, which are never more than the raw text. Several columns cost
-// less in one call, one behind the other, than in one call each. A malformed string still has the
+// less in one call, one after the other, than in one call each. A malformed string still has the
 // bytes that a plain reading gives it: what starts no escape stands for itself, less the backslash.
 //
 // The caller frees the result; text, starts, ends and offsets must live until GatherStrings. The

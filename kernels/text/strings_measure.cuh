@@ -14,8 +14,8 @@ struct StringSummary {
 struct Span {
   i64 start, end;
 };
-// Empties a span that is not in the text, and says so.
-__device__ __forceinline__ bool settle_span(Span &s, i64 n) {
+// Empties a span that is not in the text, and returns whether it was one.
+__device__ __forceinline__ bool clear_invalid(Span &s, i64 n) {
   const bool bad = s.start < 0 || s.end > n || s.start > s.end;
   if (bad) s.start = s.end = 0;
   return bad;
@@ -24,7 +24,7 @@ __device__ __forceinline__ bool settle_span(Span &s, i64 n) {
 __device__ __forceinline__ Span read_span(
     const i64 *starts, const i64 *ends, i64 i, i64 n, bool &bad) {
   Span s = {starts[i], ends[i]};
-  bad = settle_span(s, n);
+  bad = clear_invalid(s, n);
   return s;
 }
 __device__ __forceinline__ i64 pieces_of(Span s) {
@@ -48,7 +48,7 @@ struct StringColumn {
   StringSummary *summary;
 };
 // Measures string i, which is s, of a block's strings; one that has pieces is left out. bad: its
-// span is none. All threads of the block call.
+// span is not in the text. All threads of the block call.
 __device__ __forceinline__ void measure_string(
     const Text &t, i64 i, i64 strings, Span s, bool bad, const StringColumn &to) {
   __shared__ i64 shared[33];

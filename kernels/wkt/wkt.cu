@@ -16,7 +16,7 @@
 // count      3 * tiles   rows, join    begin, enter and leave of each tile; joined: of those before it
 // starts     rows        emit          the first byte of each row
 // first      rows + 1    emit          brackets entered before each row, and all
-// from, to   rows        emit, heads   the outermost bracket of each row, and behind what closes it
+// from, to   rows        emit, heads   the outermost bracket of each row, and after what closes it
 // tag        rows        heads         the first letter of a geometry's name
 // valid      rows/64     heads         it is no NULL
 // body       rows/64     heads         it has a bracket or EMPTY
@@ -42,11 +42,11 @@ struct WKTFound {
   u64 fault;  // the lowest byte of one; all ones if there is none
   // of SRIDs that are not 0 the lowest, and the inverse of the highest; all ones if there is none
   u64 least, not_max;
-  i64 rows, open, close, depth;  // and the depth behind the text
+  i64 rows, open, close, depth;  // and the depth after the text
 };
 
 constexpr i64 FAR_BLANKS = 256, NEAR_BLANKS = 64;
-constexpr i64 MOST_SRID = 0x7fffffff;
+constexpr i64 MAX_SRID = 0x7fffffff;
 enum { NO, YES, FAR };
 
 __device__ __forceinline__ u32 lower(u32 c) { return c | 0x20; }
@@ -63,7 +63,7 @@ __device__ __forceinline__ u64 letters_equal(const Planes &p, u32 c) {
   return r;
 }
 // Do these letters, given in lower case with the first one lowest, stand at a byte, and none before
-// or behind?
+// or after?
 __device__ __forceinline__ bool word_at(
     const u8 *__restrict__ text, i64 n, i64 at, u64 word, int count) {
   if (at < 0 || at + count > n || (at > 0 && is_letter(text[at - 1])) ||
@@ -101,7 +101,7 @@ KERNEL __launch_bounds__(BLOCK) wkt_masks(const u8 *__restrict__ text, i64 n, u3
   if (threadIdx.x == 0) tile[blockIdx.x] = all;
 }
 
-// The bits behind runs of blanks that begin at these bits, or the bits themselves where none does.
+// The bits after runs of blanks that begin at these bits, or the bits themselves where none does.
 //
 //   from     1 . . 1 . . .
 //   blank    1 1 . . . . .
@@ -132,7 +132,7 @@ __device__ __forceinline__ u32 between_rows(const u8 *__restrict__ text, i64 at,
   }
   return YES;
 }
-// Stands at this byte, or behind blanks, what may follow on a closing bracket: the end of the row
+// Stands at this byte, or after blanks, what may follow on a closing bracket: the end of the row
 // on one that leaves all, else a comma or another one.
 __device__ __forceinline__ bool goes_on(
     const u8 *__restrict__ text, i64 n, i64 at, bool leaves, bool members) {
@@ -144,7 +144,7 @@ __device__ __forceinline__ bool goes_on(
   return at == n && leaves;
 }
 
-// Stands a closing bracket at this byte, or behind blanks? So many of them that nobody looks count
+// Stands a closing bracket at this byte, or after blanks? So many of them that nobody looks count
 // as one.
 __device__ __forceinline__ bool closes(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = at + FAR_BLANKS; at < n; at++)
@@ -291,21 +291,21 @@ KERNEL __launch_bounds__(BLOCK) wkt_emit(const u64 *__restrict__ begin,
   if (word == 0) first[result->rows] = result->open;
 }
 
-// The first byte at or behind this one that is no blank; the byte NEAR_BLANKS behind it if there is
+// The first byte at or after this one that is no blank; the byte NEAR_BLANKS after it if there is
 // none up to there, n at most.
 __device__ __forceinline__ i64 past_blanks(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = min(n, at + NEAR_BLANKS); at < end && is_white(text[at]);) at++;
   return at;
 }
-// Reads "SRID = n ;" and blanks; gives what is behind, or -1.
+// Reads "SRID = n ;" and blanks; gives what is after, or -1.
 __device__ __forceinline__ i64 read_srid(const u8 *__restrict__ text, i64 n, i64 at, i64 &srid) {
   if (!word_at(text, n, at, WORD_SRID, 4)) return -1;
   at = past_blanks(text, n, at + 4);
   if (at == n || text[at] != '=') return -1;
   const i64 from = at = past_blanks(text, n, at + 1);
   for (const i64 end = min(n, at + NEAR_BLANKS); at < end && is_digit(text[at]); at++)
-    srid = min(10 * srid + text[at] - '0', MOST_SRID + 1);
-  if (at == from || srid > MOST_SRID) return -1;
+    srid = min(10 * srid + text[at] - '0', MAX_SRID + 1);
+  if (at == from || srid > MAX_SRID) return -1;
   at = past_blanks(text, n, at);
   return at < n && text[at] == ';' ? past_blanks(text, n, at + 1) : -1;
 }

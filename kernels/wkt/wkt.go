@@ -15,7 +15,7 @@ type WKTStyle uint32
 const (
 	// WKTLines is a file: rows end with line ends or ";", and may begin with an SRID or be NULL.
 	WKTLines WKTStyle = iota
-	// WKTMembers is the inside of collections: geometries with commas between them, and one behind
+	// WKTMembers is the inside of collections: geometries with commas between them, and one after
 	// the last of them or not. A comma with nothing before it is a fault.
 	WKTMembers
 )
@@ -34,7 +34,7 @@ type WKT struct {
 	// Of each row:
 	Starts   gpu.Buffer[int64] // its first byte
 	Tags     gpu.Buffer[int64] // the first letter of its geometry's name, which nobody has looked at
-	From, To gpu.Buffer[int64] // its outermost bracket, and behind what closes it; its first byte where it has none
+	From, To gpu.Buffer[int64] // its outermost bracket, and after what closes it; its first byte where it has none
 	Valid    kernels.Mask      // a bit a row: it is no NULL
 	Body     kernels.Mask      // a bit a row: it has a bracket or EMPTY
 
@@ -61,7 +61,7 @@ func (f WKTFound) Most() int64 { return ^f.notMax }
 
 // ParseWKT finds the rows of a text that begins and ends between two of them, and checks all that
 // stands outside of names and positions: what is not found at fault is, for each row, blanks, an
-// SRID, a name, one pair of outermost brackets and what ends the row; behind each closing bracket
+// SRID, a name, one pair of outermost brackets and what ends the row; after each closing bracket
 // comes another one or a comma, and something stands between each pair of them. It waits for the
 // device.
 //
@@ -149,7 +149,7 @@ func (x *WKT) find(w *kernels.Call, text gpu.Buffer[byte], style WKTStyle) {
 	case found.Fault >= 0:
 		x.Fault = found.Fault
 		return
-	case found.depth != 0: // a row goes on behind the text
+	case found.depth != 0: // a row goes on after the text
 		x.Fault = n
 		return
 	}

@@ -31,7 +31,7 @@ constexpr i64 FAR_BLANKS = 256;
 struct LineWord {
   u64 positions, position, tuples;  // text of ordinates
   u64 inside;                       // of geometries, but no such text
-  u64 closed;                       // behind GAP_POSITIONS: the "<" there
+  u64 closed;                       // after GAP_POSITIONS: the "<" there
 };
 // before and ended: tags that begin, and that end, before the word.
 __device__ __forceinline__ LineWord line_word(

@@ -7,25 +7,25 @@
 // kind       tags             -            which tag of the dictionary each one is
 // entry      entries          -            XMLEntry
 // texts      bytes            -            of the tags of the dictionary
-// sections   tags/64          -            a bit for each tag with a CDATA section behind it
+// sections   tags/64          -            a bit for each tag with a CDATA section after it
 // row        rows             -            the tag that begins each row
 // row_start  rows             rows         its "<"
-// from, to   columns * rows   rows         the text of each value, one column behind the other; -1 where a row has none
+// from, to   columns * rows   rows         the text of each value, one column after the other; -1 where a row has none
 // first      columns          rows         the tag in which the first value of a column stands, of all rows;
 //                                          all ones before
-// gap        tags             rows         GAP_*, see xml_lines.cuh: what a tag and the text behind it mean
+// gap        tags             rows         GAP_*, see xml_lines.cuh: what a tag and the text after it mean
 //                                          for the geometry
 // patch      tags             rows         PATCH_*, likewise
 // found      1                rows         see XMLFound
 //
-// One thread, one row: it walks from tag to tag, MOST_ROW_TAGS of them at most, and never through a
+// One thread, one row: it walks from tag to tag, MAX_ROW_TAGS of them at most, and never through a
 // text. Which elements are open
 // stands in the bytes of two words, the innermost one lowest.
 #include "xml/lines.cuh"
 #include "xml/tags.cuh"
 
-constexpr i64 MOST_ROW_TAGS = 1024, FAR_WHITE = 256;
-constexpr u32 MOST_OPEN = 15;
+constexpr i64 MAX_ROW_TAGS = 1024, FAR_WHITE = 256;
+constexpr u32 MAX_OPEN = 15;
 
 // The results of the walk.
 struct XMLRowOutput {
@@ -44,7 +44,7 @@ struct XMLWalk {
   const u64 *sections;
 };
 
-// The text of a value behind a tag: that of a CDATA section if it is all of it, blanks around it
+// The text of a value after a tag: that of a CDATA section if it is all of it, blanks around it
 // aside. False: a section is only part of it.
 __device__ __forceinline__ bool value_text(const XMLWalk &x, i64 tag, i64 &from, i64 &to) {
   if (!(x.sections[tag / WORD] >> tag % WORD & 1)) return true;
@@ -58,7 +58,7 @@ __device__ __forceinline__ bool value_text(const XMLWalk &x, i64 tag, i64 &from,
   return true;
 }
 
-// Is the next that stands behind a tag, blanks aside, a tag or a section?
+// Is the next that follows a tag, blanks aside, a tag or a section?
 __device__ __forceinline__ bool holds_first(const XMLWalk &x, i64 tag) {
   for (i64 at = x.ends[tag] + 1; at < x.n && at <= x.ends[tag] + FAR_WHITE; at++)
     if (!is_white(x.text[at])) return x.text[at] == '<';
@@ -81,7 +81,7 @@ struct XMLRowState {
 // The walk over tag i, a start tag or an empty one. False: it may not stand there.
 __device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRowOutput &to,
     XMLRowState &s, const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
-  if (s.open == MOST_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1)))
+  if (s.open == MAX_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1)))
     return false;
   if (e.empty && e.role != XML_VALUE && e.role != XML_PASSED) return false;
   u32 gap = s.shapes ? GAP_GEOMETRY | GAP_TAG : GAP_OUTSIDE, patch = PATCH_NONE;
@@ -176,7 +176,7 @@ __device__ __forceinline__ bool end_element(
   return true;
 }
 
-// Stand tags i and those behind, up to last, between two rows: none, or the end of an element
+// Stand tags i and those after, up to last, between two rows: none, or the end of an element
 // around rows and its beginning?
 __device__ __forceinline__ bool between_rows(
     const XMLWalk &x, const XMLRowOutput &to, i64 i, i64 last) {
@@ -205,7 +205,7 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text,
   XMLFound *__restrict__ found = args.found;
   const i64 n = args.n, tags = args.tags, rows = out.rows;
   const u32 entries = (u32)args.entries, columns = (u32)args.columns;
-  __shared__ XMLEntry shared[MOST_ENTRIES];
+  __shared__ XMLEntry shared[MAX_ENTRIES];
   __shared__ u32 used[8], outer[8];
   for (u32 i = threadIdx.x; i < entries; i += BLOCK) shared[i] = entry[i];
   if (threadIdx.x < 8) used[threadIdx.x] = outer[threadIdx.x] = 0;
@@ -217,7 +217,7 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text,
     const i64 begin = rows_at[row], last = row + 1 < rows ? rows_at[row + 1] : tags;
     args.row_start[row] = starts[begin];
     i64 i = begin;
-    bool ok = last - begin <= MOST_ROW_TAGS && (row > 0 || begin == 0);
+    bool ok = last - begin <= MAX_ROW_TAGS && (row > 0 || begin == 0);
     for (; ok && i < last && !s.closed; i++) {
       const u32 is = kind[i];
       if (ok = is != NO_ENTRY) {

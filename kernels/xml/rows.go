@@ -12,7 +12,7 @@ type XMLRows struct {
 	Rows, Columns int
 	Starts        gpu.Buffer[int64] // the first byte of each row
 
-	// The text of values, one column behind the other, with the blanks around it. It begins where
+	// The text of values, one column after the other, with the blanks around it. It begins where
 	// it ends if it is empty, and at -1 where a row has no such element.
 	From, To gpu.Buffer[int64]
 
@@ -23,7 +23,7 @@ type XMLRows struct {
 }
 
 // AllocXMLRows finds the rows of a text whose tags were matched, which begins where a row does and
-// ends before one, or behind all that is around its last one. It waits for the device to count
+// ends before one, or after all that is around its last one. It waits for the device to count
 // them.
 //
 //	text     of x
@@ -49,7 +49,7 @@ func AllocXMLRows(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *XML, 
 	r := &XMLRows{Columns: columns}
 	w.Need(w.CheckText(text) == x.n, "%d bytes of text for tags of %d", text.Len(), x.n)
 	w.Need(x.kinds.Len() == x.Tags && x.Tags > 0, "%d tags of which %d were matched", x.Tags, x.kinds.Len())
-	w.Need(columns >= d.columns && columns <= MostXMLColumns, "%d columns, at least %d", columns, d.columns)
+	w.Need(columns >= d.columns && columns <= MaxXMLColumns, "%d columns, at least %d", columns, d.columns)
 	if w.Err == nil {
 		r.walk(w, text, x, d)
 	}

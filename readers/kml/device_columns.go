@@ -36,7 +36,7 @@ type deviceColumn struct {
 
 // list gives the columns a sink, as the CPU engine's rows do, and says which of them cells are
 // needed of.
-func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
+func (d *deviceRows) list() (k *sink, made [kkml.MaxKMLColumns]*rows.Column) {
 	k = newSink(d.asked)
 	k.Bare, k.Text = true, d.forced
 	k.Reset()
@@ -64,7 +64,7 @@ func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 
 // columns makes the columns of attributes without values, as the sink makes them of rows without,
 // and gives those that have cells, in their order.
-func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
+func (d *deviceRows) columns(k *sink, made [kkml.MaxKMLColumns]*rows.Column) (columns *geoarrow.Columns,
 	texts, numbers []deviceColumn,
 ) {
 	columns, err := k.Columns(0)

@@ -1,6 +1,6 @@
-// Package driver draws the line between package gpu and what executes kernels: a device behind the
-// CUDA driver (package cuda), or this machine's processor behind the same calls (package emu). It
-// is a list of calls and nothing else: budgets, types and life times are gpu's.
+// Package driver is the interface between package gpu and what executes kernels: a device, by the
+// CUDA driver (package cuda), or this machine's CPU, by the same calls (package emu). It is a list
+// of calls and nothing else. Budgets, types and lifetimes are in gpu.
 //
 // All copies, fills, launches and stream-ordered allocations of one Stream happen in the order they
 // were given. A call may be made from any goroutine; two calls on one Stream at once are the
@@ -25,11 +25,10 @@ var (
 	ErrLost = errors.New("the GPU is lost")
 )
 
-// Ptr is an address in device memory, in bytes; 0 is none.
+// Ptr is an address in device memory, in bytes; 0 is null.
 type Ptr uint64
 
-// What a driver has made goes by handles; 0 is none. The zero Stream is no stream, not the default
-// one.
+// What a driver has made goes by handles. 0 is not a handle, and the zero Stream is not the default stream.
 type (
 	// Stream orders work.
 	Stream uintptr

@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// An image is a shared object behind what tells that it is whole and fits: the loader would fault
-// on half of one.
+// An image is a shared object after a header that shows that it is whole and was built for this
+// runtime: the loader would fault on half of one.
 //
 //	"cudaemu\n"  digest of the headers, 16 hex digits  SHA-256 of the shared object  shared object
 //	0            8                                     24                            56
@@ -50,7 +50,7 @@ func unpackImage(digest string, image []byte) (object []byte, err error) {
 // for every kernel, since nothing says who calls it.
 //
 // A variable tile of kernel reverse is a thread-local symbol named _ZZ7reverseE4tile (Itanium C++
-// ABI, 5.1.6), perhaps with a number behind it.
+// ABI, 5.1.6), perhaps followed by a number.
 func staticShared(object []byte) (of map[string]int, err error) {
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {

@@ -108,7 +108,7 @@ func TestFreeTwiceAndElsewhere(t *testing.T) {
 }
 
 // A write next to an allocation that stays on its pages is found when it is freed.
-func TestFreeFindsWritesBeside(t *testing.T) {
+func TestFreeFindsWritesOutside(t *testing.T) {
 	b := newBench(t, "wrong.cu", variant{})
 	for _, tt := range []struct {
 		name   string

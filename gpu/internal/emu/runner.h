@@ -87,7 +87,7 @@ struct emu_runner {
   struct fiber *fibers[MAX_THREADS], *idle[MAX_THREADS];
   unsigned fiber_count, idle_count;
 
-  char *shared_map; // dynamic shared memory and the page behind it
+  char *shared_map; // dynamic shared memory and the page after it
   size_t shared_room;
   void *static_shared; // thread-local memory of the kernel's shared object on this OS thread
   size_t static_bytes;

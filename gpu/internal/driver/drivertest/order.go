@@ -24,7 +24,7 @@ func testIdleStream(b *bench) {
 	}
 	p := b.alloc(1)
 	if err := b.Fill(0, p, 1, 1); err == nil {
-		b.Error("stream 0, which is none, takes work")
+		b.Error("the zero stream takes work")
 	}
 }
 

@@ -4,7 +4,7 @@
 
 #include "abi.h"
 
-// The block that this OS thread executes. It is the only thread-local variable beside those that kernels declare __shared__.
+// The block that this OS thread executes. It is the only thread-local variable other than those that kernels declare __shared__.
 static thread_local cudaemu_block *cudaemu_current;
 
 extern "C" __attribute__((visibility("default"))) void cudaemu_enter(cudaemu_block *block) { cudaemu_current = block; }

@@ -16,7 +16,7 @@ import (
 
 // device opens the first device, or skips the test where there is none. VIBEFLIGHT_GPU=require
 // makes that a failure.
-func card(t testing.TB) driver.Driver {
+func openDevice(t testing.TB) driver.Driver {
 	t.Helper()
 	d, err := Open(0)
 	if err != nil {
@@ -43,7 +43,7 @@ func missing(t testing.TB, reason error) {
 	t.Skip(reason)
 }
 
-func closeCard(t testing.TB, d driver.Driver) {
+func closeDevice(t testing.TB, d driver.Driver) {
 	t.Helper()
 	if err := d.Close(); err != nil {
 		t.Errorf("Close: %v", err)
@@ -51,16 +51,16 @@ func closeCard(t testing.TB, d driver.Driver) {
 }
 
 func TestContract(t *testing.T) {
-	d := card(t)
-	defer closeCard(t, d) // keeps the context from being made anew for each subtest
+	d := openDevice(t)
+	defer closeDevice(t, d) // keeps the context from being made anew for each subtest
 	t.Logf("%+v", d.Info())
-	drivertest.Run(t, func(t *testing.T) driver.Driver { return card(t) }, compilerOf(t))
+	drivertest.Run(t, func(t *testing.T) driver.Driver { return openDevice(t) }, compilerOf(t))
 }
 
 // What the driver does not check itself, and would answer with a fault or with a wrong result.
 func TestRefused(t *testing.T) {
-	d := card(t)
-	defer closeCard(t, d)
+	d := openDevice(t)
+	defer closeDevice(t, d)
 	image, _, err := compilerOf(t).Compile(driver.Source{
 		Name: "two.cu",
 		Text: `extern "C" __global__ void two(int a, int b) {}`,
@@ -126,7 +126,7 @@ func must(t testing.TB, err error) {
 
 // Several open devices of one device share its context, which lives until the last is closed.
 func TestOpenTwice(t *testing.T) {
-	first := card(t)
+	first := openDevice(t)
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
@@ -149,8 +149,8 @@ func TestOpenTwice(t *testing.T) {
 }
 
 func TestPTX(t *testing.T) {
-	d := card(t)
-	defer closeCard(t, d)
+	d := openDevice(t)
+	defer closeDevice(t, d)
 	image, _, err := compilerOf(t).Compile(driver.Source{
 		Name: "ptx.cu",
 		Text: `extern "C" __global__ void from_ptx() {}`,
@@ -172,7 +172,7 @@ func TestPTX(t *testing.T) {
 
 // TestFault has a process of its own, since its context is lost for good.
 func TestFault(t *testing.T) {
-	closeCard(t, card(t))
+	closeDevice(t, openDevice(t))
 	compilerOf(t)
 	out := child(t, "fault", nil)
 	for _, want := range []string{
