@@ -86,7 +86,11 @@ func (b Buffer[T]) Slice(from, to int) Buffer[T] {
 }
 
 // Arg is the buffer's address as a kernel takes it; null for the zero Buffer.
-func (b Buffer[T]) Arg() Arg { return Arg(b.p) }
+func (b Buffer[T]) Arg() Arg { return Arg{value: uint64(b.p)} }
+
+// Pointer is the buffer's address as a field of a struct that a kernel takes; null for the zero
+// Buffer.
+func (b Buffer[T]) Pointer() Pointer[T] { return Pointer[T]{address: uint64(b.p)} }
 
 // Address is where the first element lies, in bytes, to check an alignment.
 func (b Buffer[T]) Address() uint64 { return uint64(b.p) }

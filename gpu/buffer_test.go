@@ -55,7 +55,7 @@ func thereAndBack[T comparable](t *testing.T, s *gpu.Stream, n int, value func(i
 	if !slices.Equal(got, want) {
 		t.Errorf("%d elements of %T: got %v, want %v", n, *new(T), got, want)
 	}
-	if a.Len() != n || a.Address()%16 != 0 || (a.Arg() == 0) != (n == 0) {
+	if a.Len() != n || a.Address()%16 != 0 || (a.Address() == 0) != (n == 0) {
 		t.Errorf("%d elements of %T: length %d at %#x", n, *new(T), a.Len(), a.Address())
 	}
 	must(t, errors.Join(a.Free(s), b.Free(s)))
@@ -77,7 +77,7 @@ func TestViews(t *testing.T) {
 	if view.Len() != 4 || view.Address() != b.Address()+3*4 {
 		t.Errorf("elements [3, 7) are %d at %d bytes", view.Len(), view.Address()-b.Address())
 	}
-	if e := b.Slice(4, 4); e.Len() != 0 || e.Arg() != 0 {
+	if e := b.Slice(4, 4); e.Len() != 0 || e.Address() != 0 {
 		t.Errorf("no elements have length %d and address %#x", e.Len(), e.Address())
 	}
 	used, _, _ := d.MemoryBytes()
@@ -183,7 +183,7 @@ func allocate[T any](s *gpu.Stream) func(int) error {
 	return func(n int) error {
 		b, err := gpu.Alloc[T](s, n)
 		if !reflect.DeepEqual(b, gpu.Buffer[T]{}) {
-			return fmt.Errorf("%v beside the error %w", b, err)
+			return fmt.Errorf("%v and the error %w", b, err)
 		}
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *cache) evict(keep cacheKey) error {
 	return err
 }
 
-// isEntry reports whether a name is a key in hexadecimal with the suffix behind it.
+// isEntry reports whether a name is a key in hexadecimal followed by the suffix.
 func isEntry(name, suffix string) bool {
 	digits, ok := strings.CutSuffix(name, suffix)
 	key, err := hex.DecodeString(digits)

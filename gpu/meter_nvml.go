@@ -41,51 +41,51 @@ func (m *Meter) Close() error {
 // does not tell is unknown; an error says that there is no such device. It wraps ErrLost where the
 // device is gone.
 func (m *Meter) Read(pci string) (Usage, error) {
-	card, code := nvml.DeviceGetHandleByPciBusId(pci)
+	device, code := nvml.DeviceGetHandleByPciBusId(pci)
 	if code != nvml.SUCCESS {
-		return Usage{}, fmt.Errorf("card %q: %w", pci, lost(code))
+		return Usage{}, fmt.Errorf("GPU %q: %w", pci, lost(code))
 	}
 	// Temperature and throttle reasons have newer functions too, which drivers before 570 and 535
 	// lack.
 	var r reading
 	u := Usage{
 		At:     time.Now(),
-		Name:   ask(&r, "nvmlDeviceGetName", card.GetName),
+		Name:   ask(&r, "nvmlDeviceGetName", device.GetName),
 		Driver: ask(&r, "nvmlSystemGetDriverVersion", nvml.SystemGetDriverVersion),
 		Celsius: r.number("nvmlDeviceGetTemperature", func() (uint32, nvml.Return) {
-			return card.GetTemperature(nvml.TEMPERATURE_GPU)
+			return device.GetTemperature(nvml.TEMPERATURE_GPU)
 		}),
-		Watts:    r.watts("nvmlDeviceGetPowerUsage", card.GetPowerUsage),
-		WattsMax: r.watts("nvmlDeviceGetEnforcedPowerLimit", card.GetEnforcedPowerLimit),
+		Watts:    r.watts("nvmlDeviceGetPowerUsage", device.GetPowerUsage),
+		WattsMax: r.watts("nvmlDeviceGetEnforcedPowerLimit", device.GetEnforcedPowerLimit),
 		ClockMHz: r.number("nvmlDeviceGetClockInfo", func() (uint32, nvml.Return) {
-			return card.GetClockInfo(nvml.CLOCK_SM)
+			return device.GetClockInfo(nvml.CLOCK_SM)
 		}),
 		ClockMaxMHz: r.number("nvmlDeviceGetMaxClockInfo", func() (uint32, nvml.Return) {
-			return card.GetMaxClockInfo(nvml.CLOCK_SM)
+			return device.GetMaxClockInfo(nvml.CLOCK_SM)
 		}),
 		MemoryClockMHz: r.number("nvmlDeviceGetClockInfo", func() (uint32, nvml.Return) {
-			return card.GetClockInfo(nvml.CLOCK_MEM)
+			return device.GetClockInfo(nvml.CLOCK_MEM)
 		}),
-		Throttled: r.throttled(card),
+		Throttled: r.throttled(device),
 		Link: Link{
-			Generation: ask(&r, "nvmlDeviceGetCurrPcieLinkGeneration", card.GetCurrPcieLinkGeneration),
-			Width:      ask(&r, "nvmlDeviceGetCurrPcieLinkWidth", card.GetCurrPcieLinkWidth),
+			Generation: ask(&r, "nvmlDeviceGetCurrPcieLinkGeneration", device.GetCurrPcieLinkGeneration),
+			Width:      ask(&r, "nvmlDeviceGetCurrPcieLinkWidth", device.GetCurrPcieLinkWidth),
 		},
 		LinkMax: Link{
-			Generation: ask(&r, "nvmlDeviceGetMaxPcieLinkGeneration", card.GetMaxPcieLinkGeneration),
-			Width:      ask(&r, "nvmlDeviceGetMaxPcieLinkWidth", card.GetMaxPcieLinkWidth),
+			Generation: ask(&r, "nvmlDeviceGetMaxPcieLinkGeneration", device.GetMaxPcieLinkGeneration),
+			Width:      ask(&r, "nvmlDeviceGetMaxPcieLinkWidth", device.GetMaxPcieLinkWidth),
 		},
 	}
-	if k := ask(&r, "nvmlDeviceGetMemoryInfo", card.GetMemoryInfo); k.OK {
+	if k := ask(&r, "nvmlDeviceGetMemoryInfo", device.GetMemoryInfo); k.OK {
 		u.MemoryBytes = Optional[int64]{int64(k.Value.Total), true}
 		u.MemoryUsedBytes = Optional[int64]{int64(k.Value.Used), true}
 	}
-	if k := ask(&r, "nvmlDeviceGetUtilizationRates", card.GetUtilizationRates); k.OK {
+	if k := ask(&r, "nvmlDeviceGetUtilizationRates", device.GetUtilizationRates); k.OK {
 		u.BusyPercent = Optional[int]{int(k.Value.Gpu), true}
 		u.MemoryPercent = Optional[int]{int(k.Value.Memory), true}
 	}
 	if r.lost != nil {
-		return Usage{}, fmt.Errorf("card %q: %w", pci, r.lost)
+		return Usage{}, fmt.Errorf("GPU %q: %w", pci, r.lost)
 	}
 	return u, nil
 }
@@ -133,8 +133,8 @@ func (r *reading) watts(function string, call func() (uint32, nvml.Return)) Opti
 
 // throttled asks why the clock is not higher. That the device has nothing to do is one of NVML's
 // reasons, and none here.
-func (r *reading) throttled(card nvml.Device) Optional[[]string] {
-	k := ask(r, "nvmlDeviceGetCurrentClocksThrottleReasons", card.GetCurrentClocksThrottleReasons)
+func (r *reading) throttled(device nvml.Device) Optional[[]string] {
+	k := ask(r, "nvmlDeviceGetCurrentClocksThrottleReasons", device.GetCurrentClocksThrottleReasons)
 	if !k.OK {
 		return Optional[[]string]{}
 	}

@@ -19,19 +19,19 @@ typedef struct { unsigned gpu, memory; } utilization;
 int nvmlInit_v2(void) { return INIT; }
 int nvmlShutdown(void) { return 0; }
 const char *nvmlErrorString(int code) { return code == 3 ? "Not Supported" : code == 9 ? "Driver Not Loaded" : code == 15 ? "GPU is lost" : "?"; }
-int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **card) {
-  *card = (void *)1;
+int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **device) {
+  *device = (void *)1;
   return strcmp(id, "0000:1B:00.0") ? 6 : 0;
 }
-int nvmlDeviceGetName(void *card, char *name, unsigned bytes) { strncpy(name, "NVIDIA Fake", bytes); return 0; }
-int nvmlDeviceGetMemoryInfo(void *card, memory *m) { m->total = 80ull << 30, m->used = 3ull << 30; return 0; }
-int nvmlDeviceGetUtilizationRates(void *card, utilization *u) { return 3; }
-int nvmlDeviceGetTemperature(void *card, int sensor, unsigned *celsius) { *celsius = 41; return CODE; }
-int nvmlDeviceGetPowerUsage(void *card, unsigned *milliwatts) { *milliwatts = 71500; return 0; }
-int nvmlDeviceGetClockInfo(void *card, int type, unsigned *mhz) { *mhz = type == 1 ? 1980 : 2619; return 0; }
-int nvmlDeviceGetCurrentClocksThrottleReasons(void *card, unsigned long long *reasons) { *reasons = 1 | 4 | 32; return 0; }
-int nvmlDeviceGetMaxPcieLinkGeneration(void *card, unsigned *g) { *g = 5; return 0; }
-int nvmlDeviceGetMaxPcieLinkWidth(void *card, unsigned *w) { *w = 16; return 0; }
+int nvmlDeviceGetName(void *device, char *name, unsigned bytes) { strncpy(name, "NVIDIA Fake", bytes); return 0; }
+int nvmlDeviceGetMemoryInfo(void *device, memory *m) { m->total = 80ull << 30, m->used = 3ull << 30; return 0; }
+int nvmlDeviceGetUtilizationRates(void *device, utilization *u) { return 3; }
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius) { *celsius = 41; return CODE; }
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts) { *milliwatts = 71500; return 0; }
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz) { *mhz = type == 1 ? 1980 : 2619; return 0; }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) { *reasons = 1 | 4 | 32; return 0; }
+int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *g) { *g = 5; return 0; }
+int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *w) { *w = 16; return 0; }
 `
 
 func TestMeter(t *testing.T) {
@@ -47,17 +47,17 @@ func TestMeter(t *testing.T) {
 			"OpenMeter: no GPU: nvmlInit: Driver Not Loaded, no device true\n",
 		},
 		{
-			"a card",
+			"a GPU",
 			[]string{"-DINIT=0", "-DCODE=0"},
 			"NVIDIA Fake unknown 3221225472 85899345920 unknown 41 71.5 unknown 1980 unknown 2619 [power limit " +
 				"temperature] unknown PCIe 5.0 x16\n" +
-				"Read: card \"0000:FF:00.0\": ?, lost false\n",
+				"Read: GPU \"0000:FF:00.0\": ?, lost false\n",
 		},
 		{
-			"a lost card",
+			"a lost GPU",
 			[]string{"-DINIT=0", "-DCODE=15"},
-			"Read: card \"0000:1B:00.0\": nvmlDeviceGetTemperature: the GPU is lost: GPU is lost, lost true\n" +
-				"Read: card \"0000:FF:00.0\": ?, lost false\n",
+			"Read: GPU \"0000:1B:00.0\": nvmlDeviceGetTemperature: the GPU is lost: GPU is lost, lost true\n" +
+				"Read: GPU \"0000:FF:00.0\": ?, lost false\n",
 		},
 	}
 	cc, err := exec.LookPath("cc")

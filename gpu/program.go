@@ -39,7 +39,7 @@ func SourceKey(src Source) string {
 	return hex.EncodeToString(key[:])
 }
 
-// digest is the SHA-256 of parts, each behind its length, so that what ends one part does not begin
+// digest is the SHA-256 of parts, each after its length, so that what ends one part does not begin
 // another.
 func digest(parts ...string) (sum [sha256.Size]byte) {
 	h := sha256.New()

@@ -83,7 +83,7 @@ func (d *Device) NewEvent() (*Event, error) {
 	return &Event{d: d, h: h}, nil
 }
 
-// Record puts e behind all work that s was given before. An event may be recorded again; waits see
+// Record puts e after all work that s was given before. An event may be recorded again; waits see
 // its last place.
 func (s *Stream) Record(e *Event) error { return s.d.drv.Record(e.h, s.h) }
 

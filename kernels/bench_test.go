@@ -36,7 +36,7 @@ type measurement struct {
 func BenchmarkPrimitives(b *testing.B) {
 	r := kerneltest.Open(b)
 	if r.Set.Device().Info().Emulated {
-		b.Skip("the emulation's speed says nothing; VIBEFLIGHT_GPU=require runs on a card")
+		b.Skip("the emulation's speed says nothing; VIBEFLIGHT_GPU=require runs on a GPU")
 	}
 	c := benchCorpus(r)
 	var copied float64 // GB/s of the first one, the copy

@@ -438,7 +438,7 @@ func scalarsOf(r *kerneltest.Rig, c *corpus, use func(x knumber.Scalars, queue q
 }
 
 // gather prepares a column of equal strings, every fifth byte of which is mark: a byte like others,
-// or with the one behind it an escape.
+// or with the one after it an escape.
 func gather(r *kerneltest.Rig, length, strings int, mark byte) measurement {
 	text := bytes.Repeat([]byte{'n', 'n', 'n', mark, 'n'}, length*strings/5)
 	starts, ends := make([]int64, strings), make([]int64, strings)

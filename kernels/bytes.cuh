@@ -5,7 +5,7 @@
 
 constexpr u64 ONES = 0x0101010101010101ull, HIGHS = 0x8080808080808080ull;
 
-// The 8 bytes of text from byte `at` < n on. text is 8-byte aligned; no word behind that of the
+// The 8 bytes of text from byte `at` < n on. text is 8-byte aligned; no word after that of the
 // last byte is touched, and bytes past n are anything.
 __device__ __forceinline__ u64 load_window(const u8 *__restrict__ text, i64 n, i64 at) {
   const u64 *word = (const u64 *)(text + (at & ~7ll));
@@ -56,7 +56,7 @@ __device__ __forceinline__ u64 bytes_between(u64 v, u32 lo, u32 hi) {
 }
 
 // Eight hexadecimal digits of either case as the four bytes they write, first byte lowest. bad gets
-// bits for digits that are none, which count as anything.
+// bits for bytes that are not digits, which count as anything.
 //   v       'f' 'F' '0' '1' ...
 //   result   0xff    0x01   ...
 __device__ __forceinline__ u32 hex_bytes(u64 v, u64 &bad) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ u32 hex_bytes(u64 v, u64 &bad) {
   return (u32)(pair | pair >> 16);
 }
 
-// Writes bytes one behind the other. Full words are written whole; the first and the last are
+// Writes bytes one after the other. Full words are written whole; the first and the last are
 // shared with neighbours and written byte by byte.
 struct Writer {
   u8 *word;        // 8-byte aligned; the bytes wait for it
@@ -77,7 +77,7 @@ struct Writer {
 
   __device__ __forceinline__ explicit Writer(u8 *at)
       : word((u8 *)((u64)at & ~7ull)), waiting(0), from((int)((u64)at & 7)), fill(from) {}
-  // n from 0 to 8; the bytes of v behind them are 0.
+  // n from 0 to 8; the bytes of v after them are 0.
   __device__ __forceinline__ void put(u64 v, int n) {
     waiting |= v << 8 * fill;
     if (fill + n < 8) {

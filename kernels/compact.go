@@ -22,7 +22,7 @@ func (k *Set) CountBits(s *gpu.Stream, mask Mask) (int64, error) {
 
 // Positions lists the set bits of mask.
 //
-//	mask   words as they are: bits behind the last byte are 0, as in every Mask
+//	mask   words as they are: bits after the last byte are 0, as in every Mask
 //	base   is added to each: where the mask's first byte lies in the file, say
 //	out    base + i for each set bit i, ascending. What does not fit is left out, what is left of it keeps its garbage
 //	count  one element, how many bits are set, whether they fitted or not; or none

@@ -49,7 +49,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Too little room takes the first positions and leaves what lies behind it alone.
+// Too little room takes the first positions and leaves what lies after it alone.
 func TestPositionsWithoutRoom(t *testing.T) {
 	r := kerneltest.Open(t)
 	mask := masks(40000)["some"]

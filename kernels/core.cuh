@@ -1,5 +1,5 @@
 // core.cuh: what several kernels need. Plain CUDA C++ without headers, so that NVRTC takes it as it
-// is and the emulation behind its own.
+// is and the emulation after its own headers.
 //
 // Masks hold one bit per byte of text: bit i % 64 of word i / 64 belongs to byte i. One thread
 // makes one word, of 64 bytes of text.
@@ -26,15 +26,6 @@ constexpr int SCAN = 1024;          // threads of the one block that joins tiles
 
 __device__ __forceinline__ i64 thread_index() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ int lane_index() { return threadIdx.x & 31; }
-
-// One of 8 arguments. They are no table in memory, which a copy would have to bring, or which each
-// thread would have to write.
-template <class T>
-__device__ __forceinline__ T select(u32 i, T p0, T p1, T p2, T p3, T p4, T p5, T p6, T p7) {
-  const T low = i & 2 ? (i & 1 ? p3 : p2) : (i & 1 ? p1 : p0),
-          high = i & 2 ? (i & 1 ? p7 : p6) : (i & 1 ? p5 : p4);
-  return i & 4 ? high : low;
-}
 
 // ---- bits of a word ----
 
@@ -107,7 +98,7 @@ __device__ __forceinline__ void transpose(u32 t[8]) {
 #pragma unroll
   for (int j = 0; j < 8; j++) t[j] = a[j];
 }
-// The planes of one word of text, which is 16-byte aligned; bytes at n and behind it read as 0 and
+// The planes of one word of text, which is 16-byte aligned; bytes at n and after it read as 0 and
 // are not touched.
 __device__ __forceinline__ Planes load_planes(const u8 *__restrict__ text, i64 n, i64 word) {
   u32 t[16];
@@ -134,7 +125,7 @@ __device__ __forceinline__ Planes load_planes(const u8 *__restrict__ text, i64 n
   for (int k = 0; k < 8; k++) r.b[k] = t[k] | (u64)t[8 + k] << 32;
   return r;
 }
-// The bytes that equal c. Bytes past the text are 0: whoever looks for 0 masks them off.
+// The bytes that equal c. Bytes past the text are 0: a caller that looks for 0 masks them off.
 __device__ __forceinline__ u64 bytes_equal(const Planes &p, u32 c) {
   u64 r = ~0ull;
 #pragma unroll
@@ -245,7 +236,7 @@ __device__ __forceinline__ u32 last_state(u32 setters, u32 on, u32 start) {
   return setters ? on >> (31 - __clz((int)setters)) & 1 : start;
 }
 // The state before this thread: what the nearest thread before it set that did not leave it as it
-// was, or start. after gets the state behind the
+// was, or start. after gets the state after the
 // whole block, which is STATE_KEPT if start is. shared holds 32 elements and may be used again
 // afterwards.
 __device__ __forceinline__ u32 block_state(u32 set, u32 start, u32 *shared, u32 &after) {

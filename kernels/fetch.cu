@@ -10,14 +10,20 @@ constexpr int PIECES = 8;
 // words that a thread has on their way: all of its own, of a piece of up to 128 KiB
 constexpr int AHEAD = 4;
 
-KERNEL __launch_bounds__(BLOCK) fetch(const u8 *from0, u8 *to0, i64 bytes0, const u8 *from1,
-    u8 *to1, i64 bytes1, const u8 *from2, u8 *to2, i64 bytes2, const u8 *from3, u8 *to3, i64 bytes3,
-    const u8 *from4, u8 *to4, i64 bytes4, const u8 *from5, u8 *to5, i64 bytes5, const u8 *from6,
-    u8 *to6, i64 bytes6, const u8 *from7, u8 *to7, i64 bytes7) {
+struct FetchPiece {
+  const u8 *from;
+  u8 *to;
+  i64 bytes;
+};
+struct FetchArgs {
+  FetchPiece pieces[PIECES];
+};
+
+KERNEL __launch_bounds__(BLOCK) fetch(const __grid_constant__ FetchArgs args) {
   const u32 piece = blockIdx.x % PIECES;
-  const u8 *from = select(piece, from0, from1, from2, from3, from4, from5, from6, from7);
-  u8 *to = select(piece, to0, to1, to2, to3, to4, to5, to6, to7);
-  const i64 n = select(piece, bytes0, bytes1, bytes2, bytes3, bytes4, bytes5, bytes6, bytes7);
+  const u8 *from = args.pieces[piece].from;
+  u8 *to = args.pieces[piece].to;
+  const i64 n = args.pieces[piece].bytes;
   const i64 first = (i64)(blockIdx.x / PIECES) * BLOCK + threadIdx.x,
             step = (i64)(gridDim.x / PIECES) * BLOCK;
   const i64 words = ((u64)from | (u64)to) % 8 ? 0 : n / 8;

@@ -8,13 +8,27 @@ import (
 
 // Piece is a short result on its way to the host.
 type Piece struct {
-	from, to gpu.Arg
+	fetchPiece
+}
+
+// fetchPiece is FetchPiece of fetch.cu.
+type fetchPiece struct {
+	from, to gpu.Pointer[byte]
 	bytes    int64
+}
+
+// fetchArgs is FetchArgs of fetch.cu.
+type fetchArgs struct {
+	pieces [fetchPieces]fetchPiece
 }
 
 // PieceOf is all of b, on its way to page-locked memory of as many elements.
 func PieceOf[T any](to []T, b gpu.Buffer[T]) Piece {
-	return Piece{b.Arg(), gpu.HostArg(to[:b.Len()]), int64(b.Len()) * int64(unsafe.Sizeof(*new(T)))}
+	return Piece{fetchPiece{
+		from:  gpu.Cast[byte](b.Pointer()),
+		to:    gpu.Cast[byte](gpu.HostPointer(to[:b.Len()])),
+		bytes: int64(b.Len()) * int64(unsafe.Sizeof(*new(T))),
+	}}
 }
 
 // Bytes is how long it is.
@@ -39,12 +53,13 @@ func (k *Set) Fetch(s *gpu.Stream, pieces []Piece) error {
 	for len(pieces) > 0 {
 		some := pieces[:min(fetchPieces, len(pieces))]
 		pieces = pieces[len(some):]
-		args, longest := make([]gpu.Arg, 3*fetchPieces), int64(0)
+		var args fetchArgs
+		longest := int64(0)
 		for i, p := range some {
-			args[3*i], args[3*i+1], args[3*i+2] = p.from, p.to, gpu.Int(p.bytes)
+			args.pieces[i] = p.fetchPiece
 			longest = max(longest, p.bytes)
 		}
-		w.Launch("fetch", fetchPieces*min(Blocks(longest, fetchBytes), fetchBlocks), Block, args...)
+		w.Launch("fetch", fetchPieces*min(Blocks(longest, fetchBytes), fetchBlocks), Block, gpu.Struct(&args))
 	}
 	return w.Done()
 }

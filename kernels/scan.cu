@@ -22,7 +22,7 @@
 constexpr int ROW = 128, ROWS = 4, WARP_ITEMS = ROW * ROWS;
 constexpr i64 SCAN_TILE = (i64)WARP_ITEMS * (BLOCK / 32);
 
-// The 4 elements from at on; those at n and behind it are 0. at is a multiple of 4.
+// The 4 elements from at on; those at n and after it are 0. at is a multiple of 4.
 template <class T>
 __device__ __forceinline__ void load_four(const T *in, i64 at, i64 n, T v[4]) {
   if (at + 4 <= n && ((u64)in & 15) == 0) {

@@ -27,7 +27,7 @@ __device__ __forceinline__ i64 owner_of(const T *__restrict__ sums, i64 from, i6
 // lower_bound by a warp, which looks at 32 places at a time: a fifth of the steps, each of which
 // waits for memory. All lanes call, with the same arguments.
 //
-//   sorted   0 . . . . . . . | . . . . . . . .     v lies behind the element of lane 1 and not behind that of lane 2,
+//   sorted   0 . . . . . . . | . . . . . . . .     v lies after the element of lane 1 and not after that of lane 2,
 //            lane 0   lane 1   lane 2              so that one of those between is next
 template <class T>
 __device__ __forceinline__ i64 warp_lower_bound(

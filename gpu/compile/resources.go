@@ -67,7 +67,7 @@ func Kernels(cubin []byte) ([]Kernel, error) {
 			return
 		}
 		i, n := binary.LittleEndian.Uint32(value), int(binary.LittleEndian.Uint32(value[4:]))
-		// the first symbol is none, and is left out
+		// the first symbol is a null symbol, which is left out
 		if i == 0 || i > uint32(len(symbols)) || symbols[i-1].Other&kernelSymbol == 0 {
 			return
 		}

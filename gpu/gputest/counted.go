@@ -30,7 +30,7 @@ type countingDriver struct {
 	toHost *atomic.Int64
 
 	mu sync.Mutex
-	// kernels that store to the host: from, to and bytes of each piece are their arguments
+	// kernels that store to the host: from, to and bytes of each piece are the words of their struct
 	fetches map[driver.Function]bool
 }
 
@@ -49,12 +49,12 @@ func (d *countingDriver) Function(m driver.Module, name string) (driver.Function
 	return f, err
 }
 
-func (d *countingDriver) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
+func (d *countingDriver) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args driver.Args) error {
 	d.mu.Lock()
 	fetches := d.fetches[f]
 	d.mu.Unlock()
-	for i := 2; fetches && i < len(args); i += 3 {
-		d.toHost.Add(int64(args[i]))
+	for i := 2; fetches && i < len(args.Words); i += 3 {
+		d.toHost.Add(int64(args.Words[i]))
 	}
 	return d.Driver.Launch(s, f, dim, args)
 }

@@ -11,8 +11,8 @@ import (
 // OpenFaulty gives an emulated device whose calls fail where fault says so: it is asked before each
 // call that moves, makes or works on memory or waits, by the driver's name for it ("ToDevice"),
 // maybe from several goroutines at once, and its error becomes that of the call. What it wraps
-// decides what the error means: gpu.ErrMemory, gpu.ErrLost or neither. Memory that calls left
-// behind which failed is no error of the test.
+// decides what the error means: gpu.ErrMemory, gpu.ErrLost or neither. Memory that failed
+// calls did not free is not an error of the test.
 func OpenFaulty(t testing.TB, o gpu.Options, fault func(call string) error) *gpu.Device {
 	t.Helper()
 	drv, c := emulation(t)
@@ -62,7 +62,7 @@ func (f *faulty) Fill(s driver.Stream, dst driver.Ptr, value byte, bytes int64) 
 	return f.Driver.Fill(s, dst, value, bytes)
 }
 
-func (f *faulty) Launch(s driver.Stream, k driver.Function, d driver.Dim, args []uint64) error {
+func (f *faulty) Launch(s driver.Stream, k driver.Function, d driver.Dim, args driver.Args) error {
 	if err := f.fault("Launch"); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ var layers = []string{
 	"gpu/compile gpu/gputest",
 	// primitives of GPU parsers
 	"kernels kernels/internal/powers",
-	"kernels/text kernels/number kernels/internal/images",
+	"kernels/text kernels/number kernels/internal/images kernels/internal/layout",
 	"kernels/geom kernels/table kernels/fixed",
 	"kernels/json kernels/wkt kernels/shape",
 	"kernels/list",

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -139,16 +138,8 @@ var (
 	cudaFunction = regexp.MustCompile(`(?:KERNEL|__device__)[^;{(]*?(\w+)\s*\(([^(){};]*)\)\s*\{`)
 )
 
-// longKernels take more parameters: a structure of arguments would be better.
-var longKernels = []string{
-	"coordinates_count", "coordinates_emit", "fetch", "fields_match", "fixed_texts", "fixed_values", "kml_count",
-	"kml_write", "lists_gather", "members_place", "members_read", "positions", "records_emit", "rings_emit",
-	"rows_column", "scalars_parse", "shape_positions", "shape_records", "strings_bytes", "strings_pieces",
-	"table_dates", "table_parse", "table_spans", "table_texts", "wkb_bytes", "wkb_rings", "wkb_sizes", "wkb_starts",
-	"wkt_heads", "wkt_rows", "xml_line_write", "xml_rows",
-}
-
-// TestKernelsHaveFewParameters allows what longKernels lists.
+// TestKernelsHaveFewParameters limits the parameters of functions in CUDA. A kernel that needs more
+// arguments takes them as fields of a struct.
 func TestKernelsHaveFewParameters(t *testing.T) {
 	functions := 0
 	for _, path := range files(t, ".cu", ".cuh") {
@@ -159,7 +150,7 @@ func TestKernelsHaveFewParameters(t *testing.T) {
 		code := cudaBounds.ReplaceAllString(cudaComment.ReplaceAllString(string(text), ""), "")
 		for _, m := range cudaFunction.FindAllStringSubmatch(code, -1) {
 			functions++
-			if n := parameters(m[2]); n > maxKernelParameter && !slices.Contains(longKernels, m[1]) {
+			if n := parameters(m[2]); n > maxKernelParameter {
 				t.Errorf("%s: %s has %d parameters, at most %d", path, m[1], n, maxKernelParameter)
 			}
 		}

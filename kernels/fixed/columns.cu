@@ -1,6 +1,6 @@
-// fixed_columns.cu: columns of the records of fixed.cu that are rows. One thread, one field;
-// columns side by side, so that a few fill a card and fields that lie
-// beside each other are read at about the same time, as in table_values.cu.
+// columns.cu: columns of the records of fixed.cu that are rows. One thread, one field;
+// columns are side by side, so that a few fill a GPU, and fields that are next to each other are
+// read at about the same time, as in table/values.cu.
 //
 // buffer     elements         written by   what
 // text       n bytes          -            records of `length` bytes each, from byte 0 on
@@ -8,10 +8,10 @@
 // rows       records          -            numbers of the records that are rows, ascending; their number is
 //                                          in count, and no other element is looked at
 // values     words, each      values       int32, int64, float64, two words of a decimal128, or a mask of
-//                                          what is true; columns one behind the other
+//                                          what is true; columns one after the other
 // valid      records bits,    values,      bit per row: the field has a value
 //            each             texts
-// from, to   records, each    texts        the text of each field; behind the last row empty
+// from, to   records, each    texts        the text of each field; after the last row empty
 // odd        1                all          a bit for each FIXED_* that is no value, from FIXED_MALFORMED on; 0 before
 #include "fixed/fixed.cuh"
 
@@ -43,37 +43,40 @@ KERNEL __launch_bounds__(BLOCK) fixed_live(const u8 *__restrict__ text, i64 leng
   add_state(odd, plain || flag == '*' ? FIXED_VALID : FIXED_FLAG);
 }
 
-// The columns of a launch are arguments: offset and width of 16 bits each, a type of 8, and two
-// flags of 12, which are bits of the field of flags or none.
-struct Picked {
+// A column: where its field is in a record, and two flags, which are bits of the field of flags, or
+// NO_FLAG.
+struct FixedColumnRef {
+  u32 at, width, kind, null, size;  // kind: COLUMN_*
+};
+// Records, and the columns of them that a launch makes. flags: the field of flags in a record.
+struct FixedColumns {
+  i64 n, length, records, flags;
+  i64 count;
+  FixedColumnRef columns[8];
+};
+// The field that is this thread's: of column i of the launch.
+struct FixedField {
   u32 i, width, type, null, size;
   i64 at;  // of the field in its record
   i64 row;
 };
-__device__ __forceinline__ u64 column_word(
-    u32 i, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
-  const u64 low = i & 2 ? (i & 1 ? w3 : w2) : (i & 1 ? w1 : w0),
-            high = i & 2 ? (i & 1 ? w7 : w6) : (i & 1 ? w5 : w4);
-  return i & 4 ? high : low;
-}
-__device__ __forceinline__ Picked pick_column(
-    u32 count, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
-  Picked p;
-  p.i = blockIdx.x % count, p.row = (i64)(blockIdx.x / count) * BLOCK + threadIdx.x;
-  const u64 w = column_word(p.i, w0, w1, w2, w3, w4, w5, w6, w7);
-  p.at = (i64)(w & 0xffff), p.width = (u32)(w >> 16 & 0xffff), p.type = (u32)(w >> 32 & 0xff),
-  p.null = (u32)(w >> 40 & 0xfff), p.size = (u32)(w >> 52);
-  return p;
+__device__ __forceinline__ FixedField fixed_field(const FixedColumns &of) {
+  FixedField f;
+  const u32 count = (u32)of.count;
+  f.i = blockIdx.x % count, f.row = (i64)(blockIdx.x / count) * BLOCK + threadIdx.x;
+  const FixedColumnRef &c = of.columns[f.i];
+  f.at = c.at, f.width = c.width, f.type = c.kind, f.null = c.null, f.size = c.size;
+  return f;
 }
 __device__ __forceinline__ bool is_narrow(u32 type) {
   return type == COLUMN_INT32 || type == COLUMN_DATE || type == COLUMN_BINARY32;
 }
-// How many words of the values lie before those of a column: FixedType.Words.
-__device__ __forceinline__ i64 words_before(
-    u32 column, i64 records, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7) {
+// How many words the values of the columns before a column have: FixedType.Words.
+__device__ __forceinline__ i64 words_before(u32 column, const FixedColumns &of) {
+  const i64 records = of.records;
   i64 words = 0;
   for (u32 i = 0; i < column; i++) {
-    const u32 type = (u32)(column_word(i, w0, w1, w2, w3, w4, w5, w6, w7) >> 32 & 0xff);
+    const u32 type = of.columns[i].kind;
     words += type == COLUMN_LOGICAL ? (records + WORD - 1) / WORD
              : is_narrow(type)      ? (records + 1) / 2
              : type == COLUMN_MONEY ? 2 * records
@@ -159,12 +162,13 @@ __device__ __forceinline__ u32 value_field(
   return FIXED_VALID;
 }
 
-KERNEL __launch_bounds__(BLOCK) fixed_values(const u8 *__restrict__ text, i64 n, i64 length,
-    i64 records, const i64 *__restrict__ rows, const i64 *__restrict__ count, i64 flags,
-    u32 columns, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7,
-    u64 *__restrict__ values, u64 *__restrict__ valid, u32 *__restrict__ odd) {
-  const Picked p = pick_column(columns, w0, w1, w2, w3, w4, w5, w6, w7);
-  u64 *out = values + words_before(p.i, records, w0, w1, w2, w3, w4, w5, w6, w7);
+KERNEL __launch_bounds__(BLOCK) fixed_values(const u8 *__restrict__ text,
+    const i64 *__restrict__ rows, const i64 *__restrict__ count,
+    const __grid_constant__ FixedColumns of, u64 *__restrict__ values, u64 *__restrict__ valid,
+    u32 *__restrict__ odd) {
+  const FixedField p = fixed_field(of);
+  const i64 n = of.n, length = of.length, records = of.records, flags = of.flags;
+  u64 *out = values + words_before(p.i, of);
   u32 state = FIXED_NULL;
   u64 bits = 0;
   if (p.row < *count) {
@@ -195,11 +199,12 @@ __device__ __forceinline__ bool beyond_ascii(const u8 *__restrict__ text, i64 n,
 
 // A text of variable length is as long as its last byte says, where a flag says so; else it is the
 // whole field, blanks and all. It has a value even if it is empty.
-KERNEL __launch_bounds__(BLOCK) fixed_texts(const u8 *__restrict__ text, i64 n, i64 length,
-    i64 records, const i64 *__restrict__ rows, const i64 *__restrict__ count, i64 flags, u32 ascii,
-    u32 columns, u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7,
-    i64 *__restrict__ from, i64 *__restrict__ to, u64 *__restrict__ valid, u32 *__restrict__ odd) {
-  const Picked p = pick_column(columns, w0, w1, w2, w3, w4, w5, w6, w7);
+KERNEL __launch_bounds__(BLOCK) fixed_texts(const u8 *__restrict__ text,
+    const i64 *__restrict__ rows, const i64 *__restrict__ count,
+    const __grid_constant__ FixedColumns of, u32 ascii, i64 *__restrict__ from,
+    i64 *__restrict__ to, u64 *__restrict__ valid, u32 *__restrict__ odd) {
+  const FixedField p = fixed_field(of);
+  const i64 n = of.n, length = of.length, records = of.records, flags = of.flags;
   u32 state = FIXED_NULL;
   Field f = {0, 0};
   if (p.row < *count) {

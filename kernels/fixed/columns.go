@@ -24,7 +24,7 @@ const (
 	FixedOverflow                           // a whole number that its type can't hold
 	FixedFraction                           // a number with a point or an exponent where whole ones are expected
 	FixedUndecided                          // a number of more than 19 digits, very near to the middle of two float64
-	FixedFlag                               // a deletion flag that is none
+	FixedFlag                               // an invalid deletion flag
 	FixedHigh                               // a text with a byte from 0x80 on that is no character, or may be none
 )
 
@@ -73,8 +73,8 @@ func (t FixedType) Words(rows int) int {
 	return rows
 }
 
-// least is the width that a field has to have.
-func (t FixedType) least() int {
+// minWidth is the width that a field must have.
+func (t FixedType) minWidth() int {
 	switch t {
 	case FixedBinaryInt32:
 		return 4
@@ -117,7 +117,7 @@ func FixedRows(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedRec
 //
 //	text     the records
 //	columns  eight at most
-//	values   Words(records) elements of the type of each, one column behind the other. Those of rows are
+//	values   Words(records) elements of the type of each, one column after the other. Those of rows are
 //	         overwritten: 0 where there is no value
 //	valid    Words(records) words a column, overwritten; bits from the number of rows on are 0
 //	odd      one element, to which is added what is odd. Fields that are have no value
@@ -144,13 +144,13 @@ func FixedValues(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedR
 	if w.Err != nil {
 		return w.Done()
 	}
-	args := kernels.JoinArgs(x.args(w, text), x.picked(w, columns)...)
+	of := x.columns(w, text, columns)
 	w.Launch("fixed_values", kernels.Blocks(int64(x.Records), kernels.Block)*int64(len(columns)), kernels.Block,
-		kernels.JoinArgs(args, values.Arg(), valid.Arg(), odd.Arg())...)
+		text.Arg(), x.Rows.Arg(), x.Live.Arg(), gpu.Struct(&of), values.Arg(), valid.Arg(), odd.Arg())
 	return w.Done()
 }
 
-// FixedTexts gives the spans of columns of text, one column behind the other, for MeasureStrings.
+// FixedTexts gives the spans of columns of text, one column after the other, for MeasureStrings.
 //
 //	text     the records
 //	columns  of FixedText and FixedVariable
@@ -181,11 +181,11 @@ func FixedTexts(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedRe
 		for _, c := range some {
 			w.Need(c.Type == FixedText || c.Type == FixedVariable, "a column of no texts")
 		}
-		args := kernels.JoinArgs(kernels.JoinArgs(x.args(w, text), gpu.Int(plain)), x.picked(w, some)...)
-		w.Launch("fixed_texts", kernels.Blocks(int64(x.Records), kernels.Block)*int64(len(some)),
-			kernels.Block, kernels.JoinArgs(args,
-				starts.Slice(from*x.Records, end*x.Records).Arg(), ends.Slice(from*x.Records, end*x.Records).Arg(),
-				valid.Slice(from*words, end*words).Arg(), odd.Arg())...)
+		of := x.columns(w, text, some)
+		w.Launch("fixed_texts", kernels.Blocks(int64(x.Records), kernels.Block)*int64(len(some)), kernels.Block,
+			text.Arg(), x.Rows.Arg(), x.Live.Arg(), gpu.Struct(&of), gpu.Int(plain),
+			starts.Slice(from*x.Records, end*x.Records).Arg(), ends.Slice(from*x.Records, end*x.Records).Arg(),
+			valid.Slice(from*words, end*words).Arg(), odd.Arg())
 	}
 	return w.Done()
 }
@@ -200,31 +200,33 @@ func (x *FixedRecords) check(w *kernels.Call, text gpu.Buffer[byte], odd gpu.Buf
 	w.Need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
 }
 
-// args are what kernels know the rows by.
-func (x *FixedRecords) args(w *kernels.Call, text gpu.Buffer[byte]) []gpu.Arg {
-	return []gpu.Arg{
-		text.Arg(), gpu.Int(w.CheckText(text)), gpu.Int(x.Length), gpu.Int(x.Records), x.Rows.Arg(),
-		x.Live.Arg(), gpu.Int(x.Flags),
+// The structs of columns.cu.
+type (
+	fixedColumnRef struct{ at, width, kind, null, size uint32 }
+	fixedColumns   struct {
+		n, length, records, flags, count int64
+		columns                          [kernels.ColumnsAtOnce]fixedColumnRef
 	}
-}
+)
 
-// picked are the columns of a launch as pick_column of fixed_columns.cu takes them, with their
-// number in front.
-func (x *FixedRecords) picked(w *kernels.Call, columns []FixedColumn) []gpu.Arg {
-	const most = 1<<16 - 1 // of an offset and a width
-	var words [kernels.ColumnsAtOnce]uint64
+// columns checks columns, and gives them as kernels take them.
+func (x *FixedRecords) columns(w *kernels.Call, text gpu.Buffer[byte], columns []FixedColumn) fixedColumns {
+	const limit = 1<<16 - 1 // of an offset and a width
+	of := fixedColumns{
+		n: w.CheckText(text), length: int64(x.Length), records: int64(x.Records), flags: int64(x.Flags),
+		count: int64(len(columns)),
+	}
 	for i, c := range columns {
-		w.Need(c.Offset >= 0 && c.Offset <= most && c.Width >= c.Type.least() && c.Width <= most &&
+		w.Need(c.Offset >= 0 && c.Offset <= limit && c.Width >= c.Type.minWidth() && c.Width <= limit &&
 			c.Offset+c.Width <= x.Length, "a field of %d bytes at %d in records of %d", c.Width, c.Offset, x.Length)
 		for _, flag := range []int{c.Null, c.Size} {
 			w.Need(flag == FixedNoFlag || x.Flags >= 0 && flag >= 0 && flag < FixedNoFlag && x.Flags+
 				flag/8 < x.Length, "flag %d at %d in records of %d bytes", flag, x.Flags, x.Length)
 		}
-		words[i] = uint64(c.Offset) | uint64(c.Width)<<16 | uint64(c.Type)<<32 | uint64(c.Null)<<40 | uint64(c.Size)<<52
+		of.columns[i] = fixedColumnRef{
+			at: uint32(c.Offset), width: uint32(c.Width), kind: uint32(c.Type), null: uint32(c.Null),
+			size: uint32(c.Size),
+		}
 	}
-	args := []gpu.Arg{gpu.Int(len(columns))}
-	for _, v := range words {
-		args = append(args, gpu.Int(v))
-	}
-	return args
+	return of
 }

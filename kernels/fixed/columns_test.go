@@ -16,7 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels/internal/kerneltest"
 )
 
-// fixedTable is records that a test makes: a deletion flag, the fields one behind the other, three
+// fixedTable is records that a test makes: a deletion flag, the fields one after the other, three
 // bytes of flags, and some bytes of nobody.
 type fixedTable struct {
 	text    []byte
@@ -312,7 +312,7 @@ func TestFixedValuesUndecided(t *testing.T) {
 	}
 }
 
-// A header may say anything of the records behind it.
+// A header may say anything of the records after it.
 func TestFixedColumnsRefuse(t *testing.T) {
 	r := kerneltest.Open(t)
 	text, odd := kerneltest.Upload(r, bytes.Repeat([]byte{' '}, 160)), kerneltest.Upload(r, []uint32{0})

@@ -6,7 +6,7 @@
 //
 // One thread a record, so that all lanes of a warp read the same field. Records are longer than the
 // 32 bytes that memory gives at once, so a column costs
-// 32 or 64 bytes a record to read, whoever reads it; neighbouring columns find each other's bytes
+// 32 or 64 bytes a record to read; neighbouring columns find each other's bytes
 // in the cache.
 #include "fixed/fixed.cuh"
 

@@ -5,7 +5,7 @@
 #pragma once
 #include "number/dates.cuh"
 
-// From FIXED_MALFORMED on also in fixed_columns.go, as bits: a deletion flag that is none, and a
+// From FIXED_MALFORMED on also in fixed_columns.go, as bits: an invalid deletion flag, and a
 // text with a byte that is no character.
 enum {
   FIXED_VALID,
@@ -55,7 +55,7 @@ __device__ __forceinline__ bool is_null(const u8 *__restrict__ text, Field f) {
   return f.start == f.end;
 }
 
-// The integer that a field spells; with digits behind a point or an exponent it is a number, but no
+// The integer that a field spells; with digits after a point or an exponent it is a number, but no
 // integer.
 __device__ __forceinline__ u32 read_integer(
     const u8 *__restrict__ text, i64 n, Field f, i64 &value) {

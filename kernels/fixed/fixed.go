@@ -71,10 +71,10 @@ type FixedInt64s struct {
 	Valid     kernels.Mask
 	Malformed kernels.Mask // neither a number nor null
 	Overflow  kernels.Mask // a whole number beyond int64
-	Fraction  kernels.Mask // a number with digits behind a point, or with an exponent: for FixedFloat64
+	Fraction  kernels.Mask // a number with digits after a point, or with an exponent: for FixedFloat64
 }
 
-// FixedInt64 reads a field of whole numbers, nulls as in FixedFloat64. A point with nothing behind
+// FixedInt64 reads a field of whole numbers, nulls as in FixedFloat64. A point with nothing after
 // it is allowed.
 //
 //	field     "   12"   " +7."   "1.5"      "9223372036854775808"   "12 3"

@@ -266,7 +266,7 @@ func TestFixedBytes(t *testing.T) {
 	}
 }
 
-// A header may say anything of the records behind it.
+// A header may say anything of the records after it.
 func TestFixedRefuses(t *testing.T) {
 	r := kerneltest.Open(t)
 	text := kerneltest.Upload(r, make([]byte, 1000))

@@ -9,7 +9,7 @@
 //   level 1   4 KiB a bit         1                   .         1
 //   level 2   256 KiB a bit
 //
-// The levels lie one behind the other, level 0 first.
+// The levels lie one after the other, level 0 first.
 struct Blanks {
   const u64 *level;  // null: nobody has looked
   i64 words;         // of level 0
@@ -20,7 +20,7 @@ __device__ __forceinline__ bool is_blank(u32 c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// The first set bit of level 0 at i or behind it, or -1.
+// The first set bit of level 0 at i or after it, or -1.
 __device__ __forceinline__ i64 next_solid(const Blanks &blanks, i64 i) {
   const u64 *level = blanks.level;
   i64 words = blanks.words;
@@ -43,7 +43,7 @@ __device__ __forceinline__ i64 next_solid(const Blanks &blanks, i64 i) {
   }
   return i;
 }
-// The first byte at or behind at that is no blank, or n. A few short runs are gone over as they
+// The first byte at or after at that is no blank, or n. A few short runs are gone over as they
 // come, longer ones by words: -1 where these are not known, and
 // more than NEAR_BLANKS follow.
 constexpr i64 NEAR_BLANKS = 256;

@@ -57,9 +57,9 @@ func FindBlanks(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], b *Blanks)
 }
 
 // args are what a kernel takes to build a Blanks of blanks.cuh.
-func (b *Blanks) args() (level, words gpu.Arg) {
+func (b *Blanks) args() (level gpu.Arg, words int64) {
 	if b == nil {
-		return gpu.Buffer[uint64]{}.Arg(), gpu.Int(0)
+		return gpu.Buffer[uint64]{}.Arg(), 0
 	}
-	return b.levels.Arg(), gpu.Int(kernels.Words(kernels.Words(int(b.n))))
+	return b.levels.Arg(), int64(kernels.Words(kernels.Words(int(b.n))))
 }

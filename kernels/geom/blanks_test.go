@@ -10,7 +10,7 @@ import (
 )
 
 // Words whose first bytes leave open what they hold, each byte that is close to a blank, and the
-// last word of a text: a position behind a run of blanks begins at the first byte that is none.
+// last word of a text: a position after a run of blanks begins at the first byte that is not one.
 func TestFindBlanks(t *testing.T) {
 	r := kerneltest.Open(t)
 	for c := range 256 {

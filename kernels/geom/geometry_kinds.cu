@@ -13,7 +13,7 @@
 
 __device__ __forceinline__ bool is_nan(u64 bits) { return (bits & ~(1ull << 63)) > 0x7ffull << 52; }
 
-// One thread, one position. Whoever has a z writes the same byte.
+// One thread, one position. Each that has a z writes the same byte.
 KERNEL __launch_bounds__(BLOCK) geometry_kinds_dims(const u64 *__restrict__ x,
     const u64 *__restrict__ z, i64 positions, const i64 *__restrict__ first, i64 rows, u8 *kinds,
     GeometryReport *__restrict__ report) {

@@ -3,7 +3,7 @@
 // A name is compared in three windows of 8 bytes, so that no byte is looked at one by one:
 //
 //   text     L i n e S t r i | n g " , " c o o | ...
-//   name     L i n e S t r i | n g                    and an end behind it
+//   name     L i n e S t r i | n g                    and an end after it
 #pragma once
 #include "bytes.cuh"
 
@@ -15,7 +15,7 @@ struct Name {
 };
 constexpr int NAMES = 9, WKT_NAMES = 7, FEATURE = 7;  // FEATURE: where that is among them
 
-// 8 bytes of a string as a word, the first lowest; 0 behind its end.
+// 8 bytes of a string as a word, the first lowest; 0 after its end.
 __device__ constexpr u64 word_of(const char *s, int length, int from) {
   u64 v = 0;
   for (int i = 0; i < 8 && from + i < length; i++) v |= (u64)s[from + i] << 8 * i;
@@ -39,7 +39,7 @@ static __constant__ const Name names[NAMES] = {
     name_of("FeatureCollection", 9),
 };
 
-// The 8 bytes from at on; those behind the text are 0.
+// The 8 bytes from at on; those after the text are 0.
 __device__ __forceinline__ u64 window(const u8 *__restrict__ text, i64 n, i64 at) {
   return at < n ? load_window(text, n, at) & low_bytes(n - at) : 0;
 }
@@ -53,7 +53,7 @@ struct Ends {
     return false;
   }
 };
-// Byte number i of three windows; 0 behind them.
+// Byte number i of three windows; 0 after them.
 __device__ __forceinline__ u32 byte_of(const u64 w[3], int i) {
   return (u32)((i < 8 ? w[0] : i < 16 ? w[1] : w[2]) >> i % 8 * 8) & 255;
 }
@@ -81,7 +81,7 @@ __device__ __forceinline__ int name_like(u64 v) {
   if ((v & low_bytes(7)) == word_of("Feature", 7, 0)) k = v >> 56 == 'C' ? 8 : 7;
   return k;
 }
-// Three windows from at on, of a text that goes on behind the word in which they end.
+// Three windows from at on, of a text that goes on after the word in which they end.
 __device__ __forceinline__ void near_windows(const u8 *__restrict__ text, i64 at, u64 w[3]) {
   const u64 *word = (const u64 *)(text + (at & ~7ll));
   const u32 shift = (u32)(at & 7) * 8;
@@ -94,7 +94,7 @@ __device__ __forceinline__ void near_windows(const u8 *__restrict__ text, i64 at
   }
 }
 
-// Three windows from at on; bytes behind the text are 0, and so is all where at is -1.
+// Three windows from at on; bytes after the text are 0, and so is all where at is -1.
 __device__ __forceinline__ void name_windows(const u8 *__restrict__ text, i64 n, i64 at, u64 w[3]) {
   if (at >= 0 && n - at >= 32) near_windows(text, at, w);
   else
@@ -136,7 +136,7 @@ __device__ __forceinline__ i64 member_name(u32 member, const u32 *__restrict__ v
 }
 // Where the text goes on far enough for what quoted_kind reads.
 __device__ __forceinline__ bool name_near(i64 n, i64 at) { return at >= 0 && n - at >= 32; }
-// Do bytes from byte 8 * k of a string on begin with that part of a name, and with the quote behind
+// Do bytes from byte 8 * k of a string on begin with that part of a name, and with the quote after
 // it if it lies there?
 __device__ __forceinline__ bool is_quoted(u64 v, const Name &name, int k) {
   const int left = name.length - 8 * k;

@@ -26,15 +26,15 @@ struct Position {
   i64 end;  // where it is malformed
 };
 // The four columns of ordinates; z and m may be null.
-struct Columns {
+struct OrdinateColumns {
   u64 *x, *y, *z, *m;
 };
-__device__ __forceinline__ void store_ordinate(const Columns &to, u32 k, i64 i, u64 bits) {
+__device__ __forceinline__ void store_ordinate(const OrdinateColumns &to, u32 k, i64 i, u64 bits) {
   u64 *column = k == 0 ? to.x : k == 1 ? to.y : k == 2 ? to.z : to.m;
   if (column) column[i] = bits;
 }
 
-// Does EMPTY stand at a byte, and no letter behind it?
+// Does EMPTY stand at a byte, and no letter after it?
 __device__ __forceinline__ bool is_empty(const u8 *__restrict__ text, i64 n, i64 at) {
   return (text[at] | 0x20) == 'e' && n - at >= 5 && (text[at + 1] | 0x20) == 'm' &&
          (text[at + 2] | 0x20) == 'p' && (text[at + 3] | 0x20) == 't' &&
@@ -47,7 +47,7 @@ __device__ __forceinline__ bool is_empty(const u8 *__restrict__ text, i64 n, i64
 //   wkt   ordinate *( blanks ordinate ) | "EMPTY"         at is its first byte, or a blank before it; up to a
 //                                                         comma or ")", EMPTY up to any byte but a letter
 __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i64 n, i64 at,
-    const Blanks &blanks, u32 style, const Columns &to, i64 i) {
+    const Blanks &blanks, u32 style, const OrdinateColumns &to, i64 i) {
   Position r = {0, POSITION_MALFORMED, at < 0 ? 0 : at};
   if (at < 0 || at >= n) return r;
   const bool json = style == STYLE_JSON;
@@ -88,7 +88,7 @@ __device__ __forceinline__ Position read_position(const u8 *__restrict__ text, i
 //   wkt   ordinate 1*3( " " ordinate ) ( "," | ")" )    at is its first byte
 template <bool JSON>
 __device__ __forceinline__ u32 short_position(
-    const u8 *__restrict__ text, i64 n, i64 at, const Ten *tens, const Columns &to, i64 i) {
+    const u8 *__restrict__ text, i64 n, i64 at, const Ten *tens, const OrdinateColumns &to, i64 i) {
   if (at < 0 || at >= n) return 0;
   // looked at when the ordinate's text is there, too
   const u32 opener = JSON ? text[at++] : (u32)'[';
@@ -108,20 +108,29 @@ KERNEL __launch_bounds__(32) positions_begin(PositionsFound *__restrict__ found)
   if (threadIdx.x == 0) begin_positions(found);
 }
 
-KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n,
-    const u64 *__restrict__ level, i64 words, const i64 *__restrict__ at, i64 count, u32 style,
-    u64 *__restrict__ x, u64 *__restrict__ y, u64 *__restrict__ z, u64 *__restrict__ m,
-    u64 *__restrict__ undecided, PositionsFound *__restrict__ found) {
-  __shared__ Ten tens[MOST_FRACTION + 1];
+struct PositionsArgs {
+  i64 n, words, count, style;
+  OrdinateColumns to;
+  u64 *undecided;
+  PositionsFound *found;
+};
+
+KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text,
+    const u64 *__restrict__ level, const i64 *__restrict__ at,
+    const __grid_constant__ PositionsArgs args) {
+  PositionsFound *__restrict__ found = args.found;
+  const i64 n = args.n, count = args.count;
+  const u32 style = (u32)args.style;
+  __shared__ Ten tens[MAX_FRACTION + 1];
   __shared__ u32 block_dims;
   if (threadIdx.x == 0) block_dims = 0;
-  if (threadIdx.x <= MOST_FRACTION) tens[threadIdx.x] = TENS_OF_FRACTION[threadIdx.x];
+  if (threadIdx.x <= MAX_FRACTION) tens[threadIdx.x] = TENS_OF_FRACTION[threadIdx.x];
   __syncthreads();
   const i64 i = thread_index();
   u32 dims = 0, more = 0, state = POSITION_READ;
   if (i < count) {
-    const Blanks blanks = {level, words};
-    const Columns to = {x, y, z, m};
+    const Blanks blanks = {level, args.words};
+    const OrdinateColumns &to = args.to;
     const i64 begin = at[i];
     Position p = {style == STYLE_JSON ? short_position<true>(text, n, begin, tens, to, i)
                                       : short_position<false>(text, n, begin, tens, to, i),
@@ -133,7 +142,7 @@ KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n,
       store_ordinate(to, k, i, NO_ORDINATE);
     if (state == POSITION_MALFORMED) atomicMin((u64 *)&found->malformed, (u64)p.end);
   }
-  store_bits(undecided, i, count, state == POSITION_UNDECIDED);
+  store_bits(args.undecided, i, count, state == POSITION_UNDECIDED);
   u32 warp_dims = __reduce_or_sync(WARP, dims);
   if (lane_index() == 0 && warp_dims) atomicOr(&block_dims, warp_dims);
   u32 empty = __syncthreads_count(dims == 1);
@@ -145,8 +154,8 @@ KERNEL __launch_bounds__(BLOCK) positions(const u8 *__restrict__ text, i64 n,
   if (threadIdx.x == 0 && unread) atomicAdd(&found->undecided, unread);
 }
 
-// Takes what the host says: the four ordinates of position index[i], one after the other.
-KERNEL __launch_bounds__(BLOCK) positions_settle(const i64 *__restrict__ index,
+// Stores what the host has read: the four ordinates of position index[i], one after the other.
+KERNEL __launch_bounds__(BLOCK) positions_resolve(const i64 *__restrict__ index,
     const u64 *__restrict__ value, i64 count, u64 *__restrict__ x, u64 *__restrict__ y,
     u64 *__restrict__ z, u64 *__restrict__ m) {
   const i64 i = thread_index();

@@ -36,9 +36,9 @@ type Ordinates struct {
 type PositionsFound struct {
 	Malformed int64  // the first byte of the text at which a position can't go on, or -1
 	Empty     int64  // positions of no ordinate: "[]", EMPTY
-	More      int64  // ordinates behind the third, in Z and M or not
+	More      int64  // ordinates after the third, in Z and M or not
 	Dims      uint32 // bit k is set if some position has k ordinates; those of more than four count as four
-	Undecided uint32 // positions that ResolvePositions is to read; 0 behind it
+	Undecided uint32 // positions that ResolvePositions is to read; 0 after it
 }
 
 // ParsePositions reads the positions that begin at the bytes at of text, with two to four ordinates
@@ -74,11 +74,25 @@ func ParsePositions(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], blanks
 	if !to.Begun {
 		w.Launch("positions_begin", 1, 32, to.Found.Arg())
 	}
-	w.Launch("positions", kernels.Blocks(count, each), each, text.Arg(), gpu.Int(n), level, words, at.Arg(),
-		gpu.Int(count), gpu.Int(style), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(),
-		to.Undecided.Arg(), to.Found.Arg())
+	args := positionsArgs{
+		n: n, words: words, count: count, style: int64(style),
+		to:        ordinateColumns{x: to.X.Pointer(), y: to.Y.Pointer(), z: to.Z.Pointer(), m: to.M.Pointer()},
+		undecided: to.Undecided.Pointer(), found: to.Found.Pointer(),
+	}
+	w.Launch("positions", kernels.Blocks(count, each), each, text.Arg(), level, at.Arg(), gpu.Struct(&args))
 	return w.Done()
 }
+
+// The structs of positions.cu.
+type (
+	ordinateColumns struct{ x, y, z, m gpu.Pointer[float64] }
+	positionsArgs   struct {
+		n, words, count, style int64
+		to                     ordinateColumns
+		undecided              gpu.Pointer[uint64]
+		found                  gpu.Pointer[PositionsFound]
+	}
+)
 
 // check refuses buffers of other lengths than the positions need, and gives their number.
 func (to Ordinates) check(w *kernels.Call, at gpu.Buffer[int64], style PositionStyle) int64 {
@@ -99,7 +113,7 @@ func (to Ordinates) check(w *kernels.Call, at gpu.Buffer[int64], style PositionS
 // ParsePositions; the bits of Undecided stay. It waits for the device; without undecided positions
 // that is all it does.
 //
-// The host reads the text of these positions and some 1 KiB behind each.
+// The host reads the text of these positions and some 1 KiB after each.
 func ResolvePositions(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], at gpu.Buffer[int64], style PositionStyle,
 	to Ordinates,
 ) (found PositionsFound, resolved int, err error) {
@@ -124,7 +138,7 @@ func ResolvePositions(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], at g
 		}
 		values := kernels.Scratch[float64](w, len(ordinates))
 		kernels.Upload(w, values, ordinates)
-		w.Launch("positions_settle", kernels.Blocks(int64(some.Len()), kernels.Block), kernels.Block,
+		w.Launch("positions_resolve", kernels.Blocks(int64(some.Len()), kernels.Block), kernels.Block,
 			some.Arg(), values.Arg(),
 			gpu.Int(some.Len()), to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg())
 	}
@@ -172,7 +186,7 @@ type position struct {
 // another one.
 const noOrdinate = 0x7ff8000000000000
 
-// readPosition reads the position that b begins with. whole says that nothing behind b can change
+// readPosition reads the position that b begins with. whole says that nothing after b can change
 // it.
 func readPosition(b []byte, style PositionStyle) (p position, whole bool) {
 	json, g := style == PositionJSON, knumber.GrammarLenient

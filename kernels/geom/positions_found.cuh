@@ -6,7 +6,7 @@
 struct PositionsFound {
   i64 malformed;  // the first byte that can't go on, or -1
   i64 empty;      // positions of no ordinate
-  i64 more;       // ordinates behind the third
+  i64 more;       // ordinates after the third
   u32 dims;       // bit k: some position has k ordinates
   u32 undecided;  // positions that the host must read
 };

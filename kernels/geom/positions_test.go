@@ -304,7 +304,7 @@ func TestParsePositionsOfRandom(t *testing.T) {
 	}
 }
 
-// Runs of blanks that end just before and behind the bounds of words, of 64 words and of 4096
+// Runs of blanks that end just before and after the bounds of words, of 64 words and of 4096
 // words.
 func TestParsePositionsOverBlanks(t *testing.T) {
 	r := kerneltest.Open(t)
@@ -393,7 +393,7 @@ func TestParsePositionsShortOrdinates(t *testing.T) {
 	checkPositions(r, "short", text, at, kgeom.PositionJSON, 4)
 }
 
-// Ordinates of up to 15 digits behind the point that lie as close to the middle of two float64 as
+// Ordinates of up to 15 digits after the point that lie as close to the middle of two float64 as
 // they can, and next to it.
 func TestParsePositionsNearMiddles(t *testing.T) {
 	r := kerneltest.Open(t)

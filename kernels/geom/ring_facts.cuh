@@ -4,7 +4,7 @@
 
 // Also in ring_facts.go.
 struct RingFact {
-  u64 open, few, single;
+  u64 unclosed, few, single;
 };
 enum { RING_OPEN = 1, RING_FEW = 2, LINE_SINGLE = 4 };
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void count_odd(RingFact *facts, u32 odd) {
   const u32 open = __ballot_sync(WARP, odd & RING_OPEN), few = __ballot_sync(WARP, odd & RING_FEW),
             single = __ballot_sync(WARP, odd & LINE_SINGLE);
   if (lane_index()) return;
-  if (open) atomicAdd(&facts->open, (u64)__popc(open));
+  if (open) atomicAdd(&facts->unclosed, (u64)__popc(open));
   if (few) atomicAdd(&facts->few, (u64)__popc(few));
   if (single) atomicAdd(&facts->single, (u64)__popc(single));
 }

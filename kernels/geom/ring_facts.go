@@ -11,7 +11,7 @@ type RingFact struct {
 	// rings whose first position is not their last one, by x and y. One of no position is not one of
 	// these, one of a NaN is
 	Unclosed int64
-	Short    int64 // of fewer than 4 positions, or of none
+	Few      int64 // of fewer than 4 positions, or of none
 	Single   int64 // of one position
 }
 
@@ -23,7 +23,7 @@ type RingFact struct {
 //	facts  one element, overwritten
 //
 //	x      0 1 1 0 | 5 6 | 7      y all 0
-//	rings  0 4 6 7                Unclosed 1, Short 2, Single 1
+//	rings  0 4 6 7                Unclosed 1, Few 2, Single 1
 //
 // Numbers are compared as Go compares them: 0 is -0. Reads 8 bytes and two positions a ring. A ring
 // whose positions are not there is not unclosed.

@@ -14,7 +14,7 @@ func ringFacts(x, y []float64, rings []int64) (f kgeom.RingFact) {
 	for i := range len(rings) - 1 {
 		xs, ys := x[rings[i]:rings[i+1]], y[rings[i]:rings[i+1]]
 		if len(xs) < 4 {
-			f.Short++
+			f.Few++
 		}
 		if len(xs) == 1 {
 			f.Single++
@@ -36,12 +36,12 @@ func TestRingFacts(t *testing.T) {
 		want  kgeom.RingFact
 	}{
 		{"none", nil, nil, []int64{0}, kgeom.RingFact{}},
-		{"empty", nil, nil, []int64{0, 0}, kgeom.RingFact{Short: 1}},
+		{"empty", nil, nil, []int64{0, 0}, kgeom.RingFact{Few: 1}},
 		{"closed", []float64{1, 2, 3, 1}, []float64{1, 2, 2, 1}, []int64{0, 4}, kgeom.RingFact{}},
 		{"open by x", []float64{1, 2, 3, 4}, []float64{1, 2, 2, 1}, []int64{0, 4}, kgeom.RingFact{Unclosed: 1}},
 		{"open by y", []float64{1, 2, 3, 1}, []float64{1, 2, 2, 2}, []int64{0, 4}, kgeom.RingFact{Unclosed: 1}},
-		{"short", []float64{1, 2, 1}, []float64{1, 2, 1}, []int64{0, 3}, kgeom.RingFact{Short: 1}},
-		{"one position", []float64{1}, []float64{1}, []int64{0, 1}, kgeom.RingFact{Short: 1, Single: 1}},
+		{"short", []float64{1, 2, 1}, []float64{1, 2, 1}, []int64{0, 3}, kgeom.RingFact{Few: 1}},
+		{"one position", []float64{1}, []float64{1}, []int64{0, 1}, kgeom.RingFact{Few: 1, Single: 1}},
 		{"two zeros", []float64{0, 2, 3, zero}, []float64{zero, 2, 2, 0}, []int64{0, 4}, kgeom.RingFact{}},
 		{"NaN", []float64{nan, 2, 3, nan}, []float64{1, 2, 2, 1}, []int64{0, 4}, kgeom.RingFact{Unclosed: 1}},
 	}

@@ -17,7 +17,7 @@
 //
 // buffer      elements       written by     what
 // span        spans          spans          see RingSpan
-// first       tiles + 1      spans          the first span that begins in a tile or behind it
+// first       tiles + 1      spans          the first span that begins in a tile or after it
 // tile        3 * tiles      count, join    parts, rings and positions of each of n/16384 + 1 tiles; joined:
 //                                           of those before it
 // result      1              spans, count, join
@@ -40,7 +40,7 @@ KERNEL __launch_bounds__(BLOCK) rings_spans(const u64 *__restrict__ open,
     const u64 *__restrict__ close, const i32 *__restrict__ base, i64 n,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds,
     i64 count, RingSpan *__restrict__ span, i64 *__restrict__ first,
-    RingResult *__restrict__ result) {
+    RingsFound *__restrict__ result) {
   const i64 i = thread_index(), tile = i / 32;
   if (tile <= n / TILE + 1) {
     const i64 at = warp_lower_bound(starts, 0, count, tile * TILE);
@@ -79,7 +79,7 @@ struct RingWord {
   i32 base;
   u64 part, ring, place;
 };
-// The words of a tile that spans lie in, one behind the other: threads that have one are
+// The words of a tile that spans lie in, one after the other: threads that have one are
 // neighbours, whatever lies between geometries.
 //
 //   word    | . . . | [[[1,2],[3, | 4],[1,2]]]}}, | "a":"b","c" | :"d"}},{"geom | :[[[5,6],
@@ -168,7 +168,7 @@ struct RingSegment {
   u64 token;  // that are still to be looked at
   i32 owner;  // the span, counted from the first that begins in the tile
   u64 rest;   // the bytes from the segment on
-  u64 marks;  // where the segments behind it begin
+  u64 marks;  // where the segments after it begin
   RingSpan span;
 };
 // Goes on to the next segment that has tokens; its token is 0 if there is none.
@@ -229,7 +229,7 @@ KERNEL __launch_bounds__(BLOCK, 4) rings_count(const u8 *__restrict__ text,
     const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ commas,
     const i32 *__restrict__ base, i64 n, const i64 *__restrict__ starts,
     const RingSpan *__restrict__ span, const i64 *__restrict__ first, i64 *__restrict__ tile,
-    RingResult *__restrict__ result) {
+    RingsFound *__restrict__ result) {
   __shared__ RingTile s;
   __shared__ u32 shared[BLOCK / 32], shared_places[BLOCK / 32];
   const RingText x = {text, open, close, commas, base, n, starts, span, first};
@@ -251,7 +251,7 @@ KERNEL __launch_bounds__(BLOCK, 4) rings_count(const u8 *__restrict__ text,
 
 // One block.
 KERNEL __launch_bounds__(SCAN, 1) rings_join(
-    i64 *__restrict__ tile, i64 tiles, RingResult *__restrict__ result) {
+    i64 *__restrict__ tile, i64 tiles, RingsFound *__restrict__ result) {
   __shared__ i64 shared[33];
   const Share share = block_share(tiles);
   i64 sum[3] = {0, 0, 0}, all[3];
@@ -283,10 +283,7 @@ KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text,
     const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ commas,
     const i32 *__restrict__ base, i64 n, const i64 *__restrict__ starts,
     const RingSpan *__restrict__ span, const i64 *__restrict__ first, const i64 *__restrict__ tile,
-    const RingResult *__restrict__ result, i64 count, i64 *__restrict__ span_part,
-    i64 *__restrict__ part_ring, i64 *__restrict__ ring_place, i64 *__restrict__ place,
-    i32 *__restrict__ span_ring, i32 *__restrict__ short_place,
-    PositionsFound *__restrict__ positions) {
+    const RingsFound *__restrict__ result, const __grid_constant__ RingLists to) {
   __shared__ RingTile s;
   __shared__ u64 shared[BLOCK / 32];
   __shared__ u16 listed[LISTED];
@@ -308,12 +305,11 @@ KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text,
     const u64 bit = m & (0 - m);
     if (r.mark & bit) {
       const i64 span = first[blockIdx.x] + r.before++;
-      span_part[span] = parts;
-      if (span_ring) span_ring[span] = short_offset(rings);
+      to.span_part[span] = parts;
+      if (to.span_ring) to.span_ring[span] = short_offset(rings);
     }
-    if (r.part & bit) part_ring[parts++] = rings;
-    if (r.ring & bit)
-      store_ring(ring_place, short_place, rings++, places + __popcll(r.place & (bit - 1)));
+    if (r.part & bit) to.part_ring[parts++] = rings;
+    if (r.ring & bit) store_ring(to, rings++, places + __popcll(r.place & (bit - 1)));
   }
   // Positions are written side by side, whichever thread found them. Coordinates have fewer than
   // are LISTED; what has more is no less exact.
@@ -321,14 +317,13 @@ KERNEL __launch_bounds__(BLOCK, 4) rings_emit(const u8 *__restrict__ text,
   u32 i = (u32)(before >> 42);
   if (found > LISTED) {
     for (u64 m = r.place; m; m &= m - 1)
-      place[start[2] + i++] = ring_place_at(x, r.start + first_bit(m));
+      to.place[start[2] + i++] = ring_place_at(x, r.start + first_bit(m));
   } else {
     for (u64 m = r.place; m; m &= m - 1)
       listed[i++] = (u16)(r.start + first_bit(m) - blockIdx.x * TILE);
     __syncthreads();
     for (u32 k = threadIdx.x; k < found; k += BLOCK)
-      place[start[2] + k] = ring_place_at(x, blockIdx.x * TILE + listed[k]);
+      to.place[start[2] + k] = ring_place_at(x, blockIdx.x * TILE + listed[k]);
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0)
-    end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place, positions);
+  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, to);
 }

@@ -19,7 +19,7 @@
 //   Polygon, MultiLineString part               ring ,
 //   MultiPolygon                                part             ring ,
 //
-// "," is a ring's bracket and each comma in it: a position begins behind it. In a MultiPoint one
+// "," is a ring's bracket and each comma in it: a position begins after it. In a MultiPoint one
 // begins there only if no bracket does. EMPTY stands for a bracket with
 // nothing inside, or as a position of a Point or MultiPoint without numbers.
 #pragma once
@@ -30,12 +30,12 @@ constexpr u32 RING_OUTER = 8;                                        // a bracke
 constexpr u32 RING_DEEP = 16, RING_STRAY = 32, RING_UNDECIDED = 64;  // what is wrong
 // kinds from 1 on that have coordinates of their own end before this one
 constexpr u32 KIND_MULTIPOINT = 4, RING_KINDS = 7;
-constexpr int RING_BLANKS = 256;  // what stands behind more is not looked for
+constexpr int RING_BLANKS = 256;  // what follows more is not looked for
 
-// Brackets around a position beside its own: 0 1 2 1 2 3 from kind 1 on.
+// Brackets around a position without its own: 0 1 2 1 2 3 from kind 1 on.
 __device__ __forceinline__ i64 ring_levels(u32 kind) { return 0x3212100 >> 4 * kind & 15; }
 
-// The first byte from at on that is no blank, or the byte RING_BLANKS behind at; n at most.
+// The first byte from at on that is no blank, or the byte RING_BLANKS after at; n at most.
 __device__ __forceinline__ i64 past_blanks(const u8 *__restrict__ text, i64 n, i64 at) {
   for (i64 end = min(n, at + RING_BLANKS); at < end; at++)
     if (text[at] > ' ') return at;

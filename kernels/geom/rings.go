@@ -13,7 +13,7 @@ import (
 
 // Coordinates are the coordinates of geometries in a text: m spans [Starts[i], Ends[i]) in
 // ascending order that don't overlap, each from where the first bracket stands, or from before it,
-// to behind the last one, with the kind of its geometry. Spans of other kinds than KindPoint to
+// to after the last one, with the kind of its geometry. Spans of other kinds than KindPoint to
 // KindMultiPolygon have no parts.
 type Coordinates struct {
 	Starts, Ends gpu.Buffer[int64]
@@ -27,7 +27,7 @@ type RingFault uint8
 const (
 	RingsSound     RingFault = iota
 	RingsDeep                // a bracket deeper than the kind of geometry has
-	RingsStray               // behind a bracket or comma that has brackets inside stands something else
+	RingsStray               // after a bracket or comma that has brackets inside stands something else
 	RingsUndecided           // more than 256 blanks stand where one is expected
 )
 
@@ -48,15 +48,15 @@ type Rings struct {
 	Offset                  int64     // the byte of the first fault, or -1; what is at fault begins nothing
 	Fault                   RingFault //
 
-	coordinates int    // spans
-	emit        string // the kernel that lists them
-	args        []gpu.Arg
+	coordinates int       // spans
+	emit        string    // the kernel that lists them
+	args        []gpu.Arg // of that kernel, without the lists
 	span        gpu.Buffer[ringSpan]
 	tiles       int64
 	tile        gpu.Buffer[int64] // the first span of each tile, then counts
 	// bytes at which parts, rings and positions begin, where they are known before they are listed
 	begins gpu.Buffer[uint64]
-	found  gpu.Buffer[RingsFound] // Found, and behind it sums of groups of tiles
+	found  gpu.Buffer[RingsFound] // Found, and after it sums of groups of tiles
 
 	Found gpu.Buffer[RingsFound] // one element: the counts and the fault, on the device
 }
@@ -85,15 +85,23 @@ type RingOffsets struct {
 
 // ringSpan is RingSpan of rings.cu.
 type ringSpan struct {
-	End         int64
-	Depth, Kind int32
+	end         int64
+	depth, kind int32
 }
 
-// RingsFound is RingResult of rings_result.cuh: what the device says of coordinates, for Counted.
-// It has one part, ring and position less than there are.
+// RingsFound is RingsFound of rings_result.cuh: what the device has found of coordinates, for
+// Counted.
 type RingsFound struct {
-	First, Disorder         uint64
-	Parts, Rings, Positions int64
+	First, Disorder uint64
+	Sum             [3]int64 // parts, rings and positions, each one less than there are
+}
+
+// ringLists is RingLists of rings_result.cuh.
+type ringLists struct {
+	spans                                int64
+	spanPart, partRing, ringPlace, place gpu.Pointer[int64]
+	spanRing, shortPlace                 gpu.Pointer[int32]
+	positions                            gpu.Pointer[PositionsFound]
 }
 
 // CountRings counts the parts, rings and positions of coordinates. It waits for the device.
@@ -106,7 +114,7 @@ type RingsFound struct {
 //	        stand between them, as in WKT: the commas
 //	        outside of strings
 //
-// The text is read only behind brackets and commas that have brackets inside. The time is linear in
+// The text is read only after brackets and commas that have brackets inside. The time is linear in
 // the bytes, whatever a geometry's size. An error says that the spans are not as Coordinates wants
 // them, too.
 func CountRings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d *ktext.Depth, commas kernels.Mask,
@@ -134,12 +142,11 @@ func CountRings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d *ktext.D
 		r.span.Arg(), first.Arg(), counts.Arg(), r.Found.Arg(),
 	}
 	w.Launch("rings_count", tiles, kernels.Block, r.args...)
-	r.args = append(r.args, gpu.Int(m))
 	w.Launch("rings_join", 1, kernels.ScanBlock, counts.Arg(), gpu.Int(tiles), r.Found.Arg())
 	return r.Await(w)
 }
 
-// TilesWithEnd is how many tiles n bytes of text have with the byte behind them, where a span may
+// TilesWithEnd is how many tiles n bytes of text have with the byte after them, where a span may
 // begin.
 func TilesWithEnd(n int64) int64 { return n/kernels.TileBytes + 1 }
 
@@ -175,7 +182,7 @@ func (r *Rings) AllocBegins(w *kernels.Call, words int64) gpu.Buffer[uint64] {
 	return r.begins
 }
 
-// ListWith sets the arguments of the kernel that lists the counted coordinates.
+// ListWith sets the arguments of the kernel that lists the counted coordinates, without the lists.
 func (r *Rings) ListWith(args ...gpu.Arg) { r.args = args }
 
 // Await waits for the counts.
@@ -194,7 +201,7 @@ func (r *Rings) Counted(found RingsFound) error {
 		return fmt.Errorf("span %d lies outside of the text, ends before it starts, or overlaps the next",
 			found.Disorder)
 	}
-	r.Parts, r.Rings, r.Positions, r.Offset = found.Parts+1, found.Rings+1, found.Positions+1, -1
+	r.Parts, r.Rings, r.Positions, r.Offset = found.Sum[0]+1, found.Sum[1]+1, found.Sum[2]+1, -1
 	if found.First != math.MaxUint64 {
 		r.Offset, r.Fault = int64(found.First>>2), RingFault(found.First&3)
 	}
@@ -229,8 +236,11 @@ func ListRings(k *kernels.Set, s *gpu.Stream, r *Rings, out RingOffsets) error {
 	w.Need(out.ShortRings.Len() == 0 || out.ShortRings.Len() == out.Rings.Len(), "%d short offsets of %d rings",
 		out.ShortRings.Len(), r.Rings)
 	w.Need(out.Found.Len() <= 1, "%d elements for what is found of positions", out.Found.Len())
-	args := append(slices.Clone(r.args), out.Spans.Arg(), out.Parts.Arg(), out.Rings.Arg(), out.Positions.Arg(),
-		out.SpanRings.Arg(), out.ShortRings.Arg(), out.Found.Arg())
-	w.Launch(r.emit, r.tiles, kernels.Block, args...)
+	lists := ringLists{
+		spans: int64(r.coordinates), spanPart: out.Spans.Pointer(), partRing: out.Parts.Pointer(),
+		ringPlace: out.Rings.Pointer(), place: out.Positions.Pointer(), spanRing: out.SpanRings.Pointer(),
+		shortPlace: out.ShortRings.Pointer(), positions: out.Found.Pointer(),
+	}
+	w.Launch(r.emit, r.tiles, kernels.Block, append(slices.Clone(r.args), gpu.Struct(&lists))...)
 	return w.Done()
 }

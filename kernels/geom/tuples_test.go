@@ -17,10 +17,10 @@ type tuple struct {
 	hard      bool
 }
 
-// numberStep is the automaton of the numbers of both grammars: the state behind c, or 0 if no
+// numberStep is the automaton of the numbers of both grammars: the state after c, or 0 if no
 // number goes on with it. The states are
 //
-//	s sign   0 a leading zero   i integer   . point behind digits   , point behind none
+//	s sign   0 a leading zero   i integer   . point after digits     , point after none
 //	f fraction   e letter   x sign of the exponent   d its digits
 func numberStep(state, c byte, lenient bool) byte {
 	digit := '0' <= c && c <= '9'

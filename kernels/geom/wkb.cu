@@ -26,17 +26,22 @@
 
 // One thread, one row, and one for the last offset. The bytes of a collection's members are those
 // from src[c] to src[c + 1].
+struct WkbSizesArgs {
+  i64 rows, collections;
+  i64 *row_ring;
+  u64 *head;
+  i64 *offsets, *sums;
+};
+
 KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds,
     const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring,
-    const i64 *__restrict__ ring_place, i64 rows, const i64 *__restrict__ row,
-    const i64 *__restrict__ first, const i64 *__restrict__ src, i64 collections,
-    i64 *__restrict__ row_ring, u64 *__restrict__ head, i64 *__restrict__ offsets,
-    i64 *__restrict__ sums) {
+    const i64 *__restrict__ ring_place, const i64 *__restrict__ row, const i64 *__restrict__ first,
+    const i64 *__restrict__ src, const __grid_constant__ WkbSizesArgs args) {
   __shared__ i64 shared[BLOCK / 32];
-  const i64 i = thread_index();
+  const i64 i = thread_index(), rows = args.rows;
   const u32 kind = i < rows ? kinds[i] : 0, k = kind & 7;
   i64 size = 0, counted = 0, all;
-  if (i <= rows) row_ring[i] = part_ring[span_part[i]];
+  if (i <= rows) args.row_ring[i] = part_ring[span_part[i]];
   if (kind) {
     const i64 part0 = span_part[i], part1 = span_part[i + 1], ring0 = part_ring[part0],
               ring1 = part_ring[part1], places = ring_place[ring1] - ring_place[ring0];
@@ -45,15 +50,15 @@ KERNEL __launch_bounds__(BLOCK) wkb_sizes(const u8 *__restrict__ kinds,
               : k == WKB_POLYGON || k == WKB_LINES ? ring1 - ring0
                                                    : places;
     if (k == WKB_COLLECTION) {
-      const i64 c = lower_bound(row, 0, collections, i);
-      if (c < collections && row[c] == i)
+      const i64 c = lower_bound(row, 0, args.collections, i);
+      if (c < args.collections && row[c] == i)
         size += src[c + 1] - src[c], counted = first[c + 1] - first[c];
     }
   }
   const i64 before = tile_before(size, shared, all);
-  if (i <= rows) offsets[i] = before;
-  if (i < rows) head[i] = k > WKB_POINT ? kind | (u64)counted << 32 : 0;
-  if (threadIdx.x == 0) sums[blockIdx.x] = all;
+  if (i <= rows) args.offsets[i] = before;
+  if (i < rows) args.head[i] = k > WKB_POINT ? kind | (u64)counted << 32 : 0;
+  if (threadIdx.x == 0) args.sums[blockIdx.x] = all;
 }
 
 // What lies before a block's rows is added up by the block itself, unless the sums were scanned.
@@ -69,18 +74,26 @@ KERNEL __launch_bounds__(BLOCK) wkb_offsets(const i64 *__restrict__ sums, u32 sc
   offsets[i] = at, narrow[i] = (i32)min(at, 0x7fffffffll);
 }
 
+struct WkbStartsArgs {
+  i64 rows, parts, rings;
+  i64 *part_at;
+  u8 *part_kind;
+  i64 *ring_at;
+  u8 *ring_kind;
+};
+
 // One thread, one part, and one ring. The rows of the first and the last of a block's, between
 // which those of the others lie, are found by a warp each.
 KERNEL __launch_bounds__(BLOCK) wkb_starts(const u8 *__restrict__ kinds,
     const i64 *__restrict__ span_part, const i64 *__restrict__ part_ring,
-    const i64 *__restrict__ ring_place, i64 rows, i64 parts, i64 rings,
-    const i64 *__restrict__ row_ring, const i64 *__restrict__ offsets, i64 *__restrict__ part_at,
-    u8 *__restrict__ part_kind, i64 *__restrict__ ring_at, u8 *__restrict__ ring_kind) {
+    const i64 *__restrict__ ring_place, const i64 *__restrict__ row_ring,
+    const i64 *__restrict__ offsets, const __grid_constant__ WkbStartsArgs args) {
   __shared__ i64 bound[4];
-  const i64 i = thread_index(), start = (i64)blockIdx.x * BLOCK;
+  const i64 i = thread_index(), start = (i64)blockIdx.x * BLOCK, parts = args.parts,
+            rings = args.rings;
   const u32 warp = threadIdx.x / 32;
   if (warp < 4) {
-    const i64 owner = warp_owner_of(warp < 2 ? span_part : row_ring, 0, rows,
+    const i64 owner = warp_owner_of(warp < 2 ? span_part : row_ring, 0, args.rows,
         warp & 1 ? min(start + BLOCK, warp < 2 ? parts : rings) - 1 : start);
     if (lane_index() == 0) bound[warp] = owner;
   }
@@ -90,10 +103,10 @@ KERNEL __launch_bounds__(BLOCK) wkb_starts(const u8 *__restrict__ kinds,
               ring0 = row_ring[row];
     const u32 kind = kinds[row];
     const WkbLayout l = wkb_layout(kind);
-    part_at[i] = offsets[row] + (l.part ? wkb_before(l, i - span_part[row], ring - ring0,
-                                              ring_place[ring] - ring_place[ring0])
-                                        : 0),
-    part_kind[i] = (u8)kind;
+    args.part_at[i] = offsets[row] + (l.part ? wkb_before(l, i - span_part[row], ring - ring0,
+                                                   ring_place[ring] - ring_place[ring0])
+                                             : 0),
+    args.part_kind[i] = (u8)kind;
   }
   if (i < rings) {
     const i64 row = owner_of(row_ring, bound[2], bound[3] + 1, i), ring0 = row_ring[row];
@@ -101,16 +114,16 @@ KERNEL __launch_bounds__(BLOCK) wkb_starts(const u8 *__restrict__ kinds,
     const WkbLayout l = wkb_layout(kind);
     const i64 before =
         l.part ? owner_of(part_ring, span_part[row], span_part[row + 1], i) - span_part[row] : 0;
-    ring_at[i] = offsets[row] +
-                 wkb_before(l, before, i - ring0, ring_place[i] - ring_place[ring0]) + l.part +
-                 l.ring,
-    ring_kind[i] = (u8)kind;
+    args.ring_at[i] = offsets[row] +
+                      wkb_before(l, before, i - ring0, ring_place[i] - ring_place[ring0]) + l.part +
+                      l.ring,
+    args.ring_kind[i] = (u8)kind;
   }
 }
 
-// What lies across the ends of a tile is put into the bytes beside it. They are more than the 37 of
+// What lies across the ends of a tile is put into the bytes next to it. They are more than the 37 of
 // a position.
-constexpr i64 WKB_BESIDE = 48;
+constexpr i64 WKB_MARGIN = 48;
 
 // A tile of the output, from byte `from` on, in words of shared memory that are 0 at first.
 //
@@ -122,7 +135,7 @@ struct WkbTile {
   i64 from;
 
   // May something that begins at byte `at` of the tile reach into it?
-  static __device__ __forceinline__ bool near(i64 at) { return at > -WKB_BESIDE && at < TILE; }
+  static __device__ __forceinline__ bool near(i64 at) { return at > -WKB_MARGIN && at < TILE; }
   // Puts four bytes at byte `at` of the tile. Those that are 0 may be others'.
   __device__ __forceinline__ void put(i32 at, u32 v) const {
     u32 *const w = words + (at >> 2);
@@ -160,13 +173,16 @@ struct WkbRings {
   u8 kind[BLOCK], size[BLOCK];  // size: bytes of a position
   i32 from, to;
 };
+// The ordinates of all positions; z and m may be null.
+struct WkbOrdinates {
+  const u64 *x, *y, *z, *m;
+};
 // Puts rings from number first on there, up to BLOCK of those that are left: their headers and
 // positions. A ring is counted where the byte before its positions lies, which is
 // one of a header.
 __device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, i32 n,
     const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at,
-    const u8 *__restrict__ ring_kind, i64 first, i64 left, const u64 *__restrict__ x,
-    const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m,
+    const u8 *__restrict__ ring_kind, i64 first, i64 left, const WkbOrdinates &of,
     RingFact *facts) {
   const i64 base = ring_place[first], i = first + threadIdx.x;
   u32 odd = 0;
@@ -185,7 +201,7 @@ __device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, i32 
                      : k == WKB_LINE || k == WKB_LINES     ? LINE_SINGLE
                                                            : 0;
     if (at > 0 && at <= n && odds)
-      odd = odds & ring_odd((const double *)x, (const double *)y, from, places,
+      odd = odds & ring_odd((const double *)of.x, (const double *)of.y, from, places,
                        places > 0 && odds & RING_OPEN);
     if (threadIdx.x == 0) s.from = (i32)min((i64)((u64)max(-at, 0ll) / size), places);
     if (threadIdx.x == min(left, (i64)BLOCK) - 1)
@@ -193,7 +209,7 @@ __device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, i32 
   }
   count_odd(facts, odd);
   __syncthreads();
-  x += base, y += base;
+  const u64 *__restrict__ x = of.x + base, *__restrict__ y = of.y + base;
   for (i32 p = s.from + (i32)threadIdx.x; p < s.to; p += BLOCK) {
     const u64 px = x[p], py = y[p];
     u32 ring = 0;
@@ -203,22 +219,35 @@ __device__ __forceinline__ void wkb_rings(const WkbTile &tile, WkbRings &s, i32 
     const u32 kind = s.kind[ring];
     i32 at = (i32)(s.byte[ring] + s.size[ring] * (u32)p);
     // changes nothing, unless lists are not what they have to be
-    at = min(max(at, -(i32)WKB_BESIDE), (i32)TILE);
+    at = min(max(at, -(i32)WKB_MARGIN), (i32)TILE);
     if (wkb_single(kind)) tile.put(at, wkb_header(WKB_POINT | (kind & WKB_DIMS))), at += WKB_HEADER;
     tile.put_position(at, px, py);
     at += 16;
-    if (kind & WKB_Z) tile.put(at, (u32)z[base + p], (u32)(z[base + p] >> 32)), at += 8;
-    if (kind & WKB_M) tile.put(at, (u32)m[base + p], (u32)(m[base + p] >> 32));
+    if (kind & WKB_Z) {
+      const u64 z = __ldg(of.z + base + p);
+      tile.put(at, (u32)z, (u32)(z >> 32)), at += 8;
+    }
+    if (kind & WKB_M) {
+      const u64 m = __ldg(of.m + base + p);
+      tile.put(at, (u32)m, (u32)(m >> 32));
+    }
   }
   __syncthreads();
 }
 
+// The rows that are collections, and the bytes of their members: those of collection c are from
+// src[c] to src[c + 1].
+struct WkbMembers {
+  i64 collections;
+  const i64 *row;
+  const u8 *bytes;
+};
 // Puts the members of collections there.
 __device__ __forceinline__ void wkb_members(const WkbTile &tile, const i64 *__restrict__ offsets,
-    i64 rows_from, i64 rows_to, const i64 *__restrict__ row, const i64 *__restrict__ src,
-    i64 collections, const u8 *__restrict__ members) {
-  const i64 from = warp_lower_bound(row, 0, collections, rows_from),
-            to = warp_lower_bound(row, 0, collections, rows_to);
+    i64 rows_from, i64 rows_to, const i64 *__restrict__ src, const WkbMembers &members) {
+  const i64 *__restrict__ row = members.row;
+  const i64 from = warp_lower_bound(row, 0, members.collections, rows_from),
+            to = warp_lower_bound(row, 0, members.collections, rows_to);
   if (from >= to) return;
   const i64 skip = max(tile.from - offsets[row[from]] - WKB_COUNTED, 0ll),
             upto = max(tile.from + TILE - offsets[row[to - 1]] - WKB_COUNTED, 0ll);
@@ -226,24 +255,31 @@ __device__ __forceinline__ void wkb_members(const WkbTile &tile, const i64 *__re
   for (i64 s = src[from] + skip + threadIdx.x; s < end; s += BLOCK) {
     const i64 c = owner_of(src, from, to, s),
               at = offsets[row[c]] + WKB_COUNTED + s - src[c] - tile.from;
-    if (tile.near(at)) tile.put((i32)at, (u32)members[s]);
+    if (tile.near(at)) tile.put((i32)at, (u32)__ldg(members.bytes + s));
   }
 }
 
+struct WkbBytesArgs {
+  i64 rows, parts, rings;
+  const u64 *z, *m;  // may be null
+  WkbMembers members;
+  u8 *out;
+  i64 room;
+  RingFact *facts;
+};
+
 KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets,
-    const u64 *__restrict__ head, i64 rows, const i64 *__restrict__ part_ring,
-    const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind, i64 parts,
+    const u64 *__restrict__ head, const i64 *__restrict__ part_ring,
+    const i64 *__restrict__ part_at, const u8 *__restrict__ part_kind,
     const i64 *__restrict__ ring_place, const i64 *__restrict__ ring_at,
-    const u8 *__restrict__ ring_kind, i64 rings, const u64 *__restrict__ x,
-    const u64 *__restrict__ y, const u64 *__restrict__ z, const u64 *__restrict__ m,
-    const i64 *__restrict__ row, const i64 *__restrict__ src, i64 collections,
-    const u8 *__restrict__ members, u8 *__restrict__ out, i64 room, RingFact *facts) {
-  __shared__ uint4 words[(TILE + 2 * WKB_BESIDE) / 16];
+    const u8 *__restrict__ ring_kind, const u64 *__restrict__ x, const u64 *__restrict__ y,
+    const i64 *__restrict__ src, const __grid_constant__ WkbBytesArgs args) {
+  __shared__ uint4 words[(TILE + 2 * WKB_MARGIN) / 16];
   __shared__ i64 bound[6];
   __shared__ WkbRings shared;
-  uint4 *const inside = words + WKB_BESIDE / 16;
+  uint4 *const inside = words + WKB_MARGIN / 16;
   const WkbTile tile = {(u32 *)inside, (i64)blockIdx.x * TILE};
-  const i32 n = (i32)max(min(TILE, min(room, offsets[rows]) - tile.from), 0ll);
+  const i32 n = (i32)max(min(TILE, min(args.room, offsets[args.rows]) - tile.from), 0ll);
   for (i32 i = threadIdx.x; i < TILE / 16; i += BLOCK) inside[i] = make_uint4(0, 0, 0, 0);
   // A warp looks for each end of what reaches into the tile: of rows, parts and rings, of which the
   // first may begin before the tile.
@@ -253,9 +289,9 @@ KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets,
                                      : warp < 4 ? part_at
                                                 : ring_at,
         0,
-        warp < 2   ? rows
-        : warp < 4 ? parts
-                   : rings,
+        warp < 2   ? args.rows
+        : warp < 4 ? args.parts
+                   : args.rings,
         tile.from + (warp == 5 ? TILE + WKB_COUNTED
                         : last ? TILE
                                : 1));
@@ -278,13 +314,15 @@ KERNEL __launch_bounds__(BLOCK) wkb_bytes(const i64 *__restrict__ offsets,
           (i32)at, WKB_POLYGON | (part_kind[i] & WKB_DIMS), (u32)(part_ring[i + 1] - part_ring[i]));
   }
   for (i64 i = bound[4]; i < bound[5]; i += BLOCK)
-    wkb_rings(tile, shared, n, ring_place, ring_at, ring_kind, i, bound[5] - i, x, y, z, m, facts);
-  if (collections) wkb_members(tile, offsets, bound[0], bound[1], row, src, collections, members);
+    wkb_rings(tile, shared, n, ring_place, ring_at, ring_kind, i, bound[5] - i,
+        {x, y, args.z, args.m}, args.facts);
+  if (args.members.collections) wkb_members(tile, offsets, bound[0], bound[1], src, args.members);
   __syncthreads();
 #pragma unroll 4
-  for (i32 i = threadIdx.x; i < n / 16; i += BLOCK) ((uint4 *)(out + tile.from))[i] = inside[i];
+  for (i32 i = threadIdx.x; i < n / 16; i += BLOCK)
+    ((uint4 *)(args.out + tile.from))[i] = inside[i];
   if (threadIdx.x < n % 16)
-    out[tile.from + n / 16 * 16 + threadIdx.x] = ((u8 *)(inside + n / 16))[threadIdx.x];
+    args.out[tile.from + n / 16 * 16 + threadIdx.x] = ((u8 *)(inside + n / 16))[threadIdx.x];
 }
 
 // A collection has a z or an m if it or one of its members has, and then all of its members are

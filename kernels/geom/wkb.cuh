@@ -10,7 +10,7 @@
 //   MultiPolygon         01 type parts                  01 type rings   count             x y
 //   GeometryCollection   01 type members, and what these have
 //
-// and z and m behind x and y where the kind has them. A header stands before what it counts, so
+// and z and m after x and y where the kind has them. A header stands before what it counts, so
 // that all of a geometry's bytes lie in the order of its parts, its rings
 // and its positions: what is before one of these is a sum of products.
 #pragma once
@@ -59,7 +59,7 @@ __device__ __forceinline__ u32 wkb_header(u32 kind) {
   return 1 | ((kind & 7) + (kind & WKB_Z ? 1000 : 0) + (kind & WKB_M ? 2000 : 0)) << 8;
 }
 
-// Bytes of a row before what lies so many parts, rings and positions behind its first ones, and
+// Bytes of a row before what lies so many parts, rings and positions after its first ones, and
 // before the headers of that.
 __device__ __forceinline__ i64 wkb_before(const WkbLayout &l, i64 parts, i64 rings, i64 places) {
   return l.row + l.part * parts + l.ring * rings + l.position * places;

@@ -25,7 +25,7 @@ type WKBCollections struct {
 	Rows   gpu.Buffer[int64] // c rows, ascending
 	First  gpu.Buffer[int64] // c+1 elements: the members of collection i are those from First[i] to First[i+1]
 	Starts gpu.Buffer[int64] // c+1 elements: their bytes are those from Starts[i] to Starts[i+1] of WKB
-	WKB    gpu.Buffer[byte]  // of all members, one behind the other
+	WKB    gpu.Buffer[byte]  // of all members, one after the other
 }
 
 // WKB is what WriteWKB needs to know of geometries. Free gives its memory back; Shapes and Offsets
@@ -39,6 +39,36 @@ type WKB struct {
 	parts   gpu.Buffer[GeometryKind] // kinds of the rows that they belong to
 	rings   gpu.Buffer[GeometryKind] // likewise
 }
+
+// The structs of wkb.cu.
+type (
+	wkbSizesArgs struct {
+		rows, collections int64
+		rowRing           gpu.Pointer[int64]
+		head              gpu.Pointer[uint64]
+		offsets, sums     gpu.Pointer[int64]
+	}
+	wkbStartsArgs struct {
+		rows, parts, rings int64
+		partAt             gpu.Pointer[int64]
+		partKind           gpu.Pointer[GeometryKind]
+		ringAt             gpu.Pointer[int64]
+		ringKind           gpu.Pointer[GeometryKind]
+	}
+	wkbMembers struct {
+		collections int64
+		row         gpu.Pointer[int64]
+		bytes       gpu.Pointer[byte]
+	}
+	wkbBytesArgs struct {
+		rows, parts, rings int64
+		z, m               gpu.Pointer[float64]
+		members            wkbMembers
+		out                gpu.Pointer[byte]
+		room               int64
+		facts              gpu.Pointer[RingFact]
+	}
+)
 
 // mostPlaces is how many positions WKB is written of at once: a block counts those between any two
 // of them in 32 bits.
@@ -74,21 +104,27 @@ func MeasureWKB(k *kernels.Set, s *gpu.Stream, shapes WKBShapes, offsets gpu.Buf
 		parts: kernels.Result[GeometryKind](w, parts), ringAt: kernels.Result[int64](w, rings),
 		rings: kernels.Result[GeometryKind](w, rings),
 	}
-	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg(), gpu.Int(n)}
+	lists := []gpu.Arg{shapes.Kinds.Arg(), at.Spans.Arg(), at.Parts.Arg(), at.Rings.Arg()}
 	grid := kernels.Blocks(n+1, kernels.Block)
 	rowRing, sums := kernels.Scratch[int64](w, int(n)+1), kernels.Scratch[int64](w, int(grid))
+	sizes := wkbSizesArgs{
+		rows: n, collections: int64(c.Rows.Len()), rowRing: rowRing.Pointer(), head: x.heads.Pointer(),
+		offsets: offsets.Pointer(), sums: sums.Pointer(),
+	}
 	w.Launch("wkb_sizes", grid, kernels.Block, kernels.JoinArgs(lists, c.Rows.Arg(), c.First.Arg(), c.Starts.Arg(),
-		gpu.Int(c.Rows.Len()), rowRing.Arg(), x.heads.Arg(), offsets.Arg(), sums.Arg())...)
+		gpu.Struct(&sizes))...)
 	scanned := 0
 	if grid > ktext.OffsetBlocks && w.Err == nil {
 		kernels.Scan(w, sums, sums, gpu.Buffer[int64]{})
 		scanned = 1
 	}
 	w.Launch("wkb_offsets", grid, kernels.Block, sums.Arg(), gpu.Int(scanned), gpu.Int(n), offsets.Arg(), narrow.Arg())
+	starts := wkbStartsArgs{
+		rows: n, parts: parts, rings: rings, partAt: x.partAt.Pointer(), partKind: x.parts.Pointer(),
+		ringAt: x.ringAt.Pointer(), ringKind: x.rings.Pointer(),
+	}
 	w.Launch("wkb_starts", kernels.Blocks(max(parts, rings), kernels.Block), kernels.Block,
-		kernels.JoinArgs(lists, gpu.Int(parts), gpu.Int(rings),
-			rowRing.Arg(), offsets.Arg(), x.partAt.Arg(), x.parts.Arg(),
-			x.ringAt.Arg(), x.rings.Arg())...)
+		kernels.JoinArgs(lists, rowRing.Arg(), offsets.Arg(), gpu.Struct(&starts))...)
 	if err := w.Done(); err != nil {
 		return nil, errors.Join(err, x.Free(s))
 	}
@@ -111,7 +147,7 @@ func (x *WKB) Free(s *gpu.Stream) error {
 // polygons and the lines among them that are odd.
 //
 //	out    as many bytes as the last offset says, 16-byte aligned; what does not fit is left out
-//	facts  one element, overwritten: Unclosed and Short of the rings of polygons, Single of lines; as
+//	facts  one element, overwritten: Unclosed and Few of the rings of polygons, Single of lines; as
 //	       RingFacts, which looks at all rings alike
 //
 //	row      01 03000000 01000000 │ 01 01000000 …
@@ -129,12 +165,17 @@ func WriteWKB(k *kernels.Set, s *gpu.Stream, x *WKB, out gpu.Buffer[byte], facts
 		w.Err = gpu.Fill(s, facts, 0)
 	}
 	sh, c := x.shapes, x.shapes.Collections
-	w.Launch("wkb_bytes", kernels.Blocks(room, kernels.TileBytes), kernels.Block, x.offsets.Arg(),
-		x.heads.Arg(), gpu.Int(sh.Kinds.Len()),
-		sh.At.Parts.Arg(), x.partAt.Arg(), x.parts.Arg(), gpu.Int(x.parts.Len()),
-		sh.At.Rings.Arg(), x.ringAt.Arg(), x.rings.Arg(), gpu.Int(x.rings.Len()), sh.X.Arg(), sh.Y.Arg(),
-		sh.Z.Arg(), sh.M.Arg(),
-		c.Rows.Arg(), c.Starts.Arg(), gpu.Int(c.Rows.Len()), c.WKB.Arg(), out.Arg(), gpu.Int(room), facts.Arg())
+	args := wkbBytesArgs{
+		rows: int64(sh.Kinds.Len()), parts: int64(x.parts.Len()), rings: int64(x.rings.Len()),
+		z: sh.Z.Pointer(), m: sh.M.Pointer(),
+		members: wkbMembers{
+			collections: int64(c.Rows.Len()), row: c.Rows.Pointer(), bytes: c.WKB.Pointer(),
+		},
+		out: out.Pointer(), room: room, facts: facts.Pointer(),
+	}
+	w.Launch("wkb_bytes", kernels.Blocks(room, kernels.TileBytes), kernels.Block, x.offsets.Arg(), x.heads.Arg(),
+		sh.At.Parts.Arg(), x.partAt.Arg(), x.parts.Arg(), sh.At.Rings.Arg(), x.ringAt.Arg(), x.rings.Arg(),
+		sh.X.Arg(), sh.Y.Arg(), c.Starts.Arg(), gpu.Struct(&args))
 	return w.Done()
 }
 

@@ -168,7 +168,7 @@ func oddOf(all []geometry) (f kgeom.RingFact) {
 			for _, ring := range part {
 				n := len(ring)
 				if polygon && n < 4 {
-					f.Short++
+					f.Few++
 				}
 				if polygon && n > 0 && (ring[0][0] != ring[n-1][0] || ring[0][1] != ring[n-1][1]) {
 					f.Unclosed++

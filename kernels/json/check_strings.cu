@@ -2,7 +2,7 @@
 // strings and may not.
 //
 // buffer   elements   written by      what
-// tile     n/16384    -               see quote.cuh, settled: the state before each tile
+// tile     n/16384    -               see quote.cuh, joined: the state before each tile
 // sound    n/16384    -               see structure.cu: what is known of the tile by then. Most tiles need no look
 // fault    1          check_strings   the lowest byte offset found; all ones before
 //
@@ -10,7 +10,7 @@
 // things, and none of them walks:
 //   escaped   by the tile's state and the words of the tile, as in quote.cuh
 //   UTF-8     the three bytes before the word say how many bytes of a character are still to come
-//   \uXXXX    looks ahead instead: whoever has the u looks at the digits, up to four of them in the next word
+//   \uXXXX    looks ahead instead: the lane that has the u looks at the digits, up to four of them in the next word
 // Words without backslashes and beyond ASCII, which nearly all are, do none of this.
 #include "json/check_strings.cuh"
 

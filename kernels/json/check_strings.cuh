@@ -12,7 +12,7 @@ __device__ __forceinline__ u64 hex_digits(const Planes &p) {
 }
 __device__ __forceinline__ bool is_hex(u32 c) { return c - '0' < 10 || (c | 0x20) - 'a' < 6; }
 
-// The bytes that no escape goes on with (RFC 8259 section 7). escaped: bytes behind a backslash
+// The bytes that no escape goes on with (RFC 8259 section 7). escaped: bytes after a backslash
 // that counts. reach gets the bytes of the next word that must be
 // digits, one bit each.
 //
@@ -29,7 +29,7 @@ __device__ __forceinline__ u64 escape_faults(const Planes &p, u64 escaped, u32 &
   return (escaped & ~(one | u)) | (digits & ~hex_digits(p));
 }
 
-// The first byte behind a word that is no digit of an escape begun in it, of as many as reach says;
+// The first byte after a word that is no digit of an escape begun in it, of as many as reach says;
 // -1 if there is none.
 __device__ __forceinline__ i64 no_digit_behind(
     const u8 *__restrict__ text, i64 n, i64 word, u32 reach) {

@@ -113,7 +113,7 @@ func checkStrings(r *kerneltest.Rig, what string, text []byte) (fault int64) {
 	return got
 }
 
-// wrongString is the first string of text that is none, as encoding/json has it.
+// wrongString is the first string of text that encoding/json refuses.
 func wrongString(text []byte) []byte {
 	for {
 		start := bytes.IndexByte(text, '"')
@@ -154,7 +154,7 @@ var stringPieces = []struct{ name, text string }{
 	{"the last control", "\x1f"},
 	{"line feed", "a\nb"},
 	{"tab", "a\tb"},
-	{"an escape that is none", `\x`},
+	{"an invalid escape", `\x`},
 	{"an escaped capital", `\N`},
 	{"an escaped capital u", `\U0041`},
 	{"an escaped digit", `\0`},

@@ -1,14 +1,14 @@
 // check_values.cu: are values of a JSON text as RFC 8259 has them, from their first byte to their
 // last?
 //
-// A tile is read twice: for what it says of those behind it, and to check its tokens by what those
+// A tile is read twice: for what it says of those after it, and to check its tokens by what those
 // before it said. A thread takes a word of text and goes over its
 // tokens. Of a number only the thread where it begins reads what lies in other words, and it reads
 // a bounded number of bytes; strings are not read, their quotes
 // are known. So the time is linear in the bytes.
 //
-//   a token     stands behind
-//   string      { [ : ,                            with : and " behind them, a key; in an object behind { and
+//   a token     follows
+//   string      { [ : ,                            with : and " after them, a key; in an object after { and
 //                                                  , a key must stand
 //   : ,         a key; a value
 //   { [ scalar  : [ and, in an array, a comma
@@ -16,7 +16,7 @@
 //
 // buffer   elements   written by    what
 // planes   3 * n/64   -             see structure.cu
-// tile     n/16384    -             see quote.cuh, settled
+// tile     n/16384    -             see quote.cuh, joined
 // within   n/64       -             bytes of values
 // run      n/16384    tiles, join   see ValueRun: of each tile; joined: of those before it
 // solid    n/64       check         bytes of values but for blanks between tokens; or null
@@ -82,7 +82,7 @@ __device__ __forceinline__ i64 scalar_fault(const u8 *__restrict__ text, i64 n, 
   return end < n && value_scalar(text[end]) ? end : -1;
 }
 
-// May the token stand behind the ones before it, in an object or an array?
+// May the token follow the ones before it, in an object or an array?
 __device__ __forceinline__ bool value_follows(
     u32 token, u32 before, bool in_object, bool closes_object) {
   const u32 last = before & 15, second = before >> 4;

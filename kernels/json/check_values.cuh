@@ -14,7 +14,7 @@
 
 constexpr i64 VALUE_LEVELS = 64;  // brackets at a time; deeper ones are not known
 
-// ALONE is a string or another scalar that is a value by itself: nothing of it stands behind.
+// ALONE is a string or another scalar that is a value by itself: nothing of it follows.
 enum {
   VALUE_TOKEN_NONE,
   VALUE_TOKEN_OBJECT,
@@ -27,7 +27,7 @@ enum {
   VALUE_TOKEN_ALONE
 };
 
-// What a run of text says of the tokens behind it.
+// What a run of text says of the tokens after it.
 struct ValueRun {
   u64 set, curly;  // bit d - 1: a bracket was opened at depth d, and the last one was a curly one
   u32 last;        // the last token, and from bit 4 on the one before it
@@ -88,7 +88,7 @@ __device__ __forceinline__ ValueRun block_value_runs(
   return join(shared[warp], lane ? before : no_value_run());
 }
 
-// The place of a bracket at a depth in ValueRun's masks. Depths that are none of VALUE_LEVELS have
+// The place of a bracket at a depth in ValueRun's masks. Depths that are not among VALUE_LEVELS have
 // one, too, of which nobody makes use.
 __device__ __forceinline__ u64 value_level(i64 depth) {
   return 1ull << ((depth - 1) & (VALUE_LEVELS - 1));
@@ -144,7 +144,7 @@ __device__ __forceinline__ u32 value_token(const ValueWord &w, u64 bit) {
 __device__ __forceinline__ int value_depth(const ValueWord &w, u64 bit) {
   return __popcll(w.open & (bit - 1)) - __popcll(w.close & (bit - 1));
 }
-// What a word says of the tokens behind it. depth: before it.
+// What a word says of the tokens after it. depth: before it.
 __device__ __forceinline__ ValueRun value_run(const ValueWord &w, i64 depth) {
   ValueRun r = no_value_run();
   if (!w.token) return r;

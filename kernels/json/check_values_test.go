@@ -49,7 +49,7 @@ func TestCheckValuesOfManyTiles(t *testing.T) {
 }
 
 // checkValues compares CheckValues with encoding/json: the fault lies in the first value that is
-// none, or right behind it.
+// none, or right after it.
 func checkValues(r *kerneltest.Rig, v *kerneltest.ValuesText, most int) (sound bool) {
 	r.Helper()
 	fault, solid := runCheckValues(r, v, most)

@@ -18,22 +18,10 @@
 // ends     rows            tokens          likewise
 // valid    rows/64         tokens          bit per row: there is a value, and it is not null
 // trues    rows/64         tokens          bit per row: the value is true
-#include "core.cuh"
-
-constexpr u32 NONE = 0xffffffff;
-constexpr u32 NO_MEMBER = 0x7fffffff;
+#include "json/reports.cuh"
 
 // As ValueKind of records.go.
 enum { VALUE_NULL = 1, VALUE_FALSE, VALUE_TRUE, VALUE_NUMBER, VALUE_STRING };
-
-// Also in columns.go.
-struct FieldReport {
-  u32 first;  // member, or NO_MEMBER
-  u32 kinds;  // bit per kind of value
-};
-struct PlaceReport {
-  u32 unknown, repeated;  // members, or NONE
-};
 
 KERNEL __launch_bounds__(BLOCK) columns_clear(
     FieldReport *__restrict__ report, i64 fields, PlaceReport *__restrict__ odd) {

@@ -4,15 +4,15 @@
 // What rings.cu does bracket by bracket is done here for all brackets of a word at once: the level
 // of each byte is kept modulo 8, a bit in each of three words, each
 // a parity of brackets. Levels of coordinates lie between -1 and 3, a bracket changes them by 1:
-// the first one that lies elsewhere is seen as such, and behind that nothing
+// the first one that lies elsewhere is seen as such, and after that nothing
 // counts.
 //
 //   text       " : [ [ [ 1 , 2 ] , [ 3 , 4 ] ] ] ,
 //   span           a a a a a a a a a a a a a a a           one, of kind Polygon
 //   level          0 1 2 2 2 2 1 1 2 2 2 2 1 0 -1          an opener counts at itself, a closer no longer does
 //   begins         P R p           p
-//   follows        [ [         , [           ] ]           what stands behind an opener that has brackets
-//                                                          inside, and behind a closer
+//   follows        [ [         , [           ] ]           what follows an opener that has brackets
+//                                                          inside, and after a closer
 //
 // Whatever is inside a position's bracket is for positions.cu to read. What follows is looked for
 // in the next two bytes, and the text is read only where it is
@@ -20,14 +20,14 @@
 //
 // buffer      elements     written by   what
 // planes      3 * n/64     -            see structure.cu
-// tile        n/16384      -            see quote.cuh, settled
+// tile        n/16384      -            see quote.cuh, joined
 // records     tiles        -            records before each tile, as records_join has them: span i lies in
 //                                       record i; may be null
 // begins      3 * n/64     count        one after the other: parts, rings and positions, a bit for the byte
 //                                       at which each begins; whole tiles
-// first       tiles + 1    count        the first span that begins in a tile or behind it
+// first       tiles + 1    count        the first span that begins in a tile or after it
 // counts      3 * tiles    count        parts of each of n/16384 + 1 tiles, then rings, then positions
-// result      1 + groups   count        see RingResult; behind that of the text those of groups of 2^group
+// result      1 + groups   count        see RingsFound; after that of the text those of groups of 2^group
 //                                       tiles, which hold sums and nothing else
 // span_part, part_ring, ring_place, place, span_ring, short_place    emit    see rings.cu
 #include "json/records.cuh"
@@ -35,7 +35,7 @@
 
 // for the parts, rings or positions before a word in its tile: at most one a byte
 constexpr int TILE_BITS = 21;
-constexpr i64 FAR_BLANKS = 4096;  // what stands behind more is not looked for
+constexpr i64 FAR_BLANKS = 4096;  // what follows more is not looked for
 
 // What a kernel is given.
 struct CoordinateText {
@@ -60,7 +60,7 @@ struct CoordinateTile {
   u32 marks[2 * BLOCK], shared[33], sums[BLOCK / 32], next[BLOCK / 32 + 1];
 };
 
-// Where a span ends, from the beginning of the tile on; far behind it is far enough.
+// Where a span ends, from the beginning of the tile on; far after it is far enough.
 __device__ __forceinline__ i32 end_in_tile(i64 end) {
   return (i32)min(max(end - blockIdx.x * TILE, 0ll), 2 * TILE);
 }
@@ -77,7 +77,7 @@ __device__ __forceinline__ u64 above_level(const Levels<3> &x, u64 from2, u64 od
 __device__ __forceinline__ bool is_white(u32 c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
-// The first byte from at on that is no blank; the byte FAR_BLANKS behind at if there is none up to
+// The first byte from at on that is no blank; the byte FAR_BLANKS after at if there is none up to
 // there; n at most.
 __device__ __forceinline__ i64 past_white(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = min(n, at + FAR_BLANKS); at < end; at++)
@@ -108,7 +108,7 @@ __device__ __forceinline__ CoordinateWord coordinate_word(
     s.end[threadIdx.x] = end_in_tile(x.ends[mine]), s.kind[threadIdx.x] = x.kinds[mine];
   // a barrier for what is shared
   const WordClasses w = word_classes(x.planes, x.n, thread_index(), x.tile, s.shared);
-  // The next two bytes of a thread are its neighbour's; those behind the tile are not known.
+  // The next two bytes of a thread are its neighbour's; those after the tile are not known.
   u32 next = (u32)(w.open & 3) | (u32)(w.close & 1) << 2 | (u32)(w.comma & 1) << 3;
   if (lane_index() == 0) s.next[warp] = next;
   if (threadIdx.x == 0) s.next[BLOCK / 32] = 0;
@@ -191,11 +191,23 @@ __device__ __forceinline__ CoordinateWord coordinate_word(
   return r;
 }
 
+struct CoordinatesCountArgs {
+  i64 n, tiles;
+  i64 deep;   // the depth in a span's outermost bracket
+  i64 count;  // spans
+  i64 group;
+  u64 *begins;
+  i64 *first, *counts;
+  RingsFound *result;
+};
+
 KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text,
-    const u64 *__restrict__ planes, i64 n, const QuoteTile *__restrict__ quotes, i64 deep,
+    const u64 *__restrict__ planes, const QuoteTile *__restrict__ quotes,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kinds,
-    i64 count, const i64 *__restrict__ records, i64 tiles, u64 *__restrict__ begins,
-    i64 *__restrict__ first, i64 *__restrict__ counts, i64 group, RingResult *__restrict__ result) {
+    const i64 *__restrict__ records, const __grid_constant__ CoordinatesCountArgs args) {
+  const i64 n = args.n, count = args.count;
+  RingsFound *__restrict__ result = args.result;
+  u64 *__restrict__ begins = args.begins;
   __shared__ CoordinateTile s;
   __shared__ i64 bound[2];
   __shared__ u32 shared[3][BLOCK / 32];
@@ -205,15 +217,16 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
   if (blockIdx.x * TILE < n) tile = load_tile(quotes + blockIdx.x);
   if (warp < 2) {
     const i64 number = blockIdx.x + warp, from = number * TILE;
-    const i64 at = records ? warp_lower_bound_near(starts, count, from,
-                                 number < tiles ? records[run_place(tiles, number).at] : count)
-                           : warp_lower_bound(starts, 0, count, from);
+    const i64 at =
+        records ? warp_lower_bound_near(starts, count, from,
+                      number < args.tiles ? records[run_place(args.tiles, number).at] : count)
+                : warp_lower_bound(starts, 0, count, from);
     if (lane_index() == 0) bound[warp] = at;
     if (lane_index() == 0 && (warp == 0 || blockIdx.x == gridDim.x - 1))
-      first[blockIdx.x + warp] = at;
+      args.first[blockIdx.x + warp] = at;
   }
   __syncthreads();
-  const CoordinateText x = {text, n, own, tile, deep, starts, ends, kinds, bound[0], bound[1]};
+  const CoordinateText x = {text, n, own, tile, args.deep, starts, ends, kinds, bound[0], bound[1]};
   const CoordinateWord r = coordinate_word(x, s, &result->first);
   const i64 words = (i64)gridDim.x * BLOCK;
   begins[thread_index()] = r.part, begins[words + thread_index()] = r.ring,
@@ -235,10 +248,10 @@ KERNEL __launch_bounds__(BLOCK, 4) coordinates_count(const u8 *__restrict__ text
   u32 sum = 0;
 #pragma unroll
   for (int w = 0; w < BLOCK / 32; w++) sum += shared[k][w];
-  counts[(i64)k * gridDim.x + blockIdx.x] = sum;
+  args.counts[(i64)k * gridDim.x + blockIdx.x] = sum;
   if (!sum) return;
   atomicAdd((u64 *)&result->sum[k], (u64)sum);
-  atomicAdd((u64 *)&result[1 + (blockIdx.x >> group)].sum[k], (u64)sum);
+  atomicAdd((u64 *)&result[1 + (blockIdx.x >> args.group)].sum[k], (u64)sum);
 }
 
 // The sum over a warp's lanes, of numbers of up to 54 bits.
@@ -252,13 +265,13 @@ __device__ __forceinline__ i64 warp_sum(i64 v) {
 // Thousands of blocks do this, a chunk of 40 MiB with at most 64 tiles and 40 groups before one:
 // two steps.
 __device__ __forceinline__ void sums_before(const i64 *__restrict__ counts, i64 group,
-    const RingResult *__restrict__ result, i64 before[6]) {
+    const RingsFound *__restrict__ result, i64 before[6]) {
   const u32 warp = threadIdx.x >> 5, own = blockIdx.x >> group, first = own << group;
   if (warp >= 6) return;
   const bool groups = warp < 3;  // whose sums are one less than there are
   const i64 *sums = groups ? result[1].sum + warp : counts + (warp - 3) * (i64)gridDim.x + first;
   const u32 many = groups ? own : blockIdx.x - first,
-            step = groups ? sizeof(RingResult) / sizeof(i64) : 1;
+            step = groups ? sizeof(RingsFound) / sizeof(i64) : 1;
   i64 sum = 0;
 #pragma unroll 1
   for (u32 i = lane_index(); i < many; i += 32) sum += sums[(i64)i * step] + (groups ? 1 : 0);
@@ -269,11 +282,8 @@ __device__ __forceinline__ void sums_before(const i64 *__restrict__ counts, i64 
 constexpr u32 LISTED = TILE / 8;  // positions of a tile
 
 KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begins,
-    const i64 *__restrict__ starts, i64 count, const i64 *__restrict__ first,
-    const i64 *__restrict__ counts, i64 group, const RingResult *__restrict__ result,
-    i64 *__restrict__ span_part, i64 *__restrict__ part_ring, i64 *__restrict__ ring_place,
-    i64 *__restrict__ place, i32 *__restrict__ span_ring, i32 *__restrict__ short_place,
-    PositionsFound *__restrict__ positions) {
+    const i64 *__restrict__ starts, const i64 *__restrict__ first, const i64 *__restrict__ counts,
+    i64 group, const RingsFound *__restrict__ result, const __grid_constant__ RingLists to) {
   __shared__ u64 shared[BLOCK / 32], word_part[BLOCK], word_ring[BLOCK];
   __shared__ u16 part_before[BLOCK], ring_before[BLOCK], listed[LISTED];
   __shared__ i64 sums[6], bound[2];
@@ -299,9 +309,8 @@ KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begi
   const i64 places = tile_places + (i64)(before >> 2 * TILE_BITS);
   for (u64 m = part_bits | ring_bits; m; m &= m - 1) {
     const u64 bit = m & (0 - m);
-    if (part_bits & bit) part_ring[parts++] = rings;
-    if (ring_bits & bit)
-      store_ring(ring_place, short_place, rings++, places + __popcll(place_bits & (bit - 1)));
+    if (part_bits & bit) to.part_ring[parts++] = rings;
+    if (ring_bits & bit) store_ring(to, rings++, places + __popcll(place_bits & (bit - 1)));
   }
   // Positions are written side by side, whichever thread found them. Coordinates have fewer than
   // are LISTED; what has more is no less exact.
@@ -309,22 +318,21 @@ KERNEL __launch_bounds__(BLOCK, 6) coordinates_emit(const u64 *__restrict__ begi
   u32 i = (u32)(before >> 2 * TILE_BITS);
   if (found > LISTED)
     for (u64 m = place_bits; m; m &= m - 1)
-      place[tile_places + i++] = tile + in_tile + first_bit(m);
+      to.place[tile_places + i++] = tile + in_tile + first_bit(m);
   else
     for (u64 m = place_bits; m; m &= m - 1) listed[i++] = (u16)(in_tile + __ffsll((i64)m) - 1);
   __syncthreads();
   for (u32 k = threadIdx.x; k < found && found <= LISTED; k += BLOCK)
-    place[tile_places + k] = tile + listed[k];
+    to.place[tile_places + k] = tile + listed[k];
   for (i64 k = bound[0] + threadIdx.x; k < bound[1]; k += BLOCK) {
     const i64 at = starts[k] - tile;
     if (at < 0 || at >= TILE) continue;
     const i64 word = at / WORD;
     const u64 earlier = low_bits(at % WORD);
-    span_part[k] = tile_parts + part_before[word] + __popcll(word_part[word] & earlier);
-    if (span_ring)
-      span_ring[k] =
+    to.span_part[k] = tile_parts + part_before[word] + __popcll(word_part[word] & earlier);
+    if (to.span_ring)
+      to.span_ring[k] =
           short_offset(tile_rings + ring_before[word] + __popcll(word_ring[word] & earlier));
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0)
-    end_rings(result, count, span_part, part_ring, ring_place, span_ring, short_place, positions);
+  if (blockIdx.x == 0 && threadIdx.x == 0) end_rings(result, to);
 }

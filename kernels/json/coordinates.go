@@ -29,7 +29,7 @@ import (
 // the counts say nothing.
 //
 // One launch, and ListRings needs a second one. The first reads 3/8 byte for each byte of text, and
-// the text where blanks stand behind brackets, and writes 3/8 byte, which the second one reads. The
+// the text where blanks follow brackets, and writes 3/8 byte, which the second one reads. The
 // time is linear in the bytes, whatever a geometry's size, but for the sums that a tile of 16 KiB
 // reads of those before it: twice the root of their number, 32 at a time.
 func CountCoordinates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Structure, deep int,
@@ -40,6 +40,14 @@ func CountCoordinates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *S
 		return nil, err
 	}
 	return r.Await(k.Begin(s, "count coordinates"))
+}
+
+// coordinatesCountArgs is CoordinatesCountArgs of coordinates.cu.
+type coordinatesCountArgs struct {
+	n, tiles, deep, count, group int64
+	begins                       gpu.Pointer[uint64]
+	first, counts                gpu.Pointer[int64]
+	result                       gpu.Pointer[kgeom.RingsFound]
 }
 
 // QueueCoordinates is CountCoordinates that does not wait: the caller is to read Found, with what
@@ -62,13 +70,16 @@ func QueueCoordinates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *S
 	if records != nil {
 		before = records.recordsBefore(w, n)
 	}
-	first, counts, spans := r.FirstSpans(), r.TileCounts(), gpu.Int(c.Starts.Len())
+	first, counts := r.FirstSpans(), r.TileCounts()
 	begins := r.AllocBegins(w, 3*kernels.Block*tiles)
-	w.Launch("coordinates_count", tiles, kernels.Block, text.Arg(), x.planes.Arg(), gpu.Int(n), x.tile.Arg(),
-		gpu.Int(deep), c.Starts.Arg(), c.Ends.Arg(), c.Kinds.Arg(),
-		spans, before.Arg(), gpu.Int(kernels.Blocks(n, kernels.TileBytes)), begins.Arg(), first.Arg(),
-		counts.Arg(), gpu.Int(group), r.Sums().Arg())
-	r.ListWith(begins.Arg(), c.Starts.Arg(), spans, first.Arg(), counts.Arg(), gpu.Int(group), r.Sums().Arg())
+	args := coordinatesCountArgs{
+		n: n, tiles: kernels.Blocks(n, kernels.TileBytes), deep: int64(deep), count: int64(c.Starts.Len()),
+		group: int64(group), begins: begins.Pointer(), first: first.Pointer(), counts: counts.Pointer(),
+		result: r.Sums().Pointer(),
+	}
+	w.Launch("coordinates_count", tiles, kernels.Block, text.Arg(), x.planes.Arg(), x.tile.Arg(), c.Starts.Arg(),
+		c.Ends.Arg(), c.Kinds.Arg(), before.Arg(), gpu.Struct(&args))
+	r.ListWith(begins.Arg(), c.Starts.Arg(), first.Arg(), counts.Arg(), gpu.Int(group), r.Sums().Arg())
 	if err := w.Done(); err != nil {
 		return nil, errors.Join(err, r.Free(s))
 	}

@@ -144,7 +144,7 @@ func TestCoordinatesTiles(t *testing.T) {
 		check("nothing", n, nil, nil)
 	}
 	for _, tiles := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 41} {
-		n := tiles*tile - 1 // and the byte behind the text lies in the last tile
+		n := tiles*tile - 1 // and the byte after the text lies in the last tile
 		check("nothing in many tiles", n, nil, nil)
 		check("something in the last tile", n, []int{n - len(line.Coord)}, []kerneltest.Shape{line})
 		check("something in the first tile", n, []int{0}, []kerneltest.Shape{line})

@@ -21,23 +21,31 @@
 // slots    2^k        the host     see FieldSlot
 // names    words      the host     filled up with 0
 // field    count      match        number of the name, or -1
-// missed   1          match        the lowest key that is none of the names; all ones before
+// missed   1          match        the lowest key that is not one of the names; all ones before
 #include "json/fields.cuh"
 
 constexpr int MATCHED = 2;  // also in fields.go
 
-KERNEL __launch_bounds__(BLOCK, 6) fields_match(const u8 *__restrict__ text, i64 n,
-    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 count,
-    const FieldSlot *__restrict__ slots, u64 last, u32 reach, u64 seed,
-    const u64 *__restrict__ names, i64 longest, i32 *__restrict__ field, u32 *missed) {
-  const FieldNames dictionary = {slots, last, reach, seed, names, longest};
+struct FieldsMatchArgs {
+  i64 n, count;
+  FieldSearch search;
+  i32 *field;
+  u32 *missed;  // may be null
+};
+
+KERNEL __launch_bounds__(BLOCK, 6) fields_match(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends,
+    const FieldSlot *__restrict__ slots, const u64 *__restrict__ names,
+    const __grid_constant__ FieldsMatchArgs args) {
+  const FieldNames dictionary = field_names(slots, names, args.search);
+  const i64 n = args.n, count = args.count;
   const i64 from = (i64)blockIdx.x * (BLOCK * MATCHED) + threadIdx.x;
   Key key[MATCHED];
 #pragma unroll
   for (int k = 0; k < MATCHED; k++) {
     const i64 i = from + k * BLOCK;
     const KeySpan at = {i < count ? starts[i] : -1, i < count ? ends[i] : -1};
-    key[k] = key_of(n, at, longest);
+    key[k] = key_of(n, at, args.search.longest);
   }
 #pragma unroll
   for (int k = 0; k < MATCHED; k++) load_key(text, key[k]);
@@ -45,9 +53,9 @@ KERNEL __launch_bounds__(BLOCK, 6) fields_match(const u8 *__restrict__ text, i64
   for (int k = 0; k < MATCHED; k++) {
     const i64 i = from + k * BLOCK;
     const i32 found = find_field(text, n, key[k], dictionary);
-    if (i < count) field[i] = found;
-    if (!missed) continue;
+    if (i < count) args.field[i] = found;
+    if (!args.missed) continue;
     const u32 none = __ballot_sync(WARP, i < count && found < 0);
-    if (none && lane_index() == __ffs((int)none) - 1) note_missed(missed, (u32)i);
+    if (none && lane_index() == __ffs((int)none) - 1) note_missed(args.missed, (u32)i);
   }
 }

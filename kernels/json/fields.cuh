@@ -25,15 +25,26 @@ struct FieldSlot {
   u32 length;    // bytes
   u64 first[2];  // words of the name
 };
-// A dictionary; see fields.cu.
+// How a dictionary is searched; see fields.cu.
+struct FieldSearch {
+  u64 last;  // slot
+  i64 reach;
+  u64 seed;
+  i64 longest;  // name, in bytes
+};
+// A dictionary.
 struct FieldNames {
   const FieldSlot *__restrict__ slots;
-  u64 last;  // slot
+  u64 last;
   u32 reach;
   u64 seed;
   const u64 *__restrict__ words;
-  i64 longest;  // name, in bytes
+  i64 longest;
 };
+__device__ __forceinline__ FieldNames field_names(
+    const FieldSlot *__restrict__ slots, const u64 *__restrict__ words, const FieldSearch &search) {
+  return {slots, search.last, (u32)search.reach, search.seed, words, search.longest};
+}
 // One slot, in two accesses.
 __device__ __forceinline__ FieldSlot load_slot(const FieldSlot *__restrict__ slot) {
   const ulonglong2 *p = (const ulonglong2 *)slot;
@@ -50,7 +61,7 @@ struct Key {
   i64 start;
   u32 length;
   bool known;    // it lies in the text and is not too long
-  u64 first[2];  // words, 0 behind the key
+  u64 first[2];  // words, 0 after the key
 };
 __device__ __forceinline__ u64 key_word(
     const u8 *__restrict__ text, i64 n, const Key &key, u32 at) {
@@ -100,7 +111,7 @@ __device__ __forceinline__ i32 find_field(
   return -1;
 }
 
-// Notes a key that is none of the names. Few are lower than those that were noted before.
+// Notes a key that is not one of the names. Few are lower than those that were noted before.
 __device__ __forceinline__ void note_missed(u32 *missed, u32 key) {
   if (key < *(volatile u32 *)missed) atomicMin(missed, key);
 }

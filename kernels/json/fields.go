@@ -13,7 +13,7 @@ import (
 
 // What a dictionary holds at most.
 const (
-	MostFields       = 1 << 16 // names
+	MaxFields        = 1 << 16 // names
 	LongestFieldName = 1024    // bytes
 )
 
@@ -46,7 +46,7 @@ type fieldTable struct {
 	reach int
 }
 
-// AllocFields takes a dictionary of up to MostFields names to the device; Free gives it back.
+// AllocFields takes a dictionary of up to MaxFields names to the device; Free gives it back.
 // names[i] is field i. No name may come twice, and none may be longer than LongestFieldName: the
 // error then wraps ErrFieldNames.
 func AllocFields(s *gpu.Stream, names []string) (*Fields, error) {
@@ -97,8 +97,8 @@ func (f *Fields) Free(s *gpu.Stream) error {
 // packNames gives the bytes of all names, each filled up with 0 to whole words, and the word that
 // each begins at.
 func packNames(names []string) (words []uint64, at []uint32, longest int, err error) {
-	if len(names) > MostFields {
-		return nil, nil, 0, fmt.Errorf("%d names, at most %d", len(names), MostFields)
+	if len(names) > MaxFields {
+		return nil, nil, 0, fmt.Errorf("%d names, at most %d", len(names), MaxFields)
 	}
 	at, longest = make([]uint32, len(names)), -1
 	for i, name := range names {
@@ -145,7 +145,7 @@ func hashNames(names []string, at []uint32) (fieldTable, error) {
 }
 
 // insert puts name i into the first slot free for it, and gives i, or the name that is the same and
-// already there. It looks at no more than most slots: behind them reach is beyond most.
+// already there. It looks at no more than most slots: after them reach is beyond most.
 func (t *fieldTable) insert(names []string, i int, at uint32, most int) int {
 	name := names[i]
 	hash := t.hash(name)
@@ -204,6 +204,29 @@ func MatchKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, end
 	return MatchAllKeys(k, s, text, starts, ends, f, field, gpu.Buffer[uint32]{})
 }
 
+// fieldSearch is FieldSearch of fields.cuh.
+type fieldSearch struct {
+	last    uint64
+	reach   int64
+	seed    uint64
+	longest int64
+}
+
+// search is how a kernel searches f.
+func (f *Fields) search() fieldSearch {
+	return fieldSearch{
+		last: uint64(f.slots.Len() - 1), reach: int64(f.reach), seed: f.seed, longest: int64(f.longest),
+	}
+}
+
+// fieldsMatchArgs is FieldsMatchArgs of fields.cu.
+type fieldsMatchArgs struct {
+	n, count int64
+	search   fieldSearch
+	field    gpu.Pointer[int32]
+	missed   gpu.Pointer[uint32]
+}
+
 // MatchAllKeys is MatchKeys, and says whether it found all of them.
 //
 //	missed  one element, overwritten: the first key that is not one of the names, or math.MaxUint32; or no element
@@ -219,10 +242,10 @@ func MatchAllKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, 
 	if w.Err == nil {
 		w.Err = gpu.Fill(s, missed, 0xff)
 	}
-	w.Launch("fields_match", kernels.Blocks(count, kernels.Block*each), kernels.Block, text.Arg(),
-		gpu.Int(n), starts.Arg(),
-		ends.Arg(), gpu.Int(count),
-		f.slots.Arg(), gpu.Int(f.slots.Len()-1), gpu.Int(f.reach), gpu.Int(f.seed), f.names.Arg(),
-		gpu.Int(f.longest), field.Arg(), missed.Arg())
+	args := fieldsMatchArgs{
+		n: n, count: count, search: f.search(), field: field.Pointer(), missed: missed.Pointer(),
+	}
+	w.Launch("fields_match", kernels.Blocks(count, kernels.Block*each), kernels.Block, text.Arg(), starts.Arg(),
+		ends.Arg(), f.slots.Arg(), f.names.Arg(), gpu.Struct(&args))
 	return w.Done()
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // SameHashes are names of 24 bytes that have the same hash under seed: their first word is what the
-// hash is before it, the third what it is behind the second, and each makes it 0.
+// hash is before it, the third what it is after the second, and each makes it 0.
 func SameHashes(seed uint64, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -39,9 +39,9 @@ func TestFieldNamesOfOneHash(t *testing.T) {
 	}
 }
 
-// The names of MostFields fields are found soon.
+// The names of MaxFields fields are found soon.
 func TestFieldNamesAreSpread(t *testing.T) {
-	names := make([]string, MostFields)
+	names := make([]string, MaxFields)
 	for i := range names {
 		names[i] = string(binary.BigEndian.AppendUint32([]byte("field"), uint32(i)))
 	}

@@ -62,7 +62,7 @@ func TestMatchKeysOfSpellings(t *testing.T) {
 	}
 }
 
-// nearNames are names that differ little: by case, length, one byte, the bytes behind them.
+// nearNames are names that differ little: by case, length, one byte, the bytes after them.
 func nearNames() []string {
 	names := []string{
 		"", "id", "ID", "Id", "name", "name ", " name", "name\x00", "name\x00\x00", "\x00",
@@ -156,7 +156,7 @@ func TestMatchKeysOfCounts(t *testing.T) {
 func TestMatchKeysOfMostNames(t *testing.T) {
 	r := kerneltest.Open(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	names := make([]string, kjson.MostFields)
+	names := make([]string, kjson.MaxFields)
 	for i := range names {
 		names[i] = fmt.Sprintf("%s%d", strings.Repeat("f", i%13), i)
 	}
@@ -203,7 +203,7 @@ func TestFieldsRefuse(t *testing.T) {
 		{"a name twice", []string{"a", "b", "a"}},
 		{"the empty name twice", []string{"", ""}},
 		{"a long name", []string{strings.Repeat("n", kjson.LongestFieldName+1)}},
-		{"too many names", make([]string, kjson.MostFields+1)},
+		{"too many names", make([]string, kjson.MaxFields+1)},
 	} {
 		if _, err := kjson.AllocFields(r.Stream, tt.names); !errors.Is(err, kjson.ErrFieldNames) {
 			t.Errorf("%s: got error %v, want ErrFieldNames", tt.name, err)

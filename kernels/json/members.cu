@@ -4,10 +4,10 @@
 // Which level: the members of the records themselves, or those of the objects that are values of
 // one field.
 //
-// Columns are as in columns.cu; the tables of the levels lie one behind the other.
+// Columns are as in columns.cu; the tables of the levels lie one after the other.
 //
 // Keys that are unknown are sorted into buckets by their hash, and the lowest member stays in each:
-// whoever reads all buckets has a name for each, and
+// a reader of all buckets has a name for each, and
 // one round later, under another seed, those that shared a bucket.
 //
 //   member    0 "a"   3 "b"   7 "a"   8 "c"
@@ -22,6 +22,7 @@
 // counts   fields     count        members of each field; 0 before
 // nested   members/64 count        bit a member: its value is an object or array that is to be looked at
 #include "json/fields.cuh"
+#include "json/reports.cuh"
 
 constexpr u32 NO_BUCKET = 0xffffffff;
 constexpr int COUNTED = 1024;  // fields that a block counts or reports by itself
@@ -30,15 +31,6 @@ constexpr int PLACED = 6;      // members that a thread places; also in members.
 // As ValueKind of records.go.
 enum { VALUE_OBJECT = 6, VALUE_ARRAY };
 
-// As in columns.cu, and in columns.go.
-constexpr u32 NONE = 0xffffffff;
-constexpr u32 NO_MEMBER = 0x7fffffff;
-struct FieldReport {
-  u32 first, kinds;
-};
-struct PlaceReport {
-  u32 unknown, repeated;
-};
 constexpr int LEVELS = 3;  // also in members.go
 
 KERNEL __launch_bounds__(BLOCK) members_clear(
@@ -65,11 +57,24 @@ __device__ __forceinline__ void report_field(FieldReport *report, u32 member, u3
 // words of memory. fields0: of the members of records, fields1 and fields2: of those of values of
 // want1 and want2. column: the field of the last level for each of
 // so many numbers, or null.
+struct MembersPlaceArgs {
+  i64 members, rows, columns;
+  i32 want[LEVELS - 1];  // of the levels after the first
+  i64 fields[LEVELS];
+  u32 *slots;
+  FieldReport *report;
+  PlaceReport *odd;  // of each level
+};
+
 KERNEL __launch_bounds__(BLOCK) members_place(const i32 *__restrict__ row,
     const i32 *__restrict__ owner, const i32 *__restrict__ field, const u8 *__restrict__ kind,
-    i64 members, i64 rows, i32 want1, i32 want2, i64 fields0, i64 fields1, i64 fields2,
-    const i32 *__restrict__ column, i64 columns, u32 *slots, FieldReport *report,
-    PlaceReport *odd) {
+    const i32 *__restrict__ column, const __grid_constant__ MembersPlaceArgs args) {
+  const i64 members = args.members, rows = args.rows, columns = args.columns,
+            fields0 = args.fields[0], fields1 = args.fields[1], fields2 = args.fields[2];
+  const i32 want1 = args.want[0], want2 = args.want[1];
+  u32 *slots = args.slots;
+  FieldReport *report = args.report;
+  PlaceReport *odd = args.odd;
   __shared__ u32 first[COUNTED], kinds[COUNTED];
   const i32 fields = (i32)(fields0 + fields1 + fields2), kept = min(fields, COUNTED);
   for (i32 f = (i32)threadIdx.x; f < kept; f += BLOCK) first[f] = NO_MEMBER, kinds[f] = 0;

@@ -58,7 +58,7 @@ func PlaceLevels(k *kernels.Set, s *gpu.Stream, p LevelPlan) error {
 		p.Row.Len(), p.Kind.Len(), members)
 	fields := 0
 	for _, n := range p.Fields {
-		w.Need(n >= 0 && n <= MostFields, "%d fields", n)
+		w.Need(n >= 0 && n <= MaxFields, "%d fields", n)
 		fields += n
 	}
 	w.Need(p.Rows >= 0 && p.Rows <= math.MaxInt32, "%d rows", p.Rows)
@@ -70,12 +70,26 @@ func PlaceLevels(k *kernels.Set, s *gpu.Stream, p LevelPlan) error {
 	}
 	w.Launch("members_clear", max(1, kernels.Blocks(int64(fields), kernels.Block)), kernels.Block,
 		p.Report.Arg(), gpu.Int(fields), p.Odd.Arg())
-	w.Launch("members_place", kernels.Blocks(members, kernels.Block*each), kernels.Block, p.Row.Arg(),
-		p.Owner.Arg(), p.Field.Arg(),
-		p.Kind.Arg(), gpu.Int(members), gpu.Int(p.Rows),
-		gpu.Int(p.Wants[0]), gpu.Int(p.Wants[1]), gpu.Int(p.Fields[0]), gpu.Int(p.Fields[1]),
-		gpu.Int(p.Fields[2]), p.Columns.Arg(), gpu.Int(p.Columns.Len()), p.Slots.Arg(), p.Report.Arg(), p.Odd.Arg())
+	args := membersPlaceArgs{
+		members: members, rows: int64(p.Rows), columns: int64(p.Columns.Len()), want: p.Wants,
+		slots: p.Slots.Pointer(), report: p.Report.Pointer(), odd: p.Odd.Pointer(),
+	}
+	for i, n := range p.Fields {
+		args.fields[i] = int64(n)
+	}
+	w.Launch("members_place", kernels.Blocks(members, kernels.Block*each), kernels.Block, p.Row.Arg(), p.Owner.Arg(),
+		p.Field.Arg(), p.Kind.Arg(), p.Columns.Arg(), gpu.Struct(&args))
 	return w.Done()
+}
+
+// membersPlaceArgs is MembersPlaceArgs of members.cu.
+type membersPlaceArgs struct {
+	members, rows, columns int64
+	want                   [placeLevels - 1]int32
+	fields                 [placeLevels]int64
+	slots                  gpu.Pointer[int32]
+	report                 gpu.Pointer[FieldReport]
+	odd                    gpu.Pointer[PlaceReport]
 }
 
 // KeySpan is the text of a key without its quotes: bytes [Start, End); or -1 and -1.

@@ -1,8 +1,8 @@
-// members_read.cu: what members of rows say: single values of columns, how long their texts are,
-// and what each row's geometry is by itself. All of it in one launch, so
-// that a few columns fill a card, and so that text and lists of members, of which a row's lie
-// beside each other, come from memory once and not once for each of those who
-// read them.
+// members_read.cu: the values of members of rows: single values of columns, the lengths of their
+// texts, and the kind of each row's geometry.
+//
+// All of it is one launch, so that a few columns fill a GPU. The text and the members of a row are
+// next to each other, so that they come from memory once and not once for each reader.
 //
 //   block    | rows 0 to 255 of column 0 | the same rows of column 1 | ... | their geometries | rows 256 to
 //            511 of column 0 | ...
@@ -43,14 +43,16 @@ struct MemberText {
   }
 };
 
-struct ScalarColumns {
-  i64 *__restrict__ starts, *__restrict__ ends;
-  u64 *__restrict__ valid, *__restrict__ numbers, *__restrict__ trues;
-  u32 *__restrict__ kinds;
-  u32 types;
-  u64 *__restrict__ undecided;
+// Up to 8 columns of single values.
+struct ScalarColumnArgs {
+  i64 *starts, *ends;
+  u64 *valid, *numbers, *trues;
+  u32 *kinds;
+  void *out[8];
+  u64 *undecided;
+  u32 types;  // of out: COLUMN_*, 4 bits each
   u32 texts;  // bit per column: its texts are measured
-  // of the first of them; those of the others lie behind, each kind of list by itself
+  // the first of the columns that are measured; the others follow it, each list by itself
   StringColumn text;
 };
 // Of column number i of those that are measured.
@@ -58,11 +60,11 @@ __device__ __forceinline__ StringColumn text_column(const StringColumn &first, i
   const i64 blocks = (rows + BLOCK - 1) / BLOCK + 1, halves = (rows + WORD - 1) / WORD * 2;
   return {first.offsets + i * (rows + 1), first.block_sums + i * blocks,
       first.flags + i * STRING_FLAGS * halves, first.before + i * rows, first.first + i * blocks,
-      first.sums + i};
+      first.summary + i};
 }
 // The single value of a row in one column. All threads of the block call.
 __device__ __forceinline__ void read_scalar(const MemberText &x, i64 rows, i64 row, u32 column,
-    const u32 *__restrict__ slots, const ScalarColumns &to, void *out) {
+    const u32 *__restrict__ slots, const ScalarColumnArgs &to) {
   __shared__ u32 all;
   const u32 type = to.types >> 4 * column & 15;
   const i64 words = (rows + WORD - 1) / WORD;
@@ -78,14 +80,14 @@ __device__ __forceinline__ void read_scalar(const MemberText &x, i64 rows, i64 r
     Decimal d = {};
     if (k == VALUE_NUMBER) mine = number_kinds_of(x.text, x.n, start, end, d);
     if (type != COLUMN_NONE)
-      unsure = store_value(out, type, row, k == VALUE_NUMBER, d, k == VALUE_TRUE);
+      unsure = store_value(to.out[column], type, row, k == VALUE_NUMBER, d, k == VALUE_TRUE);
     const i64 quote = k == VALUE_STRING;
     const bool single = k >= VALUE_FALSE && k <= VALUE_STRING;
     if (single) span.start = start + quote, span.end = end - quote;
     to.starts[column * rows + row] = span.start, to.ends[column * rows + row] = span.end;
   }
   if (to.texts >> column & 1) {
-    const bool bad = settle_span(span, x.n);
+    const bool bad = clear_invalid(span, x.n);
     measure_string({x.text, x.n, STRINGS_JSON}, row, rows, span, bad,
         text_column(to.text, __popc(to.texts & (u32)low_bits(column)), rows));
   }
@@ -106,25 +108,25 @@ __device__ __forceinline__ void read_scalar(const MemberText &x, i64 rows, i64 r
 // Members of a row's geometry, as slots. Without geometry all rows have one; record says a row's
 // own type, and may be null.
 struct GeometryMembers {
-  const u32 *__restrict__ record, *__restrict__ type, *__restrict__ geometry,
+  const u32 *__restrict__ record, *__restrict__ kind, *__restrict__ geometry,
                                                           *__restrict__ coordinates,
                                                               *__restrict__ geometries;
   const i64 *__restrict__ base;
 };
-struct GeometryColumns {
-  i64 *__restrict__ begins, *__restrict__ stops;
-  u8 *__restrict__ types, *__restrict__ geometries;
-  u64 *__restrict__ present;
-  GeometryReport *__restrict__ report;
+struct GeometryColumnArgs {
+  i64 *begins, *stops;
+  u8 *types, *geometries;
+  u64 *present;
+  GeometryReport *report;
 };
 // What the geometry of a row is. All threads of the block call.
-__device__ __forceinline__ void read_geometry(
-    const MemberText &x, i64 rows, i64 row, const GeometryMembers &of, const GeometryColumns &to) {
+__device__ __forceinline__ void read_geometry(const MemberText &x, i64 rows, i64 row,
+    const GeometryMembers &of, const GeometryColumnArgs &to) {
   u32 kind = 0, unlike = 0, own = 0;
   bool has = false;
   if (row < rows) {
     // all on their way at a time
-    const u32 named = of.type[row], held = of.geometry ? of.geometry[row] : ~0u,
+    const u32 named = of.kind[row], held = of.geometry ? of.geometry[row] : ~0u,
               placed = of.coordinates[row], collected = of.geometries[row],
               said = of.record ? of.record[row] : ~0u;
     const i64 name_at = member_name(named, x.start, x.kind, x.count),
@@ -146,30 +148,27 @@ __device__ __forceinline__ void read_geometry(
   report_bits(to.report, kind ? 1u << kind : 0, unlike ? GEOMETRY_UNLIKE : 0, own);
 }
 
-// One thread, one row of one column, or its geometry, if type is not null.
-KERNEL __launch_bounds__(BLOCK) members_read(const u8 *__restrict__ text, i64 n,
-    const u32 *__restrict__ value_start, const u32 *__restrict__ value_end,
-    const u8 *__restrict__ value_kind, i64 members, i64 rows, u32 columns, const u32 *s0,
-    const u32 *s1, const u32 *s2, const u32 *s3, const u32 *s4, const u32 *s5, const u32 *s6,
-    const u32 *s7, i64 *__restrict__ starts, i64 *__restrict__ ends, u64 *__restrict__ valid,
-    u64 *__restrict__ numbers, u64 *__restrict__ trues, u32 *__restrict__ kinds, u32 types,
-    void *o0, void *o1, void *o2, void *o3, void *o4, void *o5, void *o6, void *o7,
-    u64 *__restrict__ undecided, u32 texts, i64 *__restrict__ offsets, i64 *__restrict__ block_sums,
-    u32 *__restrict__ flags, i64 *__restrict__ before, i64 *__restrict__ first,
-    StringSums *__restrict__ sums, const u32 *__restrict__ record, const u32 *__restrict__ type,
+struct MembersReadArgs {
+  i64 n, members, rows, columns;
+  const u32 *slots[8];  // of the columns
+  ScalarColumnArgs scalars;
+  GeometryColumnArgs geometries;
+};
+
+// One thread, one row of one column, or its geometry, if geometry_type is not null.
+KERNEL __launch_bounds__(BLOCK) members_read(const u8 *__restrict__ text,
+    const u32 *__restrict__ start, const u32 *__restrict__ end, const u8 *__restrict__ kind,
+    const u32 *__restrict__ record_type, const u32 *__restrict__ geometry_type,
     const u32 *__restrict__ geometry, const u32 *__restrict__ coordinates,
-    const u32 *__restrict__ collected, const i64 *__restrict__ base, i64 *__restrict__ begins,
-    i64 *__restrict__ stops, u8 *__restrict__ named, u8 *__restrict__ geometries,
-    u64 *__restrict__ present, GeometryReport *__restrict__ report) {
-  const u32 parts = columns + (type != nullptr), part = blockIdx.x % parts;
+    const u32 *__restrict__ geometries, const i64 *__restrict__ base,
+    const __grid_constant__ MembersReadArgs args) {
+  const i64 rows = args.rows;
+  const u32 columns = (u32)args.columns, parts = columns + (geometry_type != nullptr),
+            part = blockIdx.x % parts;
   const i64 row = (i64)(blockIdx.x / parts) * BLOCK + threadIdx.x;
-  const MemberText x = {text, n, value_start, value_end, value_kind, members};
+  const MemberText x = {text, args.n, start, end, kind, args.members};
   if (part == columns)
-    read_geometry(x, rows, row, {record, type, geometry, coordinates, collected, base},
-        {begins, stops, named, geometries, present, report});
-  else
-    read_scalar(x, rows, row, part, select(part, s0, s1, s2, s3, s4, s5, s6, s7),
-        {starts, ends, valid, numbers, trues, kinds, types, undecided, texts,
-            {offsets, block_sums, flags, before, first, sums}},
-        select(part, o0, o1, o2, o3, o4, o5, o6, o7));
+    read_geometry(x, rows, row,
+        {record_type, geometry_type, geometry, coordinates, geometries, base}, args.geometries);
+  else read_scalar(x, rows, row, part, args.slots[part], args.scalars);
 }

@@ -81,6 +81,32 @@ type GeometryRows struct {
 	Report gpu.Buffer[kgeom.GeometryReport]
 }
 
+// The structs of members_read.cu.
+type (
+	scalarColumnArgs struct {
+		starts, ends          gpu.Pointer[int64]
+		valid, numbers, trues gpu.Pointer[uint64]
+		kinds                 gpu.Pointer[uint32]
+		out                   [kernels.ColumnsAtOnce]gpu.Pointer[struct{}]
+		undecided             gpu.Pointer[uint64]
+		types, texts          uint32
+		text                  ktext.StringColumn
+	}
+	geometryColumnArgs struct {
+		begins, stops gpu.Pointer[int64]
+		types         gpu.Pointer[kgeom.TypeKind]
+		geometries    gpu.Pointer[kgeom.GeometryKind]
+		present       gpu.Pointer[uint64]
+		report        gpu.Pointer[kgeom.GeometryReport]
+	}
+	membersReadArgs struct {
+		n, members, rows, columns int64
+		slots                     [kernels.ColumnsAtOnce]gpu.Pointer[int32]
+		scalars                   scalarColumnArgs
+		geometries                geometryColumnArgs
+	}
+)
+
 // ReadMembers reads the single values of columns, says which kinds of numbers there are and how
 // long texts are, and reads the types of geometries. geometry may be nil, and there may be no
 // columns; with both they are of the same rows. The caller frees the texts.
@@ -97,11 +123,13 @@ func ReadMembers(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], values Me
 	n, members, count := w.CheckText(text), kernels.CountSpans(w, values.Start, values.End), len(columns.Slots)
 	w.Need(int64(values.Kind.Len()) == members, "%d kinds for %d members", values.Kind.Len(), members)
 	rows := columns.check(w)
-	var ofGeometry [12]gpu.Arg
+	var ofGeometry [6]gpu.Arg
+	var toGeometry geometryColumnArgs
 	if geometry != nil {
 		all := geometry.Kinds.Len()
 		w.Need(count == 0 || all == rows, "columns of %d rows, and geometries of %d", rows, all)
-		rows, ofGeometry = all, geometry.args(w)
+		rows = all
+		ofGeometry, toGeometry = geometry.args(w)
 	}
 	texts := columns.allocTexts(w, text, rows)
 	to, expected, undecided, measured := columns.To, columns.Expected, columns.Undecided, columns.Texts
@@ -116,32 +144,35 @@ func ReadMembers(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], values Me
 		if w.Err != nil {
 			break
 		}
-		var each [kernels.ColumnsAtOnce]gpu.Arg
-		for i, column := range columns.Slots[from:end] {
-			each[i] = column.Arg()
-		}
-		first, mask := len(columns.Texts)-len(measured), 0
+		first, mask := len(columns.Texts)-len(measured), uint32(0)
 		for ; len(measured) > 0 && measured[0] < end; measured = measured[1:] {
 			mask |= 1 << (measured[0] - from)
+		}
+		args := membersReadArgs{
+			n: n, members: members, rows: int64(rows), columns: int64(end - from),
+			scalars: scalarColumnArgs{
+				starts: some.Starts.Pointer(), ends: some.Ends.Pointer(),
+				valid: some.Valid.Pointer(), numbers: some.Numbers.Pointer(), trues: some.Trues.Pointer(),
+				kinds: some.Kinds.Pointer(), out: outs.To, undecided: undecided.Pointer(),
+				types: outs.Types, texts: mask, text: texts.Column(first),
+			},
+			geometries: toGeometry,
+		}
+		for i, column := range columns.Slots[from:end] {
+			args.slots[i] = column.Pointer()
 		}
 		parts := end - from
 		if geometry != nil && from == 0 {
 			parts++
 		}
-		args := []gpu.Arg{
-			text.Arg(), gpu.Int(n), values.Start.Arg(), values.End.Arg(), values.Kind.Arg(),
-			gpu.Int(members), gpu.Int(rows), gpu.Int(end - from),
-		}
-		args = append(args, each[:]...)
-		args = append(args, some.Starts.Arg(), some.Ends.Arg(), some.Valid.Arg(), some.Numbers.Arg(),
-			some.Trues.Arg(), some.Kinds.Arg(), gpu.Int(outs.Types))
-		args = append(append(args, outs.To[:]...), undecided.Arg(), gpu.Int(mask))
-		ofTexts := texts.Args(first)
-		args = append(append(args, ofTexts[:]...), ofGeometry[:]...)
 		if rows > 0 {
-			w.Launch("members_read", kernels.Blocks(int64(rows), kernels.Block)*int64(parts), kernels.Block, args...)
+			inputs := kernels.JoinArgs([]gpu.Arg{text.Arg(), values.Start.Arg(), values.End.Arg(), values.Kind.Arg()},
+				ofGeometry[:]...)
+			w.Launch("members_read", kernels.Blocks(int64(rows), kernels.Block)*int64(parts), kernels.Block,
+				append(inputs, gpu.Struct(&args))...)
 		}
-		undecided, ofGeometry = undecided.Slice(outs.Floats, undecided.Len()), [len(ofGeometry)]gpu.Arg{}
+		undecided = undecided.Slice(outs.Floats, undecided.Len())
+		ofGeometry, toGeometry = [len(ofGeometry)]gpu.Arg{}, geometryColumnArgs{}
 	}
 	w.Need(len(expected) == 0, "%d expected columns of none that there is", len(expected))
 	w.Need(undecided.Len() == 0, "%d words of undecided bits too many", undecided.Len())
@@ -181,8 +212,8 @@ func (c *ScalarColumns) check(w *kernels.Call) (rows int) {
 	return rows
 }
 
-// args checks the rows, clears their report, and gives what the kernel needs of them.
-func (g *GeometryRows) args(w *kernels.Call) [12]gpu.Arg {
+// args checks the rows, clears their report, and gives them as the kernel takes them.
+func (g *GeometryRows) args(w *kernels.Call) (of [6]gpu.Arg, to geometryColumnArgs) {
 	count := int64(g.Kinds.Len())
 	for _, slots := range []gpu.Buffer[int32]{g.Type, g.Coordinates, g.Geometries} {
 		w.Need(int64(slots.Len()) == count, "members of %d rows, of %d", slots.Len(), count)
@@ -196,8 +227,12 @@ func (g *GeometryRows) args(w *kernels.Call) [12]gpu.Arg {
 		g.To.Starts.Len(), g.To.Kinds.Len(), count)
 	w.CheckBits("valid", g.Valid, count)
 	kgeom.ClearReport(w, g.Report)
-	return [...]gpu.Arg{
+	of = [...]gpu.Arg{
 		g.Record.Arg(), g.Type.Arg(), g.Geometry.Arg(), g.Coordinates.Arg(), g.Geometries.Arg(), g.Base.Arg(),
-		g.To.Starts.Arg(), g.To.Ends.Arg(), g.To.Kinds.Arg(), g.Kinds.Arg(), g.Valid.Arg(), g.Report.Arg(),
 	}
+	to = geometryColumnArgs{
+		begins: g.To.Starts.Pointer(), stops: g.To.Ends.Pointer(), types: g.To.Kinds.Pointer(),
+		geometries: g.Kinds.Pointer(), present: g.Valid.Pointer(), report: g.Report.Pointer(),
+	}
+	return of, to
 }

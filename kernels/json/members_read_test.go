@@ -94,7 +94,7 @@ func sameTexts(r *kerneltest.Rig, what string, got, want *ktext.Strings, offsets
 		}
 		kerneltest.SameItems(r, what+": bytes of "+step, kerneltest.Read(r, out)[:bytes],
 			kerneltest.Read(r, wantOut)[:bytes])
-		if kerneltest.Read(r, want.Summary)[0].Long == 0 || step == "long strings" {
+		if kerneltest.Read(r, want.Summary)[0].HasLong == 0 || step == "long strings" {
 			return
 		}
 		if n := offsets.Len(); ktext.MeasureLongStrings(r.Set, r.Stream, got, kerneltest.Poisoned[int64](r, n)) == nil {

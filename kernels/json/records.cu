@@ -2,9 +2,9 @@
 //
 // First a thread takes a word of 64 bytes and checks the grammar of all its tokens at once, as
 // masks; then a thread takes a member. A token is right or wrong by the
-// one before it, where a string is a token of its own kind if it stands behind a colon:
+// one before it, where a string is a token of its own kind if it follows a colon:
 //
-//   token      stands behind
+//   token      follows
 //   { level 0  nothing, at byte 0; a comma at level 0 (SEPARATOR_COMMA), } at level 0 and a line feed (_LINE)
 //   string     { or a comma: a key; or a colon: a value
 //   :          a key
@@ -15,7 +15,7 @@
 //   , level 0  } at level 0 (SEPARATOR_COMMA)
 //
 // All else outside of strings is blank. Levels follow each other as brackets say, so that this is
-// the whole grammar. What stands behind some tokens is an addition:
+// the whole grammar. What follows some tokens is an addition:
 // a carry runs from each to the next token.
 //
 //   tokens         . : . . " . . , . "           the string is a token where it begins
@@ -35,7 +35,7 @@
 // run        n/16384    count        of each tile, at its RunPlace: whole rounds
 // before     6 * n/16384  join       what lies before each tile, see RunPlace: whole rounds of JOIN_RUNS *
 //                                    JOIN_EACH tiles
-// result     1          all          see RecordResult; the fault all ones before
+// result     1          all          see RecordsFound; the fault all ones before
 // told       1          join         likewise, on the host, for what the lists take; without a fault
 // open...    records    emit         see records.go
 // row...     members    emit         see records.go
@@ -48,19 +48,19 @@
 
 // Also in records.go.
 enum { SEPARATOR_COMMA, SEPARATOR_LINE };
-struct RecordResult {
+struct RecordsFound {
   u64 fault;  // byte offset of the first fault; all ones if there is none
   i64 members, records;
   i64 unsound;  // of the structure
 };
 
-__device__ __forceinline__ void note_fault(RecordResult *__restrict__ result, i64 at) {
+__device__ __forceinline__ void note_fault(RecordsFound *__restrict__ result, i64 at) {
   if ((u64)at < *(volatile u64 *)&result->fault) atomicMin(&result->fault, (u64)at);
 }
 // The word's classes and levels, found, and kept for kept_word. All threads of the block call.
 __device__ __forceinline__ RecordWord found_word(const u64 *__restrict__ planes, i64 n,
     const QuoteTile &t, u32 *shared, i32 *warps, u64 *__restrict__ levels,
-    RecordResult *__restrict__ result) {
+    RecordsFound *__restrict__ result) {
   const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
   const WordClasses x = word_classes(planes, n, word, t, shared);
   i32 all;
@@ -75,7 +75,7 @@ __device__ __forceinline__ RecordWord kept_word(
   const i64 word = thread_index(), room = (i64)gridDim.x * BLOCK;
   const u64 inside = levels[word];
   ClassPlanes p = load_classes(planes, n, word);
-  settle_first(t, p);
+  apply_first(t, p);
   return record_word(classes_of(p, inside, ~inside), levels[room + word], levels[2 * room + word]);
 }
 
@@ -85,7 +85,7 @@ __device__ __forceinline__ RecordWord kept_word(
 __device__ __forceinline__ i32 last_place(u64 mask) {
   return mask ? (i32)threadIdx.x * (i32)WORD + 63 - __clzll((i64)mask) : -1;
 }
-// What the warps of a block found, for all of its threads behind the next barrier.
+// What the warps of a block found, for all of its threads after the next barrier.
 struct WarpFinds {
   i32 outer[WARPS], token[WARPS], end[WARPS], value[WARPS];  // the last place of each, or -1
   i32 records[WARPS];                                        // how many there are
@@ -99,10 +99,10 @@ __device__ __forceinline__ i32 last_found(const i32 *p) {
   return __reduce_max_sync(WARP, lane_index() < WARPS ? p[lane_index()] : -1);
 }
 
-// Whoever has the last of what is looked for writes it.
+// The lane that has the last of what is looked for writes it.
 KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes, i64 n,
     const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run,
-    RecordResult *__restrict__ result) {
+    RecordsFound *__restrict__ result) {
   __shared__ u32 shared[33], member_warps[WARPS];
   __shared__ i32 depth_warps[WARPS];
   __shared__ WarpFinds found;
@@ -152,8 +152,8 @@ __device__ __forceinline__ bool line_before(const u8 *__restrict__ text, i64 at)
 // One block. Tells each tile what lies before it, JOIN_EACH tiles a thread at a time.
 KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text, i64 n,
     u32 separator, const uint4 *__restrict__ run, i64 tiles, i64 *__restrict__ run_before,
-    const u32 *__restrict__ unsound, RecordResult *__restrict__ result,
-    RecordResult *__restrict__ told) {
+    const u32 *__restrict__ unsound, RecordsFound *__restrict__ result,
+    RecordsFound *__restrict__ told) {
   __shared__ ShortRun shared[33];
   RecordRun start = no_run<i64>();
   start.code = AT_START;
@@ -181,7 +181,7 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
     start = join(start, long_run(all, from * TILE));
   }
   if (threadIdx.x > 0) return;
-  const RecordResult found = {~0ull, start.members, start.records, odd};
+  const RecordsFound found = {~0ull, start.members, start.records, odd};
   result->members = found.members, result->records = found.records, result->unsound = found.unsound,
   *told = found;
   const bool ended = separator == SEPARATOR_COMMA ? start.code == AT_NEXT
@@ -191,7 +191,7 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
 
 // ---- the grammar ----
 
-// The tokens that stand behind those of x. carry: does the first one, with x before the word.
+// The tokens that follow those of x. carry: does the first one, with x before the word.
 __device__ __forceinline__ u64 behind(u64 x, bool carry, u64 token) {
   return ((x << 1 | (carry ? 1 : 0)) + ~token) & token;
 }
@@ -271,7 +271,7 @@ __device__ __forceinline__ u32 half_of(const u64 *mask, i32 half) {
 }
 // The bits of a half before a place in it.
 __device__ __forceinline__ u32 below(i32 place) { return (1u << (place & 31)) - 1; }
-// The first set bit at a place or behind it, or -1.
+// The first set bit at a place or after it, or -1.
 __device__ __forceinline__ i32 next_bit(const u64 *mask, i32 from) {
   i32 half = from >> 5;
   if (half >= HALVES) return -1;
@@ -308,7 +308,7 @@ __device__ __forceinline__ i64 outer_before(const RecordTile &s, i32 place) {
                               : ((const u16 *)s.reach)[place >> 5]);
 }
 
-// Lists a member's value, if it begins behind a place of the tile. from: where the colon ends,
+// Lists a member's value, if it begins after a place of the tile. from: where the colon ends,
 // perhaps before the tile. Gives the fault or -1.
 __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restrict__ text,
     i64 from, i32 place, i64 member, u32 *__restrict__ value_start, u32 *__restrict__ value_end,
@@ -330,7 +330,7 @@ __device__ __forceinline__ i64 list_value(const RecordTile &s, const u8 *__restr
   if (of == VALUE_NONE) {
     const i64 to = start, length = to - from;
     start = from, end = to;
-    if (0 < length && length <= 8) {  // most files have no blank behind a colon, or one
+    if (0 < length && length <= 8) {  // most files have no blank after a colon, or one
       const u64 v = load_window(text, to, from) & low_bytes(length);
       const int blank = (v & 0xff) == ' ';
       start += blank;
@@ -360,14 +360,32 @@ __device__ __forceinline__ KeySpan key_before(const RecordTile &s, i32 colon) {
   return key;
 }
 
+// The lists of records and members. Keys and fields may be null.
+struct RecordLists {
+  i64 *open, *close;
+  i32 *row, *owner;
+  u32 *value_start, *value_end;
+  u8 *kind;
+  i64 *key_start, *key_end;
+  i32 *field;
+};
+struct RecordsEmitArgs {
+  i64 n, separator;
+  FieldSearch search;
+  RecordLists to;
+  u32 *missed;
+  RecordsFound *result;
+};
+
 KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
-    const u64 *__restrict__ planes, i64 n, u32 separator, const QuoteTile *__restrict__ tile,
+    const u64 *__restrict__ planes, const QuoteTile *__restrict__ tile,
     const u64 *__restrict__ kept, const i64 *__restrict__ run_before,
-    RecordResult *__restrict__ result, i64 *__restrict__ open, i64 *__restrict__ close,
-    i32 *__restrict__ row, i32 *__restrict__ owner, u32 *__restrict__ value_start,
-    u32 *__restrict__ value_end, u8 *__restrict__ kind, const FieldSlot *__restrict__ slots,
-    u64 last_slot, u32 probes, u64 seed, const u64 *__restrict__ names, i64 longest,
-    i32 *__restrict__ field, u32 *missed, i64 *__restrict__ key_start, i64 *__restrict__ key_end) {
+    const FieldSlot *__restrict__ slots, const u64 *__restrict__ names,
+    const __grid_constant__ RecordsEmitArgs args) {
+  const i64 n = args.n;
+  const u32 separator = (u32)args.separator;
+  const RecordLists &to = args.to;
+  RecordsFound *__restrict__ result = args.result;
   __shared__ u32 array_warps[WARPS], colon_warps[WARPS], code_warps[WARPS], count_warps[WARPS],
       reach_warps[WARPS];
   __shared__ RecordTile s;
@@ -451,7 +469,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
   for (u64 m = records; m; m &= m - 1) {
     const int bit = first_bit(m);
     const i64 opener = base + place + bit;
-    open[record + __popcll(records & low_bits(bit))] = opener;
+    to.open[record + __popcll(records & low_bits(bit))] = opener;
     if (separator == SEPARATOR_LINE && opener > 0 && !line_before(text, opener))
       note_fault(result, opener);
   }
@@ -460,7 +478,7 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     const i64 closer = base + place + __ffsll((i64)m) - 1;
     if (r.level0 & bit) {
       const i64 of = record + __popcll(records & here) - 1;
-      if (of >= 0) close[of] = closer;
+      if (of >= 0) to.close[of] = closer;
       continue;
     }
     const u64 outer = outers & here;
@@ -468,12 +486,12 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     if (!(r.level1 & bit)) of += __popcll(r.colon & here);
     else if (outer) of += __popcll(r.colon & ~0ull >> __clzll((i64)outer));
     else of = outer_member(s, reach);
-    if (of >= 0) value_end[of] = (u32)closer + 1;
+    if (of >= 0) to.value_end[of] = (u32)closer + 1;
   }
   const i64 solid = gap_blank(first_blank) ? solid_byte(text, n, word, blank & (blank - 1))
                                            : word * WORD + first_bit(blank);
   if (solid >= 0) note_fault(result, solid);
-  const FieldNames dictionary = {slots, last_slot, probes, seed, names, longest};
+  const FieldNames dictionary = field_names(slots, names, args.search);
   // The member before the tile's first one may have its value here, or the end of it.
   for (i32 i = (i32)threadIdx.x - 1; i < members; i += BLOCK) {
     const i64 member = s.run.members + i;
@@ -483,26 +501,27 @@ KERNEL __launch_bounds__(BLOCK, 4) records_emit(const u8 *__restrict__ text,
     SixteenAsked asked = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0};
     if (i < 0) {
       const i32 end = s.run.code == AT_STRING && reached ? next_bit(s.quote, 0) : -1;
-      if (end >= 0 && member >= 0) value_end[member] = (u32)(base + end + 1);
+      if (end >= 0 && member >= 0) to.value_end[member] = (u32)(base + end + 1);
       if (s.run.code != AT_COLON || member < 0) continue;
     } else {
       const i32 colon = s.place[i];
       const KeySpan key = key_before(s, colon);
-      own = key_of(n, key, longest);
+      own = key_of(n, key, args.search.longest);
       asked = ask_key(text, own);
-      row[member] = (i32)(s.run.records + records_before(s, colon) - 1),
-      owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
+      to.row[member] = (i32)(s.run.records + records_before(s, colon) - 1),
+      to.owner[member] = is_set(s.outer, colon) ? -1 : (i32)outer_before(s, colon);
       if (key.end - key.start >= GAP_LONGEST && fault < 0) fault = key.start;
-      if (key_start) key_start[member] = key.start, key_end[member] = key.end;
+      if (to.key_start) to.key_start[member] = key.start, to.key_end[member] = key.end;
       from = base + colon + 1, behind_colon = colon + 1;
     }
-    const i64 value = list_value(s, text, from, behind_colon, member, value_start, value_end, kind);
+    const i64 value =
+        list_value(s, text, from, behind_colon, member, to.value_start, to.value_end, to.kind);
     if (fault < 0) fault = value;  // of a thread's members the first one's is the lowest
-    if (field && i >= 0) {
+    if (to.field && i >= 0) {
       take_key(asked, own);
       const i32 found = find_field(text, n, own, dictionary);
-      field[member] = found;
-      if (found < 0) note_missed(missed, (u32)member);
+      to.field[member] = found;
+      if (found < 0) note_missed(args.missed, (u32)member);
     }
   }
   if (fault >= 0) note_fault(result, fault);

@@ -25,12 +25,12 @@ enum {
   AT_OBJECT2,  // { at level 2
   AT_COLON,
   AT_COMMA,
-  AT_KEY,     // a string that stands behind no colon
+  AT_KEY,     // a string that follows no colon
   AT_STRING,  // one that does
   AT_QUOTE,   // either: no token is known before it
   AT_CLOSER,  // at level 1 or 2
   AT_RECORD,  // the closer of one
-  AT_NEXT,    // the comma behind one
+  AT_NEXT,    // the comma after one
 };
 
 // ---- one word ----
@@ -54,7 +54,7 @@ struct RecordLevels {
   bool below;  // more is closed in the word than was open
 };
 
-// Bounds between levels are crossed at one bracket at a time, openers with the byte behind them.
+// Bounds between levels are crossed at one bracket at a time, openers with the byte after them.
 // Bounds 1 and 3 turn one bit of the level on and off, bound 2 the other:
 //
 //   text    . { . { . [ . ] . } . }
@@ -81,7 +81,7 @@ __device__ __forceinline__ RecordLevels crossed_levels(const WordClasses &x, i32
   return r;
 }
 // depth: before the word, or anything large. A bracket belongs to the level outside of it. Nothing
-// is known of what lies behind more closers than there were openers.
+// is known of what lies after more closers than there were openers.
 //
 // Depths up to 14 are had for all bytes at once, in four bits and one more than they are: 1 is
 // level 0, 2 is 1, 3 is 2, and 0 is where the first closer too many stands.
@@ -92,7 +92,7 @@ __device__ __forceinline__ RecordLevels record_levels(const WordClasses &x, i32 
   RecordLevels r = {0, ~0ull, depth < 0};
   if (depth < 0 || depth - closes > 2) return r;
   if (depth + opens > 14) return crossed_levels(x, depth);
-  const u64 opened = x.open << 1;  // an opener counts from the byte behind it on
+  const u64 opened = x.open << 1;  // an opener counts from the byte after it on
   const Levels<4> d = byte_levels<4>(opened & ~x.close, x.close & ~opened, (u32)depth + 1);
   const u64 deep = d.b[2] | d.b[3];
   r.below = (d.b[0] | d.b[1] | deep) != ~0ull;
@@ -109,7 +109,7 @@ __device__ __forceinline__ RecordWord record_word(const WordClasses &x, u64 odd,
   r.token = r.begin | r.open | r.close | r.comma | (x.colon & here);
   return r;
 }
-// The code of the token at bit, the last or only one of a word. behind: the code of the token
+// The code of the token at bit, the last or only one of a word. after: the code of the token
 // before it.
 __device__ __forceinline__ u32 token_code(const RecordWord &r, u64 bit, u32 behind) {
   if (r.begin & bit)
@@ -125,7 +125,7 @@ __device__ __forceinline__ u32 last_code(const RecordWord &r, u32 before) {
   if (!r.token) return AT_NOTHING;
   const u64 bit = 1ull << (63 - __clzll((i64)r.token)), rest = r.token ^ bit;
   if (!(r.begin & bit)) return token_code(r, bit, before);
-  // Whether a string stands behind a colon is all that counts of the one before it.
+  // Whether a string follows a colon is all that counts of the one before it.
   if (rest) before = r.colon >> (63 - __clzll((i64)rest)) & 1 ? AT_COLON : AT_START;
   return token_code(r, bit, before);
 }
@@ -142,7 +142,7 @@ __device__ __forceinline__ u64 record_arrays(u64 value, u64 array, bool before) 
   }
   return r;
 }
-// What a word makes of that for the words behind it.
+// What a word makes of that for the words after it.
 __device__ __forceinline__ u32 record_state(const RecordWord &r) {
   const u64 value = r.open & r.level1;
   if (!value) return STATE_KEPT;

@@ -28,10 +28,10 @@ type RecordSeparator uint32
 
 // As SEPARATOR_* of records.cuh.
 const (
-	// RecordsComma is one comma behind each record, with blanks before and behind it, as in an
+	// RecordsComma is one comma after each record, with blanks before and after it, as in an
 	// array. The last record has one, too: the text ends before the next.
 	RecordsComma RecordSeparator = iota
-	// RecordsLine is blanks behind each record, the last one too, with a line feed among them.
+	// RecordsLine is blanks after each record, the last one too, with a line feed among them.
 	RecordsLine
 )
 
@@ -57,7 +57,7 @@ type Records struct {
 	// math.MaxUint32
 	Missed gpu.Buffer[uint32]
 
-	KeyStart, KeyEnd gpu.Buffer[int64] // behind ListKeys: raw text of the key, without its quotes
+	KeyStart, KeyEnd gpu.Buffer[int64] // after ListKeys: raw text of the key, without its quotes
 
 	// where the text is no run of records, or holds what is not known; -1 if it does not. With a
 	// fault the lists are of no use
@@ -104,7 +104,7 @@ type tileRun [8]uint16
 //	owner    -1        -1       1              1
 //	kind     number    object   array          string
 //
-// A fault is, too: more than 4 KiB of blanks between a colon and its value or behind a scalar, or
+// A fault is, too: more than 4 KiB of blanks between a colon and its value or after a scalar, or
 // between a line feed and the next record, and a key or number of more than 1 KiB. Numbers are
 // checked by their grammar, not by their range.
 //
@@ -144,7 +144,7 @@ func QueueRecords(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Struc
 		before: kernels.Result[int64](w, runColumns*room),
 	}
 	if w.Err == nil {
-		// Fault is -1; what it takes to copy that would wait behind the text of other chunks
+		// Fault is -1; what it takes to copy that would wait after the text of other chunks
 		w.Err = gpu.Fill(s, result, 0xff)
 	}
 	told := kernels.HostNote[RecordsFound](w)
@@ -152,7 +152,7 @@ func QueueRecords(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Struc
 		run.Arg(), result.Arg())
 	w.Launch("records_join", 1, int(min(joinRuns, kernels.Blocks(max(tiles, 1), 32*joinEach)*32)), text.Arg(),
 		gpu.Int(n), gpu.Int(sep), run.Arg(), gpu.Int(tiles), r.before.Arg(), x.unsound.Arg(), result.Arg(),
-		gpu.HostArg(told))
+		gpu.HostPointer(told).Arg())
 	w.Wait()
 	found := told[0]
 	w.Need(found.Records <= math.MaxInt32 && found.Members <= math.MaxInt32, "%d records with %d members in one text",
@@ -196,18 +196,42 @@ func (r *Records) recordsBefore(w *kernels.Call, n int64) gpu.Buffer[int64] {
 	return r.before.Slice(int(room), int(2*room))
 }
 
+// The structs of records.cu.
+type (
+	recordLists struct {
+		open, close          gpu.Pointer[int64]
+		row, owner           gpu.Pointer[int32]
+		valueStart, valueEnd gpu.Pointer[uint32]
+		kind                 gpu.Pointer[ValueKind]
+		keyStart, keyEnd     gpu.Pointer[int64]
+		field                gpu.Pointer[int32]
+	}
+	recordsEmitArgs struct {
+		n, separator int64
+		search       fieldSearch
+		to           recordLists
+		missed       gpu.Pointer[uint32]
+		result       gpu.Pointer[RecordsFound]
+	}
+)
+
 // emit writes the lists, and looks keys up if there are names.
 func (r *Records) emit(w *kernels.Call, text gpu.Buffer[byte], x *Structure, names *Fields) {
 	field := r.Field
 	if names == nil {
 		names, field = &Fields{}, gpu.Buffer[int32]{}
 	}
+	args := recordsEmitArgs{
+		n: x.n, separator: int64(r.sep), search: names.search(),
+		to: recordLists{
+			open: r.Open.Pointer(), close: r.Close.Pointer(), row: r.Row.Pointer(), owner: r.Owner.Pointer(),
+			valueStart: r.ValueStart.Pointer(), valueEnd: r.ValueEnd.Pointer(), kind: r.Kind.Pointer(),
+			keyStart: r.KeyStart.Pointer(), keyEnd: r.KeyEnd.Pointer(), field: field.Pointer(),
+		},
+		missed: r.Missed.Pointer(), result: r.Found.Pointer(),
+	}
 	w.Launch("records_emit", kernels.Blocks(x.n, kernels.TileBytes), kernels.Block, text.Arg(), x.planes.Arg(),
-		gpu.Int(x.n),
-		gpu.Int(r.sep), x.tile.Arg(), r.levels.Arg(), r.before.Arg(), r.Found.Arg(), r.Open.Arg(), r.Close.Arg(),
-		r.Row.Arg(), r.Owner.Arg(), r.ValueStart.Arg(), r.ValueEnd.Arg(), r.Kind.Arg(),
-		names.slots.Arg(), gpu.Int(names.slots.Len()-1), gpu.Int(names.reach), gpu.Int(names.seed),
-		names.names.Arg(), gpu.Int(names.longest), field.Arg(), r.Missed.Arg(), r.KeyStart.Arg(), r.KeyEnd.Arg())
+		x.tile.Arg(), r.levels.Arg(), r.before.Arg(), names.slots.Arg(), names.names.Arg(), gpu.Struct(&args))
 }
 
 // alloc takes the memory for the lists.

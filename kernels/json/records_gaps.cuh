@@ -22,7 +22,7 @@ __device__ __forceinline__ bool gap_blank(u32 c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// The first byte in [from, to) that is no blank, or to; the byte GAP_BLANKS behind from if no other
+// The first byte in [from, to) that is no blank, or to; the byte GAP_BLANKS after from if no other
 // stands before it. lines gets whether a line feed is among
 // the blanks.
 __device__ __forceinline__ i64 gap_skip(
@@ -42,12 +42,12 @@ __device__ __forceinline__ i64 gap_fault(const u8 *__restrict__ text, i64 from, 
   return from < to ? from : -1;
 }
 
-// Behind the digits from at on.
+// After the digits from at on.
 __device__ __forceinline__ i64 gap_digits(const u8 *__restrict__ text, i64 at, i64 to) {
   while (at < to && text[at] - (u32)'0' < 10) at++;
   return at;
 }
-// Behind the number at byte at (RFC 8259 section 6), none of it at to or behind it; -1 - the byte
+// After the number at byte at (RFC 8259 section 6), none of it at to or after it; -1 - the byte
 // that can't continue one.
 __device__ __forceinline__ i64 gap_number(const u8 *__restrict__ text, i64 at, i64 to) {
   at += text[at] == '-';
@@ -64,15 +64,15 @@ __device__ __forceinline__ i64 gap_number(const u8 *__restrict__ text, i64 at, i
   return end;
 }
 // Does the word of length letters, the first one lowest, stand at byte at? A token stands somewhere
-// behind, which is no letter.
+// after, which is no letter.
 __device__ __forceinline__ bool gap_word(
     const u8 *__restrict__ text, i64 at, u64 word, int length) {
   for (int i = 0; i < length; i++)
     if (text[at + i] != (u8)(word >> 8 * i)) return false;
   return true;
 }
-// The kind of the scalar that v is, of a length from 1 to 8, its first byte lowest and 0 behind the
-// last; VALUE_NONE if it is none, has an exponent or blanks around it.
+// The kind of the scalar that v is, of a length from 1 to 8, its first byte lowest and 0 after the
+// last; VALUE_NONE if it is not one, has an exponent or blanks around it.
 //
 //   v      - 1 2 . 5          the first byte that is no digit ends the number or is the point, the next one ends it
 //   other  1 . . 1 . 1 1 1
@@ -90,8 +90,8 @@ __device__ __forceinline__ u32 gap_short(u64 v, int length) {
   return (v >> 8 * whole & 0xff) == '.' && all == length && all > whole + 1 ? VALUE_NUMBER
                                                                             : VALUE_NONE;
 }
-// Behind the null, false, true or number at byte at, which is less than to; kind gets which,
-// VALUE_NONE if it is none of these. Then -1 - the byte at fault.
+// After the null, false, true or number at byte at, which is less than to; kind gets which,
+// VALUE_NONE if it is not one of these. Then -1 - the byte at fault.
 __device__ __forceinline__ i64 gap_scalar(const u8 *__restrict__ text, i64 at, i64 to, u32 &kind) {
   const u32 c = text[at];
   kind = VALUE_NONE;

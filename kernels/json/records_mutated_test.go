@@ -175,7 +175,7 @@ func validRecords(text string) bool {
 }
 
 // skeleton is text without what stands in strings, arrays and nested objects, and with a comma
-// behind each record.
+// after each record.
 func skeleton(text string, x *recordList, sep kjson.RecordSeparator) string {
 	bare := []byte(text)
 	clear := func(from, length int64) {
@@ -191,7 +191,7 @@ func skeleton(text string, x *recordList, sep kjson.RecordSeparator) string {
 	if sep == kjson.RecordsComma {
 		return string(bare)
 	}
-	// The line feed behind each record becomes its comma; another one in the gap stays a blank.
+	// The line feed after each record becomes its comma; another one in the gap stays a blank.
 	for i, end := range x.close {
 		gap := bare[end+1:]
 		if i+1 < len(x.open) {

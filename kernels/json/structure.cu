@@ -4,7 +4,7 @@
 // buffer     elements    written by    what
 // planes     3 * n/64    tiles, masks  one after the other: bit 0, 1 and 2 of each byte's class, as if no
 //                                      escape reached into a tile
-// tile       n/16384     tiles         see quote.cuh; settled by quote_join
+// tile       n/16384     tiles         see quote.cuh; joined by quote_join
 // sound      n/16384     tiles         bit 0: check_strings finds nothing in the tile if it starts outside a
 //                                      string; bit 1: nor if it starts inside. If no escape
 //                                      reaches into it
@@ -12,7 +12,7 @@
 //                                      outside strings
 // depth      n/64        masks         before the word's first byte
 //
-// A class takes 3 bits, so that the text leaves 3/8 of its size behind instead of a mask for each
+// A class takes 3 bits, so that the text leaves 3/8 of its size instead of a mask for each
 // class:
 //   0 other   1 comma   2 colon   3 quote that counts   4 [   5 {   6 ]   7 }
 #include "json/check_strings.cuh"

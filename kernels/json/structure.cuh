@@ -1,4 +1,4 @@
-// structure.cuh: reads the planes that structure_tiles leaves behind.
+// structure.cuh: reads the planes that structure_tiles writes.
 #pragma once
 #include "text/quote.cuh"
 
@@ -18,13 +18,13 @@ __device__ __forceinline__ ClassPlanes load_classes(
   if (word < words) p.a = planes[word], p.b = planes[words + word], p.c = planes[2 * words + word];
   return p;
 }
-// Has the planes of this thread's word know of an escape that reaches into the tile.
-__device__ __forceinline__ void settle_first(const QuoteTile &t, ClassPlanes &p) {
+// Changes the planes of this thread's word for an escape that reaches into the tile.
+__device__ __forceinline__ void apply_first(const QuoteTile &t, ClassPlanes &p) {
   if (!t.first || (t.first - 1) / 64 != threadIdx.x) return;
   const u64 bit = 1ull << (t.first - 1) % 64;  // from class 0 to 3 or back
   p.a ^= bit, p.b ^= bit;
 }
-// The classes that planes say. outside: what is not inside, and what is behind the text.
+// The classes that planes say. outside: what is not inside, and what is after the text.
 __device__ __forceinline__ WordClasses classes_of(const ClassPlanes &p, u64 inside, u64 outside) {
   const u64 a = p.a, b = p.b, c = p.c;
   WordClasses r = {inside, c & ~b & outside, c & b & outside, c & a & outside,
@@ -34,7 +34,7 @@ __device__ __forceinline__ WordClasses classes_of(const ClassPlanes &p, u64 insi
 // All threads of a block call, each with a word of the same tile. shared holds 33 elements.
 __device__ __forceinline__ WordClasses word_classes(
     ClassPlanes p, i64 n, i64 word, const QuoteTile &t, u32 *shared) {
-  settle_first(t, p);
+  apply_first(t, p);
   const u64 quotes = p.a & p.b & ~p.c;
   u32 all;
   const u32 before = t.quotes ^ block_parity(__popcll(quotes), shared, all);

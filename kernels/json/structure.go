@@ -2,6 +2,8 @@
 package json
 
 import (
+	"unsafe"
+
 	"errors"
 
 	"github.com/vibeflight/vibeflight/gpu"
@@ -79,13 +81,10 @@ func ParseStructure(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Str
 	w.Need(tiles <= int64(x.tile.Len()) && 3*kernels.Words(int(x.n)) <= x.planes.Len(),
 		"%d bytes of text for a structure of %d words", x.n, x.planes.Len()/3)
 	kernels.CheckCarry(w, carries)
-	quote, depth := carries.Arg(), carries.Arg()
-	if depth != 0 {
-		depth += 8 // StructureCarry.Depth
-	}
+	depth := gpu.Field[int64](carries.Pointer(), unsafe.Offsetof(StructureCarry{}.Depth))
 	w.Launch("structure_tiles", tiles, kernels.Block, text.Arg(), gpu.Int(x.n), x.planes.Arg(), x.tile.Arg(),
 		x.sound.Arg())
-	ktext.JoinQuotes(w, x.tile, tiles, quote, depth, x.sound.Arg(), x.unsound.Arg())
+	ktext.JoinQuotes(w, x.tile, tiles, carries.Arg(), depth.Arg(), x.sound.Arg(), x.unsound.Arg())
 	return w.Done()
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // GeoJSONTypes says which type each name is: one of the nine of RFC 7946 section 1.4, letter by
-// letter, with an end behind it. Whatever only begins with one ("Polyx", "PointZ"), a name in
+// letter, with an end after it. Whatever only begins with one ("Polyx", "PointZ"), a name in
 // another case, and one that the text cuts off, is unknown.
 //
 //	text       n bytes

@@ -55,7 +55,7 @@ func TestGeoJSONTypes(t *testing.T) {
 	}
 }
 
-// What lies behind the text ends no name, whatever ends one.
+// What lies after the text ends no name, whatever ends one.
 func TestGeoJSONTypesFound(t *testing.T) {
 	r := kerneltest.Open(t)
 	all := make([]kerneltest.RowGeometry, 700)

@@ -15,7 +15,7 @@
 constexpr i64 LONGEST_ID = 256;             // bytes
 constexpr u64 ID_BEGINS = 0x223d646920ull;  // ' id="'
 
-// An id differs from tag to tag, so it is left out of the key where it is all that a tag has beside
+// An id differs from tag to tag, so it is left out of the key where it is all that a tag has in addition to
 // its name.
 //
 //   tag    < P l a c e m a r k   i d = " p 7 " >

@@ -77,7 +77,7 @@ struct Tag {
 //   piece            POLYGON  ( (                                0 0,9 0,9 9   )
 //   piece    ,                (                                  1 1,2 1,2 2   ) )                \n
 //   piece                                             NULL                                        \n
-struct Piece {
+struct KMLPiece {
   i64 from;  // of the coordinates, without blanks around them
   u32 size;
   u32 code;
@@ -114,7 +114,7 @@ __device__ __forceinline__ u32 piece_inner(u32 code) { return code / PIECE_INNER
 __device__ __forceinline__ u32 piece_open(u32 code) { return code / PIECE_OPEN & 3; }
 __device__ __forceinline__ u32 piece_inner_open(u32 code) { return code / PIECE_INNER_OPEN & 3; }
 __device__ __forceinline__ u32 piece_close(u32 code) { return code / PIECE_CLOSE & 7; }
-// Bytes before the coordinates, and behind them.
+// Bytes before the coordinates, and after them.
 __device__ __forceinline__ u32 piece_head(u32 code) {
   return (code & PIECE_COMMA) + WORD_SIZES[piece_word(code)] + piece_open(code) +
          INNER_SIZES[piece_inner(code)] + piece_inner_open(code);

@@ -42,7 +42,7 @@ const (
 	KMLRefused
 )
 
-// Columns that every Placemark may have. Those from KMLColumns on, up to MostKMLColumns, are
+// Columns that every Placemark may have. Those from KMLColumns on, up to MaxKMLColumns, are
 // extended data; a SchemaData element has such a number, too, and no cells.
 const (
 	KMLColumnID = iota
@@ -56,7 +56,7 @@ const (
 	KMLColumnVisibility
 
 	KMLColumns
-	MostKMLColumns = 64
+	MaxKMLColumns = 64
 )
 
 // KMLOdd is why Placemarks are left to a host.
@@ -143,7 +143,7 @@ type KMLSource struct {
 	Rows    gpu.Buffer[int64]  // of AllocKMLRows
 }
 
-// check gives the arguments of the kernels.
+// check checks the lists, and gives what the kernels read.
 func (x *KMLSource) check(w *kernels.Call) []gpu.Arg {
 	w.CheckText(x.Text)
 	tags := kernels.CountSpans(w, x.XML.Starts, x.XML.Ends)
@@ -151,9 +151,8 @@ func (x *KMLSource) check(w *kernels.Call) []gpu.Arg {
 		x.KeyEnds.Len(), x.Fields.Len(), tags)
 	w.Need(tags < math.MaxUint32, "%d tags", tags)
 	return []gpu.Arg{
-		x.Text.Arg(), x.XML.Starts.Arg(), x.XML.Ends.Arg(), x.XML.Sections.Arg(), x.KeyEnds.Arg(),
-		x.Fields.Arg(), gpu.Int(tags), x.Table.Arg(), x.Rows.Arg(), gpu.Int(x.Rows.Len()),
-		gpu.Int(x.Numbers),
+		x.Text.Arg(), x.XML.Starts.Arg(), x.XML.Ends.Arg(), x.XML.Sections.Arg(), x.KeyEnds.Arg(), x.Fields.Arg(),
+		x.Table.Arg(), x.Rows.Arg(),
 	}
 }
 
@@ -180,7 +179,7 @@ func AllocKMLRows(k *kernels.Set, s *gpu.Stream, fields gpu.Buffer[int32], table
 //
 //	Pieces   rows + 1 elements: the pieces of coordinates before each row, and of all
 //	Mixed    Words(rows) words: bit i says that row i has a MultiGeometry of several kinds
-//	First    MostKMLColumns elements: the first tag that has something of a column, or math.MaxUint32
+//	First    MaxKMLColumns elements: the first tag that has something of a column, or math.MaxUint32
 //	Foreign  an element for each local name: how many elements of it no column holds
 //	Odd      one element: KMLOdd. Unless it is 0 all else is of no use
 type KMLCounts struct {
@@ -191,38 +190,64 @@ type KMLCounts struct {
 	Odd     gpu.Buffer[uint32]
 }
 
+// The structs of rows.cu.
+type (
+	kmlCountArgs struct {
+		tags, rows          int64
+		numbers             uint64
+		pieces              gpu.Pointer[int64]
+		mixed               gpu.Pointer[uint64]
+		first, foreign, odd gpu.Pointer[uint32]
+	}
+	kmlWriteOutput struct {
+		from, to      gpu.Pointer[int64]
+		valid         gpu.Pointer[uint64]
+		piece         gpu.Pointer[KMLPiece]
+		size          gpu.Pointer[int64]
+		used, numbers uint64
+		rows          int64
+	}
+	kmlWriteArgs struct {
+		tags int64
+		to   kmlWriteOutput
+	}
+)
+
 // CountKML checks Placemarks, and counts what WriteKML writes. Every tag has a number.
 //
 // One launch and a scan; reads 4 bytes a tag and its entry in the table, and 16 bytes for each
 // text. A thread reads a Placemark.
 func CountKML(k *kernels.Set, s *gpu.Stream, x *KMLSource, to KMLCounts) error {
 	w := k.Begin(s, "count KML")
-	args, rows := x.check(w), x.Rows.Len()
+	inputs, rows := x.check(w), x.Rows.Len()
 	w.Need(to.Pieces.Len() == rows+1, "%d counts for %d rows", to.Pieces.Len(), rows)
 	w.CheckBits("mixed", to.Mixed, int64(rows))
-	w.Need(to.First.Len() == MostKMLColumns && to.Odd.Len() == 1, "%d columns and %d elements for what is odd",
+	w.Need(to.First.Len() == MaxKMLColumns && to.Odd.Len() == 1, "%d columns and %d elements for what is odd",
 		to.First.Len(), to.Odd.Len())
 	if w.Err == nil {
 		w.Fail(gpu.Fill(s, to.First, 0xff))
 		w.Fail(gpu.Fill(s, to.Foreign, 0))
 		w.Fail(gpu.Fill(s, to.Odd, 0))
 	}
+	args := kmlCountArgs{
+		tags: int64(x.XML.Starts.Len()), rows: int64(rows), numbers: x.Numbers, pieces: to.Pieces.Pointer(),
+		mixed: to.Mixed.Pointer(), first: to.First.Pointer(), foreign: to.Foreign.Pointer(), odd: to.Odd.Pointer(),
+	}
 	w.Launch("kml_count", kernels.Blocks(int64(rows), kernels.Block), kernels.Block,
-		kernels.JoinArgs(args, to.Pieces.Arg(), to.Mixed.Arg(),
-			to.First.Arg(), to.Foreign.Arg(), to.Odd.Arg())...)
+		kernels.JoinArgs(inputs, gpu.Struct(&args))...)
 	if w.Err == nil {
 		kernels.Scan(w, to.Pieces.Slice(0, rows), to.Pieces, gpu.Buffer[int64]{})
 	}
 	return w.Done()
 }
 
-// KMLPiece is Piece of kml.cuh: coordinates with what stands around them in WKT.
+// KMLPiece is KMLPiece of kml.cuh: coordinates with what stands around them in WKT.
 type KMLPiece struct {
 	From       int64
 	Size, Code uint32
 }
 
-// KMLCells are the texts of Placemarks in columns, one behind the other, those of numbers behind
+// KMLCells are the texts of Placemarks in columns, one after the other, those of numbers after
 // the others. All of it is overwritten.
 //
 //	Used      columns, a bit each, that CountKML says to be there; the texts of others are left out
@@ -243,7 +268,7 @@ type KMLCells struct {
 // One launch and a scan; reads what CountKML does, and writes 16 bytes a cell and 24 a piece.
 func WriteKML(k *kernels.Set, s *gpu.Stream, x *KMLSource, counts KMLCounts, to KMLCells) error {
 	w := k.Begin(s, "write KML")
-	args, rows, columns, pieces := x.check(w), x.Rows.Len(), bits.OnesCount64(to.Used), to.Pieces.Len()
+	inputs, rows, columns, pieces := x.check(w), x.Rows.Len(), bits.OnesCount64(to.Used), to.Pieces.Len()
 	w.Need(counts.Pieces.Len() == rows+1, "%d counts for %d rows", counts.Pieces.Len(), rows)
 	w.CheckBits("mixed", counts.Mixed, int64(rows))
 	w.Need(to.From.Len() == rows*columns && to.To.Len() == rows*columns &&
@@ -256,9 +281,15 @@ func WriteKML(k *kernels.Set, s *gpu.Stream, x *KMLSource, counts KMLCounts, to 
 		w.Fail(gpu.Fill(s, to.To, 0))
 		w.Fail(gpu.Fill(s, to.Valid, 0))
 	}
+	args := kmlWriteArgs{
+		tags: int64(x.XML.Starts.Len()),
+		to: kmlWriteOutput{
+			from: to.From.Pointer(), to: to.To.Pointer(), valid: to.Valid.Pointer(), piece: to.Pieces.Pointer(),
+			size: to.Offsets.Pointer(), used: to.Used, numbers: x.Numbers, rows: int64(rows),
+		},
+	}
 	w.Launch("kml_write", kernels.Blocks(int64(rows), kernels.Block), kernels.Block,
-		kernels.JoinArgs(args, counts.Pieces.Arg(), counts.Mixed.Arg(),
-			gpu.Int(to.Used), to.From.Arg(), to.To.Arg(), to.Valid.Arg(), to.Pieces.Arg(), to.Offsets.Arg())...)
+		kernels.JoinArgs(inputs, counts.Pieces.Arg(), counts.Mixed.Arg(), gpu.Struct(&args))...)
 	if w.Err == nil {
 		kernels.Scan(w, to.Offsets.Slice(0, pieces), to.Offsets, gpu.Buffer[int64]{})
 	}

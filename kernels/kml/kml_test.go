@@ -28,7 +28,7 @@ func kmlKey(tag string) string {
 }
 
 // kmlElements are the elements of the tests. Data of the name "n" is column KMLColumns, "i" the one
-// behind, a number.
+// after, a number.
 var kmlElements = map[string]kkml.KMLElement{
 	"Placemark": kkml.KMLPlacemark, "name": kkml.KMLName, "description": kkml.KMLDescription,
 	"visibility": kkml.KMLVisibility, "TimeStamp": kkml.KMLTimeStamp,
@@ -115,7 +115,7 @@ func readKML(r *kerneltest.Rig, text string) (lines string, cells [][]string, fo
 	rows := source.Rows.Len()
 	counts := kkml.KMLCounts{
 		Pieces: kerneltest.Poisoned[int64](r, rows+1), Mixed: kerneltest.Poisoned[uint64](r, kernels.Words(rows)),
-		First:   kerneltest.Poisoned[uint32](r, kkml.MostKMLColumns),
+		First:   kerneltest.Poisoned[uint32](r, kkml.MaxKMLColumns),
 		Foreign: kerneltest.Poisoned[uint32](r, len(locals)), Odd: kerneltest.Poisoned[uint32](r, 1),
 	}
 	r.OK(kkml.CountKML(r.Set, r.Stream, &source, counts))
@@ -287,7 +287,7 @@ func TestKMLOdd(t *testing.T) {
 		{"no member", kmlRow(kmlMulti()), kkml.KMLCoordinate},
 		{"many blanks", kmlRow(kmlLine(strings.Repeat(" ", 300) + "1,2")), kkml.KMLCoordinate},
 		{"two tuples", kmlRow(kmlPoint("1,2 3,4")), kkml.KMLCoordinate},
-		{"a blank beside a comma", kmlRow(kmlLine("1, 2")), kkml.KMLCoordinate},
+		{"a blank next to a comma", kmlRow(kmlLine("1, 2")), kkml.KMLCoordinate},
 		{"two commas", kmlRow(kmlLine("1,,2")), kkml.KMLCoordinate},
 		{"a comma first", kmlRow(kmlLine(",1")), kkml.KMLCoordinate},
 		{"a comma last", kmlRow(kmlLine("1,2,")), kkml.KMLCoordinate},

@@ -4,11 +4,11 @@
 //   coordinates   1,2,0 3,4,0\n 5,6,0
 //   line          LINESTRING(1 2 0,3 4 0 ,5 6 0)\n
 //
-// Tuples keep their bytes, so that a number is what it was; whoever reads the lines refuses tuples
+// Tuples keep their bytes, so that a number is what it was; the reader of the lines refuses tuples
 // of one number and of more than three.
 //
 // buffer    elements      written by   what
-// piece     pieces        -            see Piece
+// piece     pieces        -            see KMLPiece
 // offsets   pieces + 1    -            bytes of the pieces before each
 // lines     all bytes     lines
 // odd       1             lines        ODD_COORDINATES; what was there stays
@@ -40,7 +40,7 @@ __device__ __forceinline__ u32 head_byte(u32 code, u32 k) {
 // Byte k of coordinates; both ends are no blanks. A comma stands between two numbers without a
 // blank, as nearly all do.
 __device__ __forceinline__ u32 body_byte(
-    const u8 *__restrict__ text, const Piece &p, u32 k, u32 &odd) {
+    const u8 *__restrict__ text, const KMLPiece &p, u32 k, u32 &odd) {
   const u8 *at = text + p.from + k;
   const u32 c = *at;
   if (in_number(c)) return c;
@@ -57,7 +57,7 @@ __device__ __forceinline__ u32 body_byte(
 }
 
 KERNEL __launch_bounds__(BLOCK) kml_lines(const u8 *__restrict__ text,
-    const Piece *__restrict__ piece, const i64 *__restrict__ offsets, i64 pieces,
+    const KMLPiece *__restrict__ piece, const i64 *__restrict__ offsets, i64 pieces,
     u8 *__restrict__ lines, i64 room, u32 *odd) {
   __shared__ i64 range[2];
   const i64 block_from = (i64)blockIdx.x * BLOCK * EACH, from = block_from + threadIdx.x * EACH;
@@ -65,7 +65,7 @@ KERNEL __launch_bounds__(BLOCK) kml_lines(const u8 *__restrict__ text,
   u32 mine = 0;
   if (from < room) {
     i64 i = owner_of(offsets, range[0], range[1] + 1, from);
-    Piece p = piece[i];
+    KMLPiece p = piece[i];
     i64 begin = offsets[i], end = offsets[i + 1];
     u32 head = piece_head(p.code);
     u64 word = 0;

@@ -7,8 +7,8 @@
 #include "kml/kml.cuh"
 
 constexpr u32 DEEPEST = 16;                          // elements of a Placemark in each other
-constexpr i64 MOST_TAGS = 1 << 16;                   // of a Placemark
-constexpr i64 MOST_BLANKS = 256;                     // before and behind coordinates
+constexpr i64 MAX_TAGS = 1 << 16;                    // of a Placemark
+constexpr i64 MAX_BLANKS = 256;                      // before and after coordinates
 constexpr i64 SECTION_BEGINS = 9, SECTION_ENDS = 3;  // bytes of <![CDATA[ and ]]>
 
 __device__ __forceinline__ bool is_space(u32 c) {
@@ -41,13 +41,13 @@ struct Source {
   }
 };
 // Where a thread writes to.
-struct Counted {
+struct KMLCountOutput {
   u32 *first, *foreign;
 };
-struct Written {
+struct KMLWriteOutput {
   i64 *from, *to;
   u64 *valid;
-  Piece *piece;
+  KMLPiece *piece;
   i64 *size;
   u64 used, numbers;  // columns, a bit each; texts stand before numbers
   i64 rows;
@@ -63,24 +63,24 @@ struct Written {
 template <bool WRITE>
 struct Walk {
   const Source &x;
-  const Counted &counted;
-  const Written &to;
+  const KMLCountOutput &counted;
+  const KMLWriteOutput &to;
   i64 row, pieces;
   u64 numbers;  // columns
   u32 odd = 0;
   u64 seen = 0;  // columns that have a cell
   u32 depth = 0;
   // of the elements that are open: the state in each, its column, and from bit 16 on its name.
-  // Those of a block's threads lie beside each other
+  // Those of a block's threads lie next to each other
   u32 *stack;
   // Of the geometry at hand.
   bool geometry = false, multi = false, mixed, shell = false, filled = false;
   u32 members = 0, kind = WORD_NONE, rings = 0, lead = 0;
-  Piece last = {0, 0, 0};
+  KMLPiece last = {0, 0, 0};
   bool pending = false;
 
-  __device__ __forceinline__ Walk(const Source &x, const Counted &counted, const Written &to,
-      i64 row, i64 pieces, u64 numbers, bool mixed, u32 *stack)
+  __device__ __forceinline__ Walk(const Source &x, const KMLCountOutput &counted,
+      const KMLWriteOutput &to, i64 row, i64 pieces, u64 numbers, bool mixed, u32 *stack)
       : x(x),
         counted(counted),
         to(to),
@@ -132,7 +132,7 @@ struct Walk {
     }
     s.section = x.section(i), s.to = x.starts[++i];
     if (!s.section) return true;
-    // it begins behind other text, or ends before some
+    // it begins after other text, or ends before some
     if (x.text[s.from] != '<' || x.text[s.to - 1] != '>') {
       odd |= ODD_TEXT;
       return false;
@@ -185,8 +185,8 @@ struct Walk {
     Span s;
     if (!value(i, t, s)) return;
     i64 from = s.from, end = s.to;
-    while (from < end && from - s.from < MOST_BLANKS && is_space(x.text[from])) from++;
-    while (from < end && s.to - end < MOST_BLANKS && is_space(x.text[end - 1])) end--;
+    while (from < end && from - s.from < MAX_BLANKS && is_space(x.text[from])) from++;
+    while (from < end && s.to - end < MAX_BLANKS && is_space(x.text[end - 1])) end--;
     if (s.section || filled || from == end || end - from > 0x7fffffff || is_space(x.text[from]) ||
         is_space(x.text[end - 1])) {
       odd |= ODD_COORDINATES;
@@ -352,9 +352,9 @@ struct Walk {
     }
   }
 
-  // Reads the Placemark that tag i begins, and gives the tag behind it.
+  // Reads the Placemark that tag i begins, and gives the tag after it.
   __device__ __forceinline__ i64 read(i64 i) {
-    const i64 end = x.tags - i > MOST_TAGS ? i + MOST_TAGS : x.tags;
+    const i64 end = x.tags - i > MAX_TAGS ? i + MAX_TAGS : x.tags;
     Tag t = x.tag(i);
     if (t.open_id()) cell(COLUMN_ID, i, x.key_end[i], x.ends[i] - 1);
     push(PLACEMARK, t);

@@ -1,4 +1,4 @@
-// arrays.cu: the elements of JSON arrays, or of the brackets of WKT, one array behind the other,
+// arrays.cu: the elements of JSON arrays, or of the brackets of WKT, one array after the other,
 // and where sorted values belong.
 //
 //   text      … [ {a} , {b} ] … [ ] … [{c}] …
@@ -6,7 +6,7 @@
 //
 // buffer    elements     written by   what
 // firsts    arrays       measure      where each array's first element begins
-// offsets   arrays + 1   measure      bytes of each array's elements with a comma behind them; a scan makes
+// offsets   arrays + 1   measure      bytes of each array's elements with a comma after them; a scan makes
 //                                     offsets of them
 // out       bytes        join
 //
@@ -15,7 +15,7 @@
 #include "bytes.cuh"
 #include "search.cuh"
 
-constexpr i64 EMPTY_BLANKS = 256;  // what stands behind more counts as an element, blanks too
+constexpr i64 EMPTY_BLANKS = 256;  // what follows more counts as an element, blanks too
 
 // One thread, one array. One that does not lie in the text is empty, and so is one that begins with
 // a letter: EMPTY.

@@ -6,13 +6,13 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// MeasureArrays says how many bytes the elements of each JSON array have, with a comma behind them:
+// MeasureArrays says how many bytes the elements of each JSON array have, with a comma after them:
 // what JoinArrays writes. Up to 256 blanks before the first element don't count, and an array that
 // has nothing else is empty.
 //
 //	text     n bytes
 //	starts   m arrays' opening brackets
-//	ends     behind their closing ones. An array that does not lie in the text is empty, and so is one whose
+//	ends     after their closing ones. An array that does not lie in the text is empty, and so is one whose
 //	         bracket is a letter, as of EMPTY in WKT
 //	firsts   m elements, overwritten: where the first element begins
 //	offsets  m+1 elements, overwritten: bytes of the arrays before each, and of all
@@ -38,7 +38,7 @@ func MeasureArrays(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts,
 	return w.Done()
 }
 
-// JoinArrays writes the elements of arrays one behind the other, each array's with a comma behind
+// JoinArrays writes the elements of arrays one after the other, each array's with a comma after
 // them: the elements of all of them as if they were in one array, less its brackets.
 //
 //	text     n bytes

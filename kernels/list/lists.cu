@@ -11,7 +11,7 @@
 //
 // buffer        elements       written by       what
 // planes        3 * n/64       -                see structure.cu
-// tile          n/16384        -                see quote.cuh, settled
+// tile          n/16384        -                see quote.cuh, joined
 // within        n/64           -                bytes of the arrays
 // first, last   n/64           elements         the first and the last byte of each scalar that is an element
 // flags         members        elements, kinds  LIST_* and kinds of numbers of each member's elements; 0 before
@@ -90,7 +90,7 @@ KERNEL __launch_bounds__(BLOCK) lists_kinds(const u8 *__restrict__ text, i64 n,
   add_flags(flags + owner_of(value_start, 0, members, (u32)start), mine);
 }
 
-// One thread, one row. starts and ends: elements before and behind the row's array.
+// One thread, one row. starts and ends: elements before and after the row's array.
 KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 rows,
     const u8 *__restrict__ kind, i64 members, const u32 *__restrict__ flags,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 *__restrict__ sizes,
@@ -111,26 +111,33 @@ KERNEL __launch_bounds__(BLOCK) lists_rows(const u32 *__restrict__ slots, i64 ro
   if (lane_index() == 0 && mine) add_flags(report, mine);
 }
 
+struct ListsGatherArgs {
+  i64 n, members, rows;
+  i64 all;    // elements of all columns
+  i64 count;  // elements of the column
+  i64 *starts, *ends;
+  u64 *trues;
+};
+
 // One thread, one element of the column. offsets: of the rows' elements; rank: of a row's first
 // element among all.
-KERNEL __launch_bounds__(BLOCK) lists_gather(const u8 *__restrict__ text, i64 n,
+KERNEL __launch_bounds__(BLOCK) lists_gather(const u8 *__restrict__ text,
     const u32 *__restrict__ slots, const u8 *__restrict__ kind, const u32 *__restrict__ value_start,
-    const u32 *__restrict__ value_end, i64 members, const i64 *__restrict__ offsets,
-    const i64 *__restrict__ rank, i64 rows, const i64 *__restrict__ all_starts,
-    const i64 *__restrict__ all_lasts, i64 all, i64 count, i64 *__restrict__ starts,
-    i64 *__restrict__ ends, u64 *__restrict__ trues) {
-  const i64 i = thread_index();
+    const u32 *__restrict__ value_end, const i64 *__restrict__ offsets,
+    const i64 *__restrict__ rank, const i64 *__restrict__ all_starts,
+    const i64 *__restrict__ all_lasts, const __grid_constant__ ListsGatherArgs args) {
+  const i64 i = thread_index(), count = args.count;
   u32 c = 0;
   if (i < count) {
-    const i64 row = owner_of(offsets, 0, rows, i), at = rank[row] + (i - offsets[row]);
+    const i64 row = owner_of(offsets, 0, args.rows, i), at = rank[row] + (i - offsets[row]);
     const u32 member = slots[row];
     i64 start = 0, end = 0;
-    if (member < members && single_value(kind[member]))
+    if (member < args.members && single_value(kind[member]))
       start = value_start[member], end = value_end[member];
-    else if (at >= 0 && at < all) start = all_starts[at], end = all_lasts[at] + 1;
-    if (start < n && start < end) c = text[start];
+    else if (at >= 0 && at < args.all) start = all_starts[at], end = all_lasts[at] + 1;
+    if (start < args.n && start < end) c = text[start];
     const i64 quote = c == '"';
-    starts[i] = start + quote, ends[i] = end - quote;
+    args.starts[i] = start + quote, args.ends[i] = end - quote;
   }
-  store_bits(trues, i, count, c == 't');
+  store_bits(args.trues, i, count, c == 't');
 }

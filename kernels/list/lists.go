@@ -146,6 +146,13 @@ func MeasureLists(k *kernels.Set, s *gpu.Stream, l *Lists, slots gpu.Buffer[int3
 	return w.Done()
 }
 
+// listsGatherArgs is ListsGatherArgs of lists.cu.
+type listsGatherArgs struct {
+	n, members, rows, all, count int64
+	starts, ends                 gpu.Pointer[int64]
+	trues                        gpu.Pointer[uint64]
+}
+
 // GatherElements gives the text of the elements of a column that MeasureLists measured.
 //
 //	ranks    n elements: starts as MeasureLists left them
@@ -167,10 +174,12 @@ func GatherElements(k *kernels.Set, s *gpu.Stream, l *Lists, slots gpu.Buffer[in
 	w.Need(kind.Len() == l.valueStart.Len() && valueEnd.Len() == kind.Len(), "%d kinds and %d ends for %d members",
 		kind.Len(), valueEnd.Len(), l.valueStart.Len())
 	w.CheckBits("trues", trues, count)
-	w.Launch("lists_gather", kernels.Blocks(count, kernels.Block), kernels.Block, l.text.Arg(),
-		gpu.Int(l.text.Len()), slots.Arg(),
-		kind.Arg(), l.valueStart.Arg(), valueEnd.Arg(), gpu.Int(kind.Len()), offsets.Arg(), ranks.Arg(),
-		gpu.Int(rows), l.starts.Arg(), l.lasts.Arg(), gpu.Int(l.starts.Len()),
-		gpu.Int(count), starts.Arg(), ends.Arg(), trues.Arg())
+	args := listsGatherArgs{
+		n: int64(l.text.Len()), members: int64(kind.Len()), rows: rows, all: int64(l.starts.Len()), count: count,
+		starts: starts.Pointer(), ends: ends.Pointer(), trues: trues.Pointer(),
+	}
+	w.Launch("lists_gather", kernels.Blocks(count, kernels.Block), kernels.Block, l.text.Arg(), slots.Arg(),
+		kind.Arg(), l.valueStart.Arg(), valueEnd.Arg(), offsets.Arg(), ranks.Arg(), l.starts.Arg(), l.lasts.Arg(),
+		gpu.Struct(&args))
 	return w.Done()
 }

@@ -1,13 +1,13 @@
 // ranks.cu: where a byte of a text is in what a mask keeps of the text.
 //
-// Compact text is the bytes that a mask keeps, one behind the other. Where a byte of the text lies
+// Compact text is the bytes that a mask keeps, one after the other. Where a byte of the text lies
 // in there is a count of bits: those of the words before, which a
 // scan has added up, and those before it in its own word. So a value of any length has its place
 // with two looks.
 //
 //   text   { " a " :   1 } , { " b " : 2 }
 //   kept   1 1 1 1 1 . 1 1 . 1 1 1 1 1 1 1
-//   rank   0             6   7             14    of the first bytes of both values, and behind the last
+//   rank   0             6   7             14    of the first bytes of both values, and after the last
 //
 // buffer   elements     written by   what
 // ranks    n/64 + 1     words        bits of each word; a scan makes sums of them
@@ -21,7 +21,7 @@ KERNEL __launch_bounds__(BLOCK) ranks_words(
   if (word <= words) ranks[word] = word < words ? __popcll(mask[word]) : 0;
 }
 
-// The set bits before byte at, which is in the text or behind its end.
+// The set bits before byte at, which is in the text or after its end.
 __device__ __forceinline__ i64 rank_of(
     const u64 *__restrict__ mask, const i64 *__restrict__ ranks, i64 words, i64 at) {
   const i64 word = min(max(at, 0ll) / WORD, words);

@@ -5,7 +5,7 @@
 #include "core.cuh"
 
 // Lanes of a warp that have the same value count together: most bytes are alike. As many blocks as
-// fill a card go on to the end of the bytes together.
+// fill a GPU go on to the end of the bytes together.
 KERNEL __launch_bounds__(BLOCK) tally(
     const u8 *__restrict__ values, i64 n, const u64 *__restrict__ among, u64 *counts) {
   __shared__ u32 counted[256];

@@ -5,7 +5,7 @@
 // start, end  n/64       bounds       first and last bytes of numbers
 //
 // One pass over the text: planes for all 64 bytes of a word at once, and the one byte before the
-// word and behind it by themselves.
+// word and after it by themselves.
 #include "core.cuh"
 
 // Up to 16 bytes that separate numbers, 8 in each half. What is left of the halves repeats one of
@@ -30,7 +30,7 @@ __device__ __forceinline__ u64 separator_bytes(const Planes &p, const Separators
   return r;
 }
 
-// before and behind: the bytes next to the text, or -1. points: may a number start with a point.
+// before and after: the bytes next to the text, or -1. points: may a number start with a point.
 //
 //   text   [ - 1 . 5 , 2 ]
 //   start  . 1 . . . . 1 .

@@ -13,7 +13,7 @@ type Separators struct {
 	Bytes  string // 1 to 16 bytes; empty: those of JSON and CSV, `,[]{}: ` and tab, line feed, carriage return
 	Points bool   // a number may start with a point, as in CSV and WKT
 	Before int    // the byte before the text, or -1 at the file's start
-	Behind int    // the byte behind the text, or -1 at the file's end
+	Behind int    // the byte after the text, or -1 at the file's end
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 //	end     . . . . 1 . 1 . . . . 1 .
 //
 // The file's edges separate as well. Not all that starts is a number and ends as one:
-// ExtractNumbers drops what does not pair, and ParseFloat64 says what is none.
+// ExtractNumbers drops what does not pair, and ParseFloat64 says what is not a number.
 //
 // One launch; reads text once, and inside, and writes a quarter byte a byte of text.
 func NumberBoundaries(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], inside kernels.Mask, between Separators,
@@ -74,9 +74,9 @@ func eightBytes(list string, i int) (v uint64) {
 // flag is 1 for true.
 func flag(b bool) gpu.Arg {
 	if b {
-		return 1
+		return gpu.Int(1)
 	}
-	return 0
+	return gpu.Int(0)
 }
 
 // optional checks a mask that may be left out.

@@ -24,9 +24,9 @@
 #include "number/powers.cuh"
 
 constexpr u32 LONGEST = 1024;
-constexpr int MOST_DIGITS = 19;  // that a u64 holds, whatever they are
+constexpr int MAX_DIGITS = 19;  // that a u64 holds, whatever they are
 // where a written exponent stops to grow: LONGEST digits can't make up for it
-constexpr int MOST_EXPONENT = 1000000;
+constexpr int MAX_EXPONENT = 1000000;
 constexpr u64 INFINITY_BITS = 0x7ffull << 52;
 constexpr u64 NAN_BITS = 0x7ff8000000000001ull;  // as Go's math.NaN
 
@@ -87,7 +87,7 @@ __device__ __forceinline__ u64 eisel_lemire(u64 digits, i32 power) {
 }
 
 // 8 bytes at any address, the first one lowest. Reads whole aligned words of 4, so up to 3 bytes
-// before and behind them.
+// before and after them.
 __device__ __forceinline__ u64 load_eight(const u8 *at) {
   const u32 *word = (const u32 *)((u64)at & ~3ull);
   u32 shift = (u32)((u64)at & 3) * 8, middle = word[1];
@@ -119,7 +119,7 @@ constexpr i64 WINDOWS = 32;
 
 // Reads sign, digits and point, 8 bytes at a time, of a number of up to 19 digits that is not
 // malformed and does not pass left bytes; says whether it is
-// such a one. At least WINDOWS bytes lie behind at.
+// such a one. At least WINDOWS bytes lie after at.
 //
 //   text     - 1 2 2 . 4 1 9 4 1 5 5 ,
 //   windows    |1 2 2 . 4 1 9 4|        3 digits, then the point
@@ -137,7 +137,7 @@ __device__ __forceinline__ bool short_digits(
     u32 k = others ? (u32)first_bit(others) >> 3 : 8;
     if (k) digits = digits * TENS[k] + eight_digits(v << (64 - 8 * k));
     count += k, i += k;
-    if (count > MOST_DIGITS) return false;
+    if (count > MAX_DIGITS) return false;
     if (k == 8) continue;
     v = v >> 8 * k & 0xff;
     if (point || v != ('.' ^ '0')) break;
@@ -164,7 +164,7 @@ __device__ __forceinline__ void long_digits(
         d.length = i;  // no digit follows a leading 0
         return;
       }
-      if (significant < MOST_DIGITS) {
+      if (significant < MAX_DIGITS) {
         d.digits = d.digits * 10 + digit;
         significant += d.digits != 0;
         d.power -= point;
@@ -182,7 +182,7 @@ __device__ __forceinline__ void long_digits(
   d.malformed = count == 0;
   d.exponent = count && i < left && (at[i] | 0x20) == 'e';
 }
-// Reads the exponent behind the digits, if there is one.
+// Reads the exponent after the digits, if there is one.
 __device__ __forceinline__ void exponent_digits(const u8 *__restrict__ at, u32 left, Decimal &d) {
   if (!d.exponent) return;
   u32 i = d.length + 1, sign = i < left ? at[i] : 0, digit;
@@ -190,7 +190,7 @@ __device__ __forceinline__ void exponent_digits(const u8 *__restrict__ at, u32 l
   u32 from = i;
   i32 exponent = 0;
   for (; i < left && (digit = at[i] - '0') < 10; i++)
-    if (exponent < MOST_EXPONENT) exponent = exponent * 10 + (i32)digit;
+    if (exponent < MAX_EXPONENT) exponent = exponent * 10 + (i32)digit;
   d.malformed = i == from;
   d.length = i;
   d.power += sign == '-' ? -exponent : exponent;
@@ -222,7 +222,7 @@ __device__ __forceinline__ Number rounded(const Decimal &d) {
   return r;
 }
 
-// The number that starts at byte at of text, which has n bytes. No byte at limit or behind it is
+// The number that starts at byte at of text, which has n bytes. No byte at limit or after it is
 // part of the number, or read beyond what aligned words of
 // 4 bytes make unavoidable; 0 <= at and limit <= n. What may follow a number is the caller's to
 // say: compare length with what is expected.

@@ -22,16 +22,16 @@
 // that.
 #include "compact.cuh"
 
-// the start that waits behind some text: as before it, or none; else where it lies
+// the start that waits after some text: as before it, or none; else where it lies
 constexpr i64 KEPT = -2, NONE = -1;
 
 struct PairTile {
-  i64 pairs;      // if no start waits before the tile; settled: in the tiles before
-  i64 waits;      // behind the tile; settled: before it
+  i64 pairs;      // if no start waits before the tile; joined: in the tiles before
+  i64 waits;      // after the tile; joined: before it
   u32 events;     // starts and ends
   u32 first_end;  // 1 if a start that waits before the tile finds its end in it
 };
-struct Extracted {
+struct Extraction {
   i64 numbers, dropped;
 };
 
@@ -56,7 +56,7 @@ __device__ __forceinline__ Events load_events(const u64 *__restrict__ start,
 __device__ __forceinline__ u64 paired_ends(const Events &v, bool waits) {
   return v.end & (v.start | (v.through + (v.start & v.through) + waits));
 }
-// What waits behind the word: KEPT, NONE, or the place in the word of a start.
+// What waits after the word: KEPT, NONE, or the place in the word of a start.
 __device__ __forceinline__ int waits_behind(const Events &v) {
   if (v.through == ~0ull && !v.start) return (int)KEPT;
   u64 starts = v.start & v.through, sum = v.through + starts;
@@ -109,7 +109,7 @@ KERNEL __launch_bounds__(BLOCK) extract_tiles(const u64 *__restrict__ start,
 }
 
 KERNEL __launch_bounds__(SCAN) extract_scan(
-    PairTile *__restrict__ tile, i64 tiles, Extracted *__restrict__ result) {
+    PairTile *__restrict__ tile, i64 tiles, Extraction *__restrict__ result) {
   __shared__ u32 shared[33];
   __shared__ i64 shared_sum[33], waits[SCAN];
   Share mine = block_share(tiles);

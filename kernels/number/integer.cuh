@@ -7,7 +7,7 @@
 
 enum { INTEGER_VALID, INTEGER_MALFORMED, INTEGER_OVERFLOW };
 
-// Up to 8 bytes of text from at on, none of them at n or behind it, the first one lowest.
+// Up to 8 bytes of text from at on, none of them at n or after it, the first one lowest.
 __device__ __forceinline__ u64 load_up_to_eight(const u8 *__restrict__ text, i64 n, i64 at) {
   if (n - at > 8) return load_eight(text + at);
   u64 v = 0;

@@ -12,20 +12,20 @@
 // 10^fraction. q, which is a/b but for some units in its last place, and
 // the remainder a - b * q, which is exact, give a/b within 2^-51 units, rounded once. That is
 // rounded correctly: what lies in the middle of two float64 below 10^4 has 40
-// digits behind the point or more, and so no number of 15 is one, nor within 2^-36 units of one. (q
+// digits after the point or more, and so no number of 15 is one, nor within 2^-36 units of one. (q
 // + (a - b * q) / b: Markstein, Computation of Elementary Functions on the
 // IBM RISC System/6000 Processor, 1990.)
 #pragma once
 #include "number/decimal.cuh"
 
-constexpr u32 MOST_FRACTION = 15;
+constexpr u32 MAX_FRACTION = 15;
 // bytes of text from an ordinate on, for its windows to lie in the text
 constexpr i64 ORDINATE_ROOM = 32;
 
 struct Ten {
   double power, inverse;  // 10^k and 10^-k
 };
-static __constant__ const Ten TENS_OF_FRACTION[MOST_FRACTION + 1] = {
+static __constant__ const Ten TENS_OF_FRACTION[MAX_FRACTION + 1] = {
     {1e0, 1e0},
     {1e1, 1e-1},
     {1e2, 1e-2},
@@ -47,7 +47,7 @@ static __constant__ const Ten TENS_OF_FRACTION[MOST_FRACTION + 1] = {
 struct Ordinate {
   u64 bits;
   u32 length;  // 0 if it is not of this kind
-  u32 behind;  // the byte behind it
+  u32 behind;  // the byte after it
 };
 
 // Bit 0 to 3: which bytes of v are no digits, up to the first that is beyond ASCII. v is bytes ^
@@ -83,7 +83,7 @@ __device__ __forceinline__ Ordinate short_ordinate(const u8 *__restrict__ at, co
             ends = others & (others - 1);
   const u32 whole = (u32)__ffs((int)others) - 1, end = (u32)__ffs((int)ends) - 1,
             fraction = end - whole - 1;
-  if (whole - 1 > 3 || !ends || fraction - 1 >= MOST_FRACTION) return r;
+  if (whole - 1 > 3 || !ends || fraction - 1 >= MAX_FRACTION) return r;
   const u64 low = v0 | (u64)v1 << 32, middle = v2 | (u64)v3 << 32, high = v4 | (u64)v5 << 32,
             tail = low >> 8 * whole;
   if ((tail & 0xff) != ('.' ^ '0') || (whole > 1 && !(v0 & 0xff))) return r;  // a zero leads

@@ -25,7 +25,7 @@ KERNEL __launch_bounds__(BLOCK) parse_float64(const u8 *__restrict__ text, i64 n
 
 // Takes what the host says: value i is that of token index[i], or an infinity or NaN where it is
 // none.
-KERNEL __launch_bounds__(BLOCK) parse_float64_settle(const i64 *__restrict__ index,
+KERNEL __launch_bounds__(BLOCK) parse_float64_resolve(const i64 *__restrict__ index,
     const u64 *__restrict__ value, i64 count, u64 *__restrict__ out, u64 *__restrict__ valid) {
   const i64 i = thread_index();
   if (i >= count) return;

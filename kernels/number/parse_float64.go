@@ -89,7 +89,7 @@ func ResolveFloat64(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts
 		}
 		values := kernels.Scratch[float64](w, some.Len())
 		kernels.Upload(w, values, numbers)
-		w.Launch("parse_float64_settle", kernels.Blocks(int64(some.Len()), kernels.Block), kernels.Block,
+		w.Launch("parse_float64_resolve", kernels.Blocks(int64(some.Len()), kernels.Block), kernels.Block,
 			some.Arg(), values.Arg(),
 			gpu.Int(some.Len()), to.Out.Arg(), to.Valid.Arg())
 	}
@@ -103,5 +103,5 @@ func (to Float64s) Check(w *kernels.Call, count int64) {
 	w.CheckBits("undecided", to.Undecided, count)
 }
 
-// grammar refuses what is none.
+// grammar refuses what is not a number.
 func grammar(w *kernels.Call, g Grammar) { w.Need(g <= GrammarLenient, "grammar %d", g) }

@@ -78,7 +78,7 @@ func TestParseFloat64OfLongExponents(t *testing.T) {
 	}
 }
 
-// Every prefix of a number, at every alignment, with the end of the text behind it, where nothing
+// Every prefix of a number, at every alignment, with the end of the text after it, where nothing
 // may be read.
 func TestParseFloat64AtTheEndOfText(t *testing.T) {
 	r := kerneltest.Open(t)
@@ -97,7 +97,7 @@ func TestParseFloat64AtTheEndOfText(t *testing.T) {
 	}
 }
 
-// The widest number that is read by windows, with so little text behind it that the last of them
+// The widest number that is read by windows, with so little text after it that the last of them
 // just fits, at every alignment.
 func TestParseFloat64InTheLastWindow(t *testing.T) {
 	r := kerneltest.Open(t)

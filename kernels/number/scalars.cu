@@ -10,13 +10,22 @@
 // undecided  floats * words   bit per row of each column of float64: the host must look
 #include "number/scalars.cuh"
 
-// One thread, one row of one column. The columns are numbered by 4 bits of which each, as their
-// types.
-KERNEL __launch_bounds__(BLOCK) scalars_parse(const u8 *__restrict__ text, i64 n, i64 rows,
+struct ScalarsParseArgs {
+  i64 n, rows;
+  u32 which;  // the numbers of the columns, 4 bits each
+  u32 types;  // likewise
+  i64 columns;
+  void *out[8];
+  u64 *undecided;
+};
+
+// One thread, one row of one column.
+KERNEL __launch_bounds__(BLOCK) scalars_parse(const u8 *__restrict__ text,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u64 *__restrict__ numbers,
-    const u64 *__restrict__ trues, u32 which, u32 types, u32 columns, void *o0, void *o1, void *o2,
-    void *o3, void *o4, void *o5, void *o6, void *o7, u64 *__restrict__ undecided) {
-  const u32 i = blockIdx.x % columns, column = which >> 4 * i & 15, type = types >> 4 * i & 15;
+    const u64 *__restrict__ trues, const __grid_constant__ ScalarsParseArgs args) {
+  const i64 n = args.n, rows = args.rows;
+  const u32 columns = (u32)args.columns, i = blockIdx.x % columns,
+            column = args.which >> 4 * i & 15, type = args.types >> 4 * i & 15;
   const i64 row = (i64)(blockIdx.x / columns) * BLOCK + threadIdx.x,
             words = (rows + WORD - 1) / WORD, word = column * words + row / WORD;
   bool unsure = false;
@@ -25,8 +34,8 @@ KERNEL __launch_bounds__(BLOCK) scalars_parse(const u8 *__restrict__ text, i64 n
                one = trues && trues[word] >> row % WORD & 1;
     Decimal d = {};
     if (number) number_kinds_of(text, n, starts[column * rows + row], ends[column * rows + row], d);
-    unsure = store_value(select(i, o0, o1, o2, o3, o4, o5, o6, o7), type, row, number, d, one);
+    unsure = store_value(args.out[i], type, row, number, d, one);
   }
   if (type == COLUMN_FLOAT64)
-    store_bits(undecided + floats_before(types, i) * words, row, rows, unsure);
+    store_bits(args.undecided + floats_before(args.types, i) * words, row, rows, unsure);
 }

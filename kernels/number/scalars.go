@@ -8,7 +8,7 @@ import (
 )
 
 // Scalars are the single values of a table's columns: strings, numbers, true and false. One column
-// lies behind the other, each with an element, or a bit, for each row.
+// lies after the other, each with an element, or a bit, for each row.
 //
 //	Starts   of the text of each row's value, quotes of strings left out. A row without a value, with null, an
 //	         object or an array has an empty span at 0
@@ -59,30 +59,34 @@ const (
 )
 
 // out is where the column goes, how long it is, and what its type is.
-func (c *NumberColumn) out() (arg gpu.Arg, rows int, kind uint32, err error) {
-	args := [...]gpu.Arg{columnInt32: c.Int32.Arg(), columnInt64: c.Int64.Arg(), columnFloat64: c.Float64.Arg()}
+func (c *NumberColumn) out() (to gpu.Pointer[struct{}], rows int, kind uint32, err error) {
+	outs := [...]gpu.Pointer[struct{}]{
+		columnInt32:   gpu.Cast[struct{}](c.Int32.Pointer()),
+		columnInt64:   gpu.Cast[struct{}](c.Int64.Pointer()),
+		columnFloat64: gpu.Cast[struct{}](c.Float64.Pointer()),
+	}
 	for i, n := range [...]int{columnInt32: c.Int32.Len(), columnInt64: c.Int64.Len(), columnFloat64: c.Float64.Len()} {
 		if n > 0 && rows > 0 {
-			return 0, 0, 0, errors.New("a column of two types")
+			return gpu.Pointer[struct{}]{}, 0, 0, errors.New("a column of two types")
 		}
 		if n > 0 {
-			arg, rows, kind = args[i], n, uint32(i)
+			to, rows, kind = outs[i], n, uint32(i)
 		}
 	}
-	return arg, rows, kind, nil
+	return to, rows, kind, nil
 }
 
 // NumberOutputs are the columns of numbers that a launch makes.
 type NumberOutputs struct {
-	To     [kernels.ColumnsAtOnce]gpu.Arg
+	To     [kernels.ColumnsAtOnce]gpu.Pointer[struct{}]
 	Types  uint32
-	next   int // place behind those that there are
+	next   int // place after those that there are
 	Floats int // words of undecided bits
 }
 
 // Add puts a column of rows rows in place i, behind those that there are.
 func (o *NumberOutputs) Add(w *kernels.Call, i int, c *NumberColumn, rows int) {
-	arg, length, kind, err := c.out()
+	to, length, kind, err := c.out()
 	w.Fail(err)
 	w.Need(length == rows, "a column of %d rows, and one of %d", rows, length)
 	w.Need(i >= o.next, "column %d of numbers is not in order", c.Column)
@@ -92,7 +96,7 @@ func (o *NumberOutputs) Add(w *kernels.Call, i int, c *NumberColumn, rows int) {
 	if kind == columnFloat64 {
 		o.Floats += kernels.Words(rows)
 	}
-	o.To[i], o.next = arg, i+1
+	o.To[i], o.next = to, i+1
 	o.Types ^= (columnNone ^ kind) << (typeBits * i)
 }
 
@@ -139,6 +143,15 @@ func ParseNumbers(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x Scalar
 	return w.Done()
 }
 
+// scalarsParseArgs is ScalarsParseArgs of scalars.cu.
+type scalarsParseArgs struct {
+	n, rows      int64
+	which, types uint32
+	columns      int64
+	out          [kernels.ColumnsAtOnce]gpu.Pointer[struct{}]
+	undecided    gpu.Pointer[uint64]
+}
+
 // parseNumbers is one launch of ParseNumbers, of a text of n bytes and all values in all columns.
 // It gives the part of undecided that is left.
 func parseNumbers(w *kernels.Call, text gpu.Buffer[byte], n int64, x Scalars, all int64,
@@ -163,18 +176,18 @@ func parseNumbers(w *kernels.Call, text gpu.Buffer[byte], n int64, x Scalars, al
 	if w.Err != nil || rows == 0 {
 		return undecided
 	}
-	behind := func(mask kernels.Mask) gpu.Arg {
+	fromFirst := func(mask kernels.Mask) gpu.Arg {
 		if mask.Len() == 0 {
 			return mask.Arg()
 		}
 		return mask.Slice(first*words, mask.Len()).Arg()
 	}
-	args := []gpu.Arg{
-		text.Arg(), gpu.Int(n), gpu.Int(rows), x.Starts.Slice(first*rows, int(all)).Arg(),
-		x.Ends.Slice(first*rows, int(all)).Arg(),
-		behind(x.Numbers), behind(x.Trues), gpu.Int(which), gpu.Int(outs.Types), gpu.Int(len(columns)),
+	args := scalarsParseArgs{
+		n: n, rows: int64(rows), which: which, types: outs.Types, columns: int64(len(columns)),
+		out: outs.To, undecided: undecided.Pointer(),
 	}
-	args = append(append(args, outs.To[:]...), undecided.Arg())
-	w.Launch("scalars_parse", kernels.Blocks(int64(rows), kernels.Block)*int64(len(columns)), kernels.Block, args...)
+	w.Launch("scalars_parse", kernels.Blocks(int64(rows), kernels.Block)*int64(len(columns)), kernels.Block,
+		text.Arg(), x.Starts.Slice(first*rows, int(all)).Arg(), x.Ends.Slice(first*rows, int(all)).Arg(),
+		fromFirst(x.Numbers), fromFirst(x.Trues), gpu.Struct(&args))
 	return undecided.Slice(outs.Floats, undecided.Len())
 }

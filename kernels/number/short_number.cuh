@@ -5,7 +5,7 @@
 //
 //   text     - 1 2 . 4 1 9
 //   others         1          bytes that are no digits, behind the minus
-//   digits     1 2 4 1 9      what stands behind the point moves down over it
+//   digits     1 2 4 1 9      what follows the point moves down over it
 //   value    12419 * 10^-3    of digits moved to the end of 16, with zeros in front
 #pragma once
 #include "bytes.cuh"
@@ -17,7 +17,7 @@ constexpr u32 SHORT_BYTES = 16;
 __device__ __forceinline__ u64 sixteen_digits(Sixteen v) {
   return (u64)eight_digits(v.low) * 100000000 + eight_digits(v.high);
 }
-// All bytes moved up by some, from 0 to 15, with zeros behind them.
+// All bytes moved up by some, from 0 to 15, with zeros after them.
 __device__ __forceinline__ Sixteen moved_up(Sixteen v, u32 bytes) {
   const u32 shift = bytes % 8 * 8;
   Sixteen r = {v.low << shift, shift ? v.high << shift | v.low >> (64 - shift) : v.high};
@@ -43,7 +43,7 @@ __device__ __forceinline__ bool short_number(
   const u32 count = length - negative;
   if (negative) v.low = v.low >> 8 | v.high << 56, v.high >>= 8;
   v.low ^= ONES * '0', v.high ^= ONES * '0';
-  // As nondigits has it: what lies behind the first one may be anything, unless that is a point.
+  // As nondigits has it: what lies after the first one may be anything, unless that is a point.
   const u64 low = nondigits(v.low) & low_bytes(min(count, 8u)),
             high = nondigits(v.high) & low_bytes(count < 8 ? 0 : count - 8);
   const u32 whole = low ? (u32)first_bit(low) / 8 : high ? 8 + (u32)first_bit(high) / 8 : count;

@@ -3,7 +3,7 @@
 // the .shx says, so that it may say anything.
 //
 // buffer       elements     written by           what
-// text         n bytes      -                    the records, one behind the other, each at a multiple of 2 bytes
+// text         n bytes      -                    the records, one after the other, each at a multiple of 2 bytes
 // index        records      -                    entries of the .shx: place in the file and length of the
 //                                                content, in 16-bit words, big-endian
 // rows, live   records, 1   -                    numbers of the records that are rows, ascending, and how
@@ -11,7 +11,7 @@
 // starts       records      records              place of each row's record in text. Nothing is looked at
 //                                                from the last row on, here and below
 // flags        records      records              SHAPE_THERE, SHAPE_MEASURED
-// points       records + 1  records              positions of each row, 0 behind the last; a scan makes
+// points       records + 1  records              positions of each row, 0 after the last; a scan makes
 //                                                offsets of them. Null for points
 // parts        records + 1  records              likewise parts, of what has some
 // valid        records bits records              bit per row: it has a shape
@@ -115,29 +115,41 @@ __device__ __forceinline__ Shape read_shape(const u8 *__restrict__ text, i64 n, 
   return s;
 }
 
+struct ShapeRecordsArgs {
+  i64 n;
+  i64 base;   // of the text in the file
+  i64 first;  // number of the first record
+  i64 records;
+  i64 longest;  // content, in bytes
+  i64 kind;     // type of all shapes
+  i64 *starts;
+  u8 *flags;
+  i32 *points, *parts;
+  u64 *valid;
+  ShapeReport *report;
+};
+
 // One thread, one record, and the row of the same number, whose record is another one where some
 // records are no rows.
-KERNEL __launch_bounds__(BLOCK) shape_records(const u8 *__restrict__ text, i64 n,
-    const u64 *__restrict__ index, i64 base, i64 first, i64 records, i64 most,
-    const i64 *__restrict__ rows, const i64 *__restrict__ live, u32 type, i64 *__restrict__ starts,
-    u8 *__restrict__ flags, i32 *__restrict__ points, i32 *__restrict__ parts,
-    u64 *__restrict__ valid, ShapeReport *__restrict__ report) {
-  const i64 i = thread_index();
+KERNEL __launch_bounds__(BLOCK) shape_records(const u8 *__restrict__ text,
+    const u64 *__restrict__ index, const i64 *__restrict__ rows, const i64 *__restrict__ live,
+    const __grid_constant__ ShapeRecordsArgs args) {
+  const i64 i = thread_index(), n = args.n, records = args.records;
   Shape s = {0, 0, 0, 0};
   u32 odd = 0;
   if (i < records) {
-    odd = check_record(text, n, index, base, first, i, records, most);
+    odd = check_record(text, n, index, args.base, args.first, i, records, args.longest);
     if (!rows || i < *live) {
-      const i64 at = place_of(index, rows ? rows[i] : i, base);
-      s = read_shape(text, n, at, type);
-      starts[i] = at;
+      const i64 at = place_of(index, rows ? rows[i] : i, args.base);
+      s = read_shape(text, n, at, (u32)args.kind);
+      args.starts[i] = at;
     }
-    flags[i] = (u8)s.flags;
-    if (points) points[i] = (i32)s.points;
-    if (parts) parts[i] = (i32)s.parts;
+    args.flags[i] = (u8)s.flags;
+    if (args.points) args.points[i] = (i32)s.points;
+    if (args.parts) args.parts[i] = (i32)s.parts;
   }
-  store_bits(valid, i, records, s.flags & SHAPE_THERE);
-  report_shapes(report, odd | s.odd,
+  store_bits(args.valid, i, records, s.flags & SHAPE_THERE);
+  report_shapes(args.report, odd | s.odd,
       (s.parts > 1 ? HAS_PARTS : 0) | (s.flags & SHAPE_MEASURED ? HAS_MEASURES : 0));
 }
 
@@ -152,7 +164,7 @@ __device__ __forceinline__ i64 row_of(
   return item < items ? owner_of(offsets, bound[0], bound[1] + 1, item) : -1;
 }
 
-// One thread, one part. Parts begin at the first position, and each behind the first position of
+// One thread, one part. Parts begin at the first position, and each after the first position of
 // the one before it, so that none is empty.
 KERNEL __launch_bounds__(BLOCK) shape_parts(const u8 *__restrict__ text, i64 n,
     const i64 *__restrict__ starts, const i64 *__restrict__ points, const i64 *__restrict__ parts,
@@ -173,7 +185,7 @@ KERNEL __launch_bounds__(BLOCK) shape_parts(const u8 *__restrict__ text, i64 n,
 __device__ __forceinline__ u64 ordinate(u64 bits) {
   return (bits & ~(1ull << 63)) > 0x7ffull << 52 ? 0x7ff8ull << 48 : bits;
 }
-// A measure of -10^38 or below is none, as a NaN is none.
+// A measure of -10^38 or below means that there is none, as a NaN does.
 __device__ __forceinline__ bool is_measure(u64 bits) {
   return __longlong_as_double((i64)bits) > -1e38;
 }
@@ -202,27 +214,33 @@ KERNEL __launch_bounds__(BLOCK) shape_points(const u8 *__restrict__ text, i64 n,
   if (m) m[i] = pm;
 }
 
+struct ShapePositionsArgs {
+  i64 n, kind, records;
+  i64 count;  // positions
+  u64 *x, *y, *z, *m;
+  u8 *measured;
+};
+
 // One thread, one position of a row that is no point.
-KERNEL __launch_bounds__(BLOCK) shape_positions(const u8 *__restrict__ text, i64 n, u32 type,
+KERNEL __launch_bounds__(BLOCK) shape_positions(const u8 *__restrict__ text,
     const i64 *__restrict__ starts, const u8 *__restrict__ flags, const i64 *__restrict__ points,
-    const i64 *__restrict__ parts, i64 records, i64 count, u64 *__restrict__ x, u64 *__restrict__ y,
-    u64 *__restrict__ z, u64 *__restrict__ m, u8 *__restrict__ measured) {
-  const i64 i = thread_index(), row = row_of(points, records, count, i);
+    const i64 *__restrict__ parts, const __grid_constant__ ShapePositionsArgs args) {
+  const i64 i = thread_index(), n = args.n, row = row_of(points, args.records, args.count, i);
   if (row < 0) return;
-  const ShapeType t = type_of(type);
+  const ShapeType t = type_of((u32)args.kind);
   const i64 k = i - points[row], all = points[row + 1] - points[row];
   i64 at = starts[row] + HEAD + head_of(t.family);
   if (parts) at += 4 * (parts[row + 1] - parts[row]);
-  x[i] = ordinate(load_window(text, n, at + 16 * k)),
-  y[i] = ordinate(load_window(text, n, at + 16 * k + 8));
+  args.x[i] = ordinate(load_window(text, n, at + 16 * k)),
+  args.y[i] = ordinate(load_window(text, n, at + 16 * k + 8));
   at += 16 * all + 16;
-  if (z) z[i] = ordinate(load_window(text, n, at + 8 * k));
-  if (!m) return;
+  if (args.z) args.z[i] = ordinate(load_window(text, n, at + 8 * k));
+  if (!args.m) return;
   if (t.z) at += 8 * all + 16;
   const u64 v = flags[row] & SHAPE_MEASURED ? load_window(text, n, at + 8 * k) : ~0ull;
   const bool is = is_measure(v);
-  m[i] = is ? v : ordinate(~0ull);
-  if (is) measured[row] = 1;
+  args.m[i] = is ? v : ordinate(~0ull);
+  if (is) args.measured[row] = 1;
 }
 
 // One thread, one row. What has several parts is the Multi kind of lines; of polygons, where the

@@ -35,7 +35,7 @@ const (
 	ShapeTooLong                         // a record that is longer than it may be
 	// a shape of another type, or one whose length is not that of its parts and points
 	ShapeUnlike
-	ShapeBadParts // a part without points, or not behind the one before it
+	ShapeBadParts // a part without points, or not after the one before it
 )
 
 // ShapeReport says what there is among shapes.
@@ -50,7 +50,7 @@ const (
 	ShapeHasMeasures             // a record with room for measures, which need not be some
 )
 
-// Shapes are the records of a .shp that lie in a text, one behind the other. The caller sets and
+// Shapes are the records of a .shp that lie in a text, one after the other. The caller sets and
 // allocates all of it.
 type Shapes struct {
 	Type    ShapeType
@@ -63,7 +63,7 @@ type Shapes struct {
 	Rows  gpu.Buffer[int64] // as those of FixedRecords, or none: every record is a row
 	Live  gpu.Buffer[int64] // likewise
 
-	// Of each row, overwritten; there is an element for each record. Behind the last row Starts
+	// Of each row, overwritten; there is an element for each record. After the last row Starts
 	// hold anything, and the others 0.
 	Starts gpu.Buffer[int64]       // where its record begins in the text
 	Flags  gpu.Buffer[byte]        // for the methods of Set
@@ -73,11 +73,28 @@ type Shapes struct {
 	Report gpu.Buffer[ShapeReport] // one element
 }
 
+// The structs of shapes.cu.
+type (
+	shapeRecordsArgs struct {
+		n, base, first, records, longest, kind int64
+		starts                                 gpu.Pointer[int64]
+		flags                                  gpu.Pointer[byte]
+		points, parts                          gpu.Pointer[int32]
+		valid                                  gpu.Pointer[uint64]
+		report                                 gpu.Pointer[ShapeReport]
+	}
+	shapePositionsArgs struct {
+		n, kind, records, count int64
+		x, y, z, m              gpu.Pointer[float64]
+		measured                gpu.Pointer[byte]
+	}
+)
+
 // FindShapes checks records and finds the shapes of rows.
 //
 //	text  the records; the last one ends with it
 //
-//	index   50 20      24 20         in words: behind the header, and behind 48 bytes
+//	index   50 20      24 20         in words: after the header, and after 48 bytes
 //	text    1 20 shape 2 20 shape
 //	Starts  0 48
 //
@@ -102,11 +119,13 @@ func FindShapes(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Shapes)
 	if x.Parts.Len() > 0 {
 		parts = kernels.Scratch[int32](w, x.Records)
 	}
+	args := shapeRecordsArgs{
+		n: n, base: x.Base, first: x.First, records: int64(x.Records), longest: x.Longest, kind: int64(x.Type),
+		starts: x.Starts.Pointer(), flags: x.Flags.Pointer(), points: points.Pointer(), parts: parts.Pointer(),
+		valid: x.Valid.Pointer(), report: x.Report.Pointer(),
+	}
 	w.Launch("shape_records", kernels.Blocks(int64(x.Records), kernels.Block), kernels.Block, text.Arg(),
-		gpu.Int(n), x.Index.Arg(),
-		gpu.Int(x.Base), gpu.Int(x.First), gpu.Int(x.Records), gpu.Int(x.Longest),
-		x.Rows.Arg(), x.Live.Arg(), gpu.Int(x.Type), x.Starts.Arg(), x.Flags.Arg(), points.Arg(), parts.Arg(),
-		x.Valid.Arg(), x.Report.Arg())
+		x.Index.Arg(), x.Rows.Arg(), x.Live.Arg(), gpu.Struct(&args))
 	if points.Len() > 0 && w.Err == nil {
 		kernels.Scan(w, points, x.Points, gpu.Buffer[int64]{})
 	}
@@ -155,16 +174,18 @@ func ReadShapes(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Shapes,
 		to.Z.Len(), to.M.Len())
 	w.Need(to.M.Len() == 0 || to.Measured.Len() == x.Records, "%d elements for which of %d rows have measures",
 		to.Measured.Len(), x.Records)
-	args := []gpu.Arg{text.Arg(), gpu.Int(n), gpu.Int(x.Type), x.Starts.Arg(), x.Flags.Arg()}
-	out := []gpu.Arg{to.X.Arg(), to.Y.Arg(), to.Z.Arg(), to.M.Arg(), to.Measured.Arg()}
 	if x.Type.family() == ShapePoint {
 		w.Need(count <= x.Records, "%d points of %d records", count, x.Records)
-		w.Launch("shape_points", kernels.Blocks(int64(count), kernels.Block), kernels.Block,
-			kernels.JoinArgs(kernels.JoinArgs(args, gpu.Int(count)), out...)...)
+		w.Launch("shape_points", kernels.Blocks(int64(count), kernels.Block), kernels.Block, text.Arg(), gpu.Int(n),
+			gpu.Int(x.Type), x.Starts.Arg(), x.Flags.Arg(), gpu.Int(count), to.X.Arg(), to.Y.Arg(), to.Z.Arg(),
+			to.M.Arg(), to.Measured.Arg())
 	} else {
-		args = kernels.JoinArgs(args, x.Points.Arg(), x.Parts.Arg(), gpu.Int(x.Records), gpu.Int(count))
-		w.Launch("shape_positions", kernels.Blocks(int64(count), kernels.Block), kernels.Block,
-			kernels.JoinArgs(args, out...)...)
+		args := shapePositionsArgs{
+			n: n, kind: int64(x.Type), records: int64(x.Records), count: int64(count), x: to.X.Pointer(),
+			y: to.Y.Pointer(), z: to.Z.Pointer(), m: to.M.Pointer(), measured: to.Measured.Pointer(),
+		}
+		w.Launch("shape_positions", kernels.Blocks(int64(count), kernels.Block), kernels.Block, text.Arg(),
+			x.Starts.Arg(), x.Flags.Arg(), x.Points.Arg(), x.Parts.Arg(), gpu.Struct(&args))
 	}
 	return w.Done()
 }

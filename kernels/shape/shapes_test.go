@@ -53,7 +53,7 @@ func TestShapesLong(t *testing.T) {
 	f.Check(r, nil)
 }
 
-// TestShapesOdd has records that are none, and whatever an index may say.
+// TestShapesOdd has invalid records, and whatever an index may say.
 func TestShapesOdd(t *testing.T) {
 	r := kerneltest.Open(t)
 	good := func() *kerneltest.Shapefile {
@@ -150,7 +150,7 @@ func TestShapesRefuse(t *testing.T) {
 	right := with(func(*kshape.Shapes) {})
 	kinds, all := kerneltest.Poisoned[kgeom.GeometryKind](r, 1), kerneltest.Poisoned[uint32](r, 1)
 	for name, err := range map[string]error{
-		"a type that is none": kshape.FindShapes(r.Set, r.Stream, text, with(func(x *kshape.Shapes) { x.Type = 31 })),
+		"an invalid type": kshape.FindShapes(r.Set, r.Stream, text, with(func(x *kshape.Shapes) { x.Type = 31 })),
 		"index": kshape.FindShapes(r.Set, r.Stream, text, with(func(x *kshape.Shapes) {
 			x.Index = x.Index.Slice(0, 4)
 		})),

@@ -8,7 +8,7 @@
 // tile_rows    n/16384 + 1  counts         row ends in each tile; a scan makes those before it of them
 // tile_fields  n/16384 + 1  counts         delimiters, likewise
 // starts       rows         spans          first byte of each row
-// stops        rows         spans          behind its last byte, the line end left out
+// stops        rows         spans          after its last byte, the line end left out
 // first        rows + 1     spans          delimiters before each row
 // fields       rows         fields         of each row
 //
@@ -26,7 +26,7 @@ enum { ROWS_IN_FIELD = 1, ROWS_CLOSED = 2 };  // no field starts here; a quote w
 __device__ __forceinline__ u64 from_before(u64 v, bool before) { return v << 1 | (before ? 1 : 0); }
 
 // inside may be null: then no byte is. delimiter and quote are neither \r nor \n nor each other.
-// next: the byte behind the text, -1 where there is none.
+// next: the byte after the text, -1 where there is none.
 KERNEL __launch_bounds__(BLOCK) rows_masks(const u8 *__restrict__ text, i64 n,
     const u64 *__restrict__ inside, u32 delimiter, u32 quote, i32 next,
     const u32 *__restrict__ carry, u64 *__restrict__ ends, u64 *__restrict__ delimiters,
@@ -59,14 +59,14 @@ KERNEL __launch_bounds__(BLOCK) rows_masks(const u8 *__restrict__ text, i64 n,
   }
   const u64 starts = from_before(edge & ~in, !(before & ROWS_IN_FIELD)),
             closed = from_before(close, before & ROWS_CLOSED);
-  // A quote that opens right behind one that closed is the second of two, and belongs to the field.
+  // A quote that opens right after one that closed is the second of two, and belongs to the field.
   const bool ended =
       after < 0 || after == '\n' || after == '\r' || after == (i32)delimiter || after == (i32)quote;
   const u64 stops = (edge | quotes) >> 1 | (ended ? last : 0);
   stray[word] = (open & ~starts & ~closed) | (close & ~stops);
 }
 
-// The carry behind the text, of at least one byte.
+// The carry after the text, of at least one byte.
 KERNEL rows_carry(const u8 *__restrict__ text, i64 n, const u64 *__restrict__ inside, u32 delimiter,
     u32 quote, u32 *__restrict__ carry) {
   const i64 at = n - 1;
@@ -89,8 +89,8 @@ KERNEL __launch_bounds__(BLOCK) rows_counts(const u64 *__restrict__ ends,
 }
 
 // Writes what the end of a row says of it and of the next. rows_before, fields_before: before each
-// tile, and behind the last all. final: what stands
-// behind the last line end is a row.
+// tile, and after the last all. final: what stands
+// after the last line end is a row.
 KERNEL __launch_bounds__(BLOCK) rows_spans(const u8 *__restrict__ text, i64 n,
     const u64 *__restrict__ ends, const u64 *__restrict__ delimiters,
     const i64 *__restrict__ rows_before, const i64 *__restrict__ fields_before, u32 final, i64 rows,
@@ -123,15 +123,25 @@ KERNEL __launch_bounds__(BLOCK) rows_fields(const i64 *__restrict__ starts,
   fields[row] = count > 0x7fffffff ? 0x7fffffff : (i32)count;
 }
 
-// One column of all rows. A field that is all in quotes is without them. count: of all delimiters.
+struct RowsColumnArgs {
+  i64 rows;
+  i64 count;  // of all delimiters
+  i64 column;
+  i64 quote;  // 256: none
+  i64 *from, *to;
+  u32 *present, *quoted;
+};
+
+// One column of all rows. A field that is all in quotes is without them.
 KERNEL __launch_bounds__(BLOCK) rows_column(const u8 *__restrict__ text,
     const i64 *__restrict__ starts, const i64 *__restrict__ stops, const i64 *__restrict__ first,
-    const i32 *__restrict__ fields, i64 rows, const i64 *__restrict__ delimiters, i64 count,
-    i32 column, u32 quote, i64 *__restrict__ from, i64 *__restrict__ to, u32 *__restrict__ present,
-    u32 *__restrict__ quoted) {
-  const i64 row = thread_index();
+    const i32 *__restrict__ fields, const i64 *__restrict__ delimiters,
+    const __grid_constant__ RowsColumnArgs args) {
+  const i64 row = thread_index(), rows = args.rows;
+  const i32 column = (i32)args.column;
+  const u32 quote = (u32)args.quote;
   i64 start = 0, stop = 0;
-  bool here = row < rows && column < fields[row] && first[row + 1] <= count, in_quotes = false;
+  bool here = row < rows && column < fields[row] && first[row + 1] <= args.count, in_quotes = false;
   if (here) {
     const i64 before = first[row] + column;
     start = column ? delimiters[before - 1] + 1 : starts[row];
@@ -139,8 +149,8 @@ KERNEL __launch_bounds__(BLOCK) rows_column(const u8 *__restrict__ text,
     in_quotes = quote < 256 && stop - start >= 2 && text[start] == quote && text[stop - 1] == quote;
     if (in_quotes) start++, stop--;
   }
-  if (row < rows) from[row] = start, to[row] = stop;
+  if (row < rows) args.from[row] = start, args.to[row] = stop;
   const u32 heres = __ballot_sync(WARP, here), quotes = __ballot_sync(WARP, in_quotes);
   if (lane_index() == 0 && row >> 5 < (rows + WORD - 1) / WORD * 2)
-    present[row >> 5] = heres, quoted[row >> 5] = quotes;
+    args.present[row >> 5] = heres, args.quoted[row >> 5] = quotes;
 }

@@ -27,14 +27,14 @@ type RowMasks struct {
 	Stray kernels.Mask
 }
 
-// EndOfFile is the byte behind the last chunk.
+// EndOfFile is the byte after the last chunk.
 const EndOfFile = -1
 
 // Rows finds rows and fields outside quotes.
 //
 //	text    n bytes
 //	inside  QuoteParity's mask of doubled quotes, or none: then quotes are bytes like others
-//	next    the byte behind text, or EndOfFile: an \r at the end of text is a line end unless next is \n
+//	next    the byte after text, or EndOfFile: an \r at the end of text is a line end unless next is \n
 //	m       Words(n) words each, overwritten. Stray may be none
 //	carry   one element or none
 //
@@ -44,11 +44,11 @@ const EndOfFile = -1
 //	Delimiters  . 1 . . . . . .  .  . . . .
 //	Stray       . . . . . . . .  .  . 1 . .
 //
-// A quote is stray in a field that did not start with one (5"), and behind the closing quote of a
+// A quote is stray in a field that did not start with one (5"), and after the closing quote of a
 // field that goes on ("5"x). From the first stray quote on, inside and what follows of it may not
 // mean what the writer meant: the rows from there on are for a reader that goes byte by byte.
 //
-// A reader that does not know next puts what stands behind the last line end in front of the next
+// A reader that does not know next puts what follows the last line end in front of the next
 // chunk, and gives '\n'.
 //
 // Reads text and an eighth of it, and writes an eighth of it for each mask.
@@ -85,7 +85,7 @@ func Rows(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], inside kernels.M
 // RowSpans are the rows of a chunk of text and their fields.
 type RowSpans struct {
 	Starts gpu.Buffer[int64] // the first byte of each row
-	Stops  gpu.Buffer[int64] // behind its last byte, the line end left out
+	Stops  gpu.Buffer[int64] // after its last byte, the line end left out
 	First  gpu.Buffer[int64] // delimiters before each row, and before the end of the last
 	Fields gpu.Buffer[int32] // of each row; a blank line has 0. Saturates at 2^31-1
 }
@@ -95,7 +95,7 @@ type RowSpans struct {
 //
 //	text   n bytes
 //	m      Ends and Delimiters
-//	final  what stands behind the last line end is a row too, if it is not empty; otherwise it is none, and
+//	final  what follows the last line end is a row too, if it is not empty; otherwise it is none, and
 //	       the next chunk starts with it
 //
 //	text        a , b \n , \r \n \n c
@@ -163,6 +163,13 @@ type Column struct {
 	Quoted       kernels.Mask      // a bit a row: the field stood in quotes, of which those inside are doubled
 }
 
+// rowsColumnArgs is RowsColumnArgs of rows.cu.
+type rowsColumnArgs struct {
+	rows, count, column, quote int64
+	from, to                   gpu.Pointer[int64]
+	present, quoted            gpu.Pointer[uint32]
+}
+
 // FieldSpans gives one column of all rows.
 //
 //	text        n bytes
@@ -184,13 +191,16 @@ func FieldSpans(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *RowSpan
 		out.Starts.Len(), out.Ends.Len(), rows)
 	w.CheckBits("present", out.Present, rows)
 	w.CheckBits("quoted", out.Quoted, rows)
-	around := uint32(quote)
+	around := int64(quote)
 	if quote == 0 {
 		around = none
 	}
+	args := rowsColumnArgs{
+		rows: rows, count: int64(delimiters.Len()), column: int64(column), quote: around,
+		from: out.Starts.Pointer(), to: out.Ends.Pointer(),
+		present: gpu.Cast[uint32](out.Present.Pointer()), quoted: gpu.Cast[uint32](out.Quoted.Pointer()),
+	}
 	w.Launch("rows_column", kernels.Blocks(rows, kernels.Block), kernels.Block, text.Arg(), x.Starts.Arg(),
-		x.Stops.Arg(),
-		x.First.Arg(), x.Fields.Arg(), gpu.Int(rows), delimiters.Arg(), gpu.Int(delimiters.Len()),
-		gpu.Int(column), gpu.Int(around), out.Starts.Arg(), out.Ends.Arg(), out.Present.Arg(), out.Quoted.Arg())
+		x.Stops.Arg(), x.First.Arg(), x.Fields.Arg(), delimiters.Arg(), gpu.Struct(&args))
 	return w.Done()
 }

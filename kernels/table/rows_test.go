@@ -317,7 +317,7 @@ func TestRowSpansOfManyFields(t *testing.T) {
 	kerneltest.SameItems(r, "first", kerneltest.Read(r, x.First), []int64{0, 50000, 70000})
 	r.OK(x.Free(r.Stream))
 
-	// A row that goes on in the next chunk is none yet.
+	// A row that goes on in the next chunk is not one yet.
 	m = ktable.RowMasks{Ends: kerneltest.Upload(r, make([]uint64, 1)), Delimiters: kerneltest.Upload(r, []uint64{2})}
 	x, err = ktable.AllocRowSpans(r.Set, r.Stream, kerneltest.Upload(r, []byte("a,b")), m, false)
 	r.OK(err)

@@ -5,19 +5,19 @@
 // quotes       n/64            tiles           bytes that are the quote; none where the quote is 0
 // delimiters   n/64            tiles           bytes that are the delimiter, inside quotes too
 // lines        n/64            tiles           \n and \r, likewise
-// tile         n/16384         tiles, settle   see quote.cuh: does a quoted field reach into the tile
+// tile         n/16384         tiles, join     see quote.cuh: does a quoted field reach into the tile
 // tile_stops   n/16384 + 1     counts          fields that end in each tile; a scan makes those before it of them
 // tile_rows    n/16384 + 1     counts          rows that begin in it, likewise
 // report       TABLE_REPORT    counts, spans   0 fields that end, 1 rows, 2 what is odd, 3 whether the last
 //                                              byte is a line end. The scans write the first two
 // starts       rows            spans           first byte of each row
-// stops        columns * rows  spans           behind the last byte of each field, those of a column one
-//                                              behind the other
+// stops        columns * rows  spans           after the last byte of each field, those of a column one
+//                                              after the other
 //
 // Whatever stands between two rows, a CRLF or blank lines, is no part of either:
 //
 //   text     a , b \r \n \n c , d
-//   stops    . 1 .  1  .  . . 1 .      a delimiter, or the first line end behind a row; the end of the text
+//   stops    . 1 .  1  .  . . 1 .      a delimiter, or the first line end after a row; the end of the text
 //                                      ends the last one
 //   starts   1 . .  .  .  . 1 . .
 //
@@ -52,17 +52,17 @@ struct Masks {
 };
 // What a word of text holds.
 struct TableWord {
-  u64 stops, starts;  // behind a field; first bytes of rows
+  u64 stops, starts;  // after a field; first bytes of rows
   u64 lines;          // line ends
   u32 odd;            // TABLE_*
 };
 
 // One word's fields; before: whether the byte before it lies inside quotes. In front of the text is
-// a line end, and behind it too.
+// a line end, and after it too.
 //
 //   text    " a " " b " , " c , " x \n 5 " ,
 //   inside  1 1 . 1 1 . . 1 1 1 . . .  . 1 1
-//   open    1 . . 1 . . . 1 . . . . .  . 1 .     stray behind what is no end of a field and no closing quote:
+//   open    1 . . 1 . . . 1 . . . . .  . 1 .     stray after what is no end of a field and no closing quote:
 //                                                that of 5"
 //   close   . . 1 . . 1 . . . . 1 . .  . . .     stray before what is no end of a field and no quote: that before x
 __device__ __forceinline__ TableWord table_word(const Masks &m, i64 n, i64 word, u32 before) {
@@ -119,32 +119,40 @@ KERNEL __launch_bounds__(BLOCK) table_counts(const u64 *__restrict__ quotes,
   if (threadIdx.x == 0) tile_stops[blockIdx.x] = sum & 0xffff, tile_rows[blockIdx.x] = sum >> 16;
 }
 
-// stops_before and rows_before are those before each tile. There are rows * columns fields, of
-// which the end of the text ends the last one unless closed.
+// There are rows * columns fields, of which the end of the text ends the last one unless closed.
+struct TableSpansArgs {
+  i64 n, rows, columns, closed;
+  i64 *starts;
+  u32 *stops;
+  u64 *report;
+};
+
+// stops_before and rows_before are those before each tile.
 KERNEL __launch_bounds__(BLOCK) table_spans(const u64 *__restrict__ quotes,
-    const u64 *__restrict__ delimiters, const u64 *__restrict__ lines, i64 n,
+    const u64 *__restrict__ delimiters, const u64 *__restrict__ lines,
     const QuoteTile *__restrict__ tile, const i64 *__restrict__ stops_before,
-    const i64 *__restrict__ rows_before, i64 rows, u32 columns, u32 closed,
-    i64 *__restrict__ starts, u32 *__restrict__ stops, u64 *__restrict__ report) {
+    const i64 *__restrict__ rows_before, const __grid_constant__ TableSpansArgs args) {
   __shared__ u32 shared[33];
+  const i64 n = args.n, rows = args.rows;
+  const u32 columns = (u32)args.columns;
   const Masks m = {quotes, delimiters, lines};
   const i64 at = thread_index() * WORD;
   const TableWord w = tile_word(m, n, tile, shared);
   u32 total;
   const u32 before = block_exclusive(both_counts(w), shared, total);
   i64 row = rows_before[blockIdx.x] + (before >> 16);
-  for (u64 bits = w.starts; bits; bits &= bits - 1) starts[row++] = at + first_bit(bits);
+  for (u64 bits = w.starts; bits; bits &= bits - 1) args.starts[row++] = at + first_bit(bits);
 
   const u32 k = (u32)stops_before[blockIdx.x] + (before & 0xffff);
   u32 column = k % columns, odd = 0;
   row = k / columns;
   for (u64 bits = w.stops; bits; bits &= bits - 1) {
     const int bit = first_bit(bits);
-    stops[column * rows + row] = (u32)(at + bit);
+    args.stops[column * rows + row] = (u32)(at + bit);
     const u32 last = column == columns - 1;
     odd |= last ^ (u32)(w.lines >> bit & 1);
     column = last ? 0 : column + 1, row += last;
   }
-  if (odd) atomicOr(report + TABLE_ODD, (u64)TABLE_RAGGED);
-  if (!closed && at / WORD == (n - 1) / WORD) stops[columns * rows - 1] = (u32)n;
+  if (odd) atomicOr(args.report + TABLE_ODD, (u64)TABLE_RAGGED);
+  if (!args.closed && at / WORD == (n - 1) / WORD) args.stops[columns * rows - 1] = (u32)n;
 }

@@ -16,7 +16,7 @@ type Table struct {
 	Closed        bool               // the last byte of the text ends the last row
 	Odd           TableOdd           // if not 0, there are no rows
 	Starts        gpu.Buffer[int64]  // the first byte of each row
-	Stops         gpu.Buffer[uint32] // behind the last byte of each field, quotes included: Rows elements a column
+	Stops         gpu.Buffer[uint32] // after the last byte of each field, quotes included: Rows elements a column
 
 	report gpu.Buffer[int64]
 	quote  byte
@@ -77,6 +77,14 @@ func AllocTable(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], d Dialect,
 	return x, nil
 }
 
+// tableSpansArgs is TableSpansArgs of table.cu.
+type tableSpansArgs struct {
+	n, rows, columns, closed int64
+	starts                   gpu.Pointer[int64]
+	stops                    gpu.Pointer[uint32]
+	report                   gpu.Pointer[int64]
+}
+
 // find lists the fields of n > 0 bytes of text.
 func (x *Table) find(w *kernels.Call, text gpu.Buffer[byte], d Dialect) {
 	n := int64(text.Len())
@@ -90,12 +98,11 @@ func (x *Table) find(w *kernels.Call, text gpu.Buffer[byte], d Dialect) {
 	w.Fail(gpu.Fill(w.Stream, x.report, 0))
 	of := func(i int) gpu.Arg { return masks.Slice(i*words, (i+1)*words).Arg() }
 	stops, rows := before.Slice(0, int(tiles)), before.Slice(int(tiles), before.Len())
-	source := []gpu.Arg{of(0), of(1), of(2), gpu.Int(n), tile.Arg()}
 	w.Launch("table_tiles", tiles, kernels.Block, text.Arg(), gpu.Int(n), gpu.Int(d.Delimiter), gpu.Int(d.Quote),
 		of(0), of(1), of(2), tile.Arg())
-	ktext.JoinQuotes(w, tile, tiles, 0, 0, 0, 0)
-	w.Launch("table_counts", tiles, kernels.Block, kernels.JoinArgs(source, counts.Slice(0, int(tiles)).Arg(),
-		counts.Slice(int(tiles), counts.Len()).Arg(), x.report.Arg())...)
+	ktext.JoinQuotes(w, tile, tiles, gpu.Int(0), gpu.Int(0), gpu.Int(0), gpu.Int(0))
+	w.Launch("table_counts", tiles, kernels.Block, of(0), of(1), of(2), gpu.Int(n), tile.Arg(),
+		counts.Slice(0, int(tiles)).Arg(), counts.Slice(int(tiles), counts.Len()).Arg(), x.report.Arg())
 	kernels.Scan(w, counts.Slice(0, int(tiles)), stops, x.report.Slice(tableStops, tableStops+1))
 	kernels.Scan(w, counts.Slice(int(tiles), counts.Len()), rows, x.report.Slice(tableRows, tableRows+1))
 	if !x.counted(w) {
@@ -103,12 +110,15 @@ func (x *Table) find(w *kernels.Call, text gpu.Buffer[byte], d Dialect) {
 	}
 	x.Starts, x.Stops = kernels.Result[int64](w, int64(x.Rows)), kernels.Result[uint32](w,
 		int64(x.Rows)*int64(x.Columns))
-	closed := 0
-	if x.Closed {
-		closed = 1
+	args := tableSpansArgs{
+		n: n, rows: int64(x.Rows), columns: int64(x.Columns), starts: x.Starts.Pointer(), stops: x.Stops.Pointer(),
+		report: x.report.Pointer(),
 	}
-	w.Launch("table_spans", tiles, kernels.Block, kernels.JoinArgs(source, stops.Arg(), rows.Arg(), gpu.Int(x.Rows),
-		gpu.Int(x.Columns), gpu.Int(closed), x.Starts.Arg(), x.Stops.Arg(), x.report.Arg())...)
+	if x.Closed {
+		args.closed = 1
+	}
+	w.Launch("table_spans", tiles, kernels.Block, of(0), of(1), of(2), tile.Arg(), stops.Arg(), rows.Arg(),
+		gpu.Struct(&args))
 }
 
 // counted waits for the counts, and reports whether there are rows.

@@ -1,6 +1,6 @@
-// table_values.cu: what the fields of a Table are, and columns made of them. One thread, one field;
-// columns side by side, so that a few fill a card and fields that lie
-// beside each other are read at about the same time, as in scalars.cu.
+// values.cu: what the fields of a Table are, and columns made of them. One thread, one field;
+// columns are side by side, so that a few fill a GPU, and fields that are next to each other are
+// read at about the same time, as in scalars.cu.
 //
 // buffer     elements         written by   what
 // starts     rows             -            see table.cu
@@ -26,13 +26,13 @@ enum {
   CELL_TEXT = 1 << 10,
   CELL_BOOL = 1 << 11,
   CELL_EMPTY = 1 << 12,  // in quotes, with nothing in them
-  CELL_WRONG = 1 << 13,  // an ordinate that is none
+  CELL_WRONG = 1 << 13,  // an invalid ordinate
   CELL_DATE = 1 << 14,
   CELL_UNSURE = KIND_UNDECIDED,
 };
 enum { TABLE_INT32, TABLE_INT64, TABLE_FLOAT64, TABLE_BOOL };
 
-// A number that begins with digits, a sign or a point, or text. What an identifier may be is none:
+// A number that begins with digits, a sign or a point, or text. What may be an identifier is text:
 // zeros in front, an integer beyond int64. -0 is no integer.
 //
 //   007  18446744073709551616  1e999  5"    text
@@ -96,19 +96,27 @@ KERNEL __launch_bounds__(BLOCK) table_kinds(const u8 *__restrict__ text, i64 n,
   if (threadIdx.x == 0 && all & ~*(volatile u32 *)(kinds + column)) atomicOr(kinds + column, all);
 }
 
-// The columns of a launch are arguments, as in scalars.cu: two in each word, a number above the two
-// bits of a type.
-struct Picked {
+// A table, and the columns of it that a launch makes.
+struct TableColumnRef {
+  u32 number, kind;  // kind: TABLE_*
+};
+struct TableColumns {
+  i64 n, rows;
+  i64 quote;  // 0: none
+  i64 count;
+  TableColumnRef columns[8];
+};
+// The field that is this thread's: of column i of the launch.
+struct TableField {
   u32 i, column, type;
   i64 row;
 };
-__device__ __forceinline__ Picked pick_column(u32 count, u64 w0, u64 w1, u64 w2, u64 w3) {
-  Picked p;
-  p.i = blockIdx.x % count, p.row = (i64)(blockIdx.x / count) * BLOCK + threadIdx.x;
-  const u64 pair = p.i & 4 ? (p.i & 2 ? w3 : w2) : (p.i & 2 ? w1 : w0);
-  const u32 which = (u32)(pair >> 32 * (p.i & 1));
-  p.column = which >> 2, p.type = which & 3;
-  return p;
+__device__ __forceinline__ TableField table_field(const TableColumns &of) {
+  TableField f;
+  const u32 count = (u32)of.count;
+  f.i = blockIdx.x % count, f.row = (i64)(blockIdx.x / count) * BLOCK + threadIdx.x;
+  f.column = of.columns[f.i].number, f.type = of.columns[f.i].kind;
+  return f;
 }
 
 // Adds what a warp found to odd.
@@ -117,17 +125,22 @@ __device__ __forceinline__ void add_odd(u32 *odd, u32 mine) {
   if (mine && lane_index() == 0) atomicOr(odd, mine);
 }
 
-KERNEL __launch_bounds__(BLOCK) table_parse(const u8 *__restrict__ text, i64 n,
-    const i64 *__restrict__ starts, const u32 *__restrict__ stops, i64 rows, u32 quote, u32 count,
-    u64 w0, u64 w1, u64 w2, u64 w3, void *o0, void *o1, void *o2, void *o3, void *o4, void *o5,
-    void *o6, void *o7, u64 *__restrict__ valid, u32 *__restrict__ odd) {
-  const Picked p = pick_column(count, w0, w1, w2, w3);
-  const i64 words = (rows + WORD - 1) / WORD;
-  void *out = select(p.i, o0, o1, o2, o3, o4, o5, o6, o7);
+struct TableParseArgs {
+  void *out[8];
+  u64 *valid;
+  u32 *odd;
+};
+
+KERNEL __launch_bounds__(BLOCK) table_parse(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const u32 *__restrict__ stops,
+    const __grid_constant__ TableColumns table, const __grid_constant__ TableParseArgs args) {
+  const TableField p = table_field(table);
+  const i64 n = table.n, rows = table.rows, words = (rows + WORD - 1) / WORD;
+  void *out = args.out[p.i];
   u32 mine = 0;
   bool has = false, yes = false;
   if (p.row < rows) {
-    const TableText t = {text, n, starts, stops, rows, quote};
+    const TableText t = {text, table.n, starts, stops, rows, (u32)table.quote};
     Cell c = table_cell(t, p.column, p.row);
     has = c.from < c.to;
     u64 bits = 0;
@@ -150,49 +163,61 @@ KERNEL __launch_bounds__(BLOCK) table_parse(const u8 *__restrict__ text, i64 n,
     if (p.type == TABLE_INT32) ((u32 *)out)[p.row] = (u32)bits;
     else if (p.type != TABLE_BOOL) ((u64 *)out)[p.row] = bits;
   }
-  store_bits(valid + p.i * words, p.row, rows, has);
+  store_bits(args.valid + p.i * words, p.row, rows, has);
   if (p.type == TABLE_BOOL) store_bits((u64 *)out, p.row, rows, yes);
-  add_odd(odd, mine);
+  add_odd(args.odd, mine);
 }
 
-KERNEL __launch_bounds__(BLOCK) table_dates(const u8 *__restrict__ text, i64 n,
-    const i64 *__restrict__ starts, const u32 *__restrict__ stops, i64 rows, u32 quote, u32 count,
-    u64 w0, u64 w1, u64 w2, u64 w3, i32 *__restrict__ days, u64 *__restrict__ valid,
-    i32 *__restrict__ first, i32 *__restrict__ last) {
-  const Picked p = pick_column(count, w0, w1, w2, w3);
+struct TableDatesArgs {
+  i32 *days;
+  u64 *valid;
+  i32 *first, *last;
+};
+
+KERNEL __launch_bounds__(BLOCK) table_dates(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const u32 *__restrict__ stops,
+    const __grid_constant__ TableColumns table, const __grid_constant__ TableDatesArgs args) {
+  const TableField p = table_field(table);
+  const i64 rows = table.rows;
   i32 day = 0;
   bool has = false;
   if (p.row < rows) {
-    const TableText t = {text, n, starts, stops, rows, quote};
+    const TableText t = {text, table.n, starts, stops, rows, (u32)table.quote};
     has = date_cell(t, table_cell(t, p.column, p.row), day);
-    days[p.i * rows + p.row] = day;
+    args.days[p.i * rows + p.row] = day;
   }
-  store_bits(valid + p.i * ((rows + WORD - 1) / WORD), p.row, rows, has);
+  store_bits(args.valid + p.i * ((rows + WORD - 1) / WORD), p.row, rows, has);
   const i32 low = __reduce_min_sync(WARP, has ? day : 0x7fffffff),
             high = __reduce_max_sync(WARP, has ? day : (i32)0x80000000);
   if (lane_index()) return;
   // As in table_kinds: few warps bring anything new.
-  if (low < *(volatile i32 *)(first + p.i)) atomicMin(first + p.i, low);
-  if (high > *(volatile i32 *)(last + p.i)) atomicMax(last + p.i, high);
+  i32 *first = args.first + p.i, *last = args.last + p.i;
+  if (low < *(volatile i32 *)first) atomicMin(first, low);
+  if (high > *(volatile i32 *)last) atomicMax(last, high);
 }
+
+struct TableTextsArgs {
+  i64 *from, *to;
+  u64 *valid;
+};
 
 // The spans of texts, of which one without quotes and bytes is no value.
-KERNEL __launch_bounds__(BLOCK) table_texts(const u8 *__restrict__ text, i64 n,
-    const i64 *__restrict__ starts, const u32 *__restrict__ stops, i64 rows, u32 quote, u32 count,
-    u64 w0, u64 w1, u64 w2, u64 w3, i64 *__restrict__ from, i64 *__restrict__ to,
-    u64 *__restrict__ valid) {
-  const Picked p = pick_column(count, w0, w1, w2, w3);
+KERNEL __launch_bounds__(BLOCK) table_texts(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const u32 *__restrict__ stops,
+    const __grid_constant__ TableColumns table, const __grid_constant__ TableTextsArgs args) {
+  const TableField p = table_field(table);
+  const i64 rows = table.rows;
   bool has = false;
   if (p.row < rows) {
-    const TableText t = {text, n, starts, stops, rows, quote};
+    const TableText t = {text, table.n, starts, stops, rows, (u32)table.quote};
     const Cell c = table_cell(t, p.column, p.row);
     has = c.quoted || c.from < c.to;
-    from[p.i * rows + p.row] = c.from, to[p.i * rows + p.row] = c.to;
+    args.from[p.i * rows + p.row] = c.from, args.to[p.i * rows + p.row] = c.to;
   }
-  store_bits(valid + p.i * ((rows + WORD - 1) / WORD), p.row, rows, has);
+  store_bits(args.valid + p.i * ((rows + WORD - 1) / WORD), p.row, rows, has);
 }
 
-// The offsets of columns of texts, one behind the other, to offsets of each column by itself, which
+// The offsets of columns of texts, one after the other, to offsets of each column by itself, which
 // has one more.
 KERNEL __launch_bounds__(BLOCK) table_offsets(
     const i64 *__restrict__ offsets, i64 rows, i64 columns, i32 *__restrict__ narrow) {

@@ -96,61 +96,70 @@ func ParseTable(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Table, 
 	w.Need(odd.Len() == 1, "%d elements for what is odd", odd.Len())
 	for from := 0; from < len(columns) && x.Rows > 0 && w.Err == nil; from += kernels.ColumnsAtOnce {
 		some := columns[from:min(from+kernels.ColumnsAtOnce, len(columns))]
-		var out [kernels.ColumnsAtOnce]gpu.Arg
-		which := make([]uint32, len(some))
-		for i := range some {
-			out[i] = some[i].out(w, x)
-			which[i] = uint32(some[i].Column)<<2 | uint32(some[i].Type)
+		table := x.columns(w, text, len(some))
+		args := tableParseArgs{
+			valid: valid.Slice(from*words, (from+len(some))*words).Pointer(), odd: odd.Pointer(),
 		}
-		args := kernels.JoinArgs(kernels.JoinArgs(x.source(w, text), picked(which)...), out[:]...)
-		w.Launch("table_parse", kernels.Blocks(int64(x.Rows), kernels.Block)*int64(len(some)), kernels.Block,
-			kernels.JoinArgs(args, valid.Slice(from*words, (from+len(some))*words).Arg(), odd.Arg())...)
+		for i := range some {
+			args.out[i] = some[i].out(w, x)
+			table.columns[i] = tableColumnRef{number: uint32(some[i].Column), kind: uint32(some[i].Type)}
+		}
+		x.launch(w, "table_parse", text, &table, gpu.Struct(&args))
 	}
 	return w.Done()
 }
 
 // out is where the column goes.
-func (c *TableColumn) out(w *kernels.Call, x *Table) gpu.Arg {
+func (c *TableColumn) out(w *kernels.Call, x *Table) gpu.Pointer[struct{}] {
 	want := x.Rows
 	if c.Type == TableBool {
 		want = kernels.Words(x.Rows)
 	}
-	arg, have := c.Bool.Arg(), c.Bool.Len()
+	to, have := gpu.Cast[struct{}](c.Bool.Pointer()), c.Bool.Len()
 	switch c.Type {
 	case TableInt32:
-		arg, have = c.Int32.Arg(), c.Int32.Len()
+		to, have = gpu.Cast[struct{}](c.Int32.Pointer()), c.Int32.Len()
 	case TableInt64:
-		arg, have = c.Int64.Arg(), c.Int64.Len()
+		to, have = gpu.Cast[struct{}](c.Int64.Pointer()), c.Int64.Len()
 	case TableFloat64:
-		arg, have = c.Float64.Arg(), c.Float64.Len()
+		to, have = gpu.Cast[struct{}](c.Float64.Pointer()), c.Float64.Len()
 	}
 	w.Need(have == want, "%d elements for a column of %d rows", have, x.Rows)
 	w.Need(c.Column >= 0 && c.Column < x.Columns, "column %d of %d", c.Column, x.Columns)
-	return arg
+	return to
 }
 
-// picked are the columns of a launch as pick_column of table_values.cu takes them, with their
-// number in front.
-func picked(which []uint32) []gpu.Arg {
-	var words [kernels.ColumnsAtOnce / 2]uint64
-	for i, v := range which {
-		words[i/2] |= uint64(v) << (32 * (i & 1))
+// The structs of values.cu.
+type (
+	tableColumnRef struct{ number, kind uint32 }
+	tableColumns   struct {
+		n, rows, quote, count int64
+		columns               [kernels.ColumnsAtOnce]tableColumnRef
 	}
-	args := []gpu.Arg{gpu.Int(len(which))}
-	for _, v := range words {
-		args = append(args, gpu.Int(v))
+	tableParseArgs struct {
+		out   [kernels.ColumnsAtOnce]gpu.Pointer[struct{}]
+		valid gpu.Pointer[uint64]
+		odd   gpu.Pointer[uint32]
 	}
-	return args
-}
+	tableDatesArgs struct {
+		days        gpu.Pointer[int32]
+		valid       gpu.Pointer[uint64]
+		first, last gpu.Pointer[int32]
+	}
+	tableTextsArgs struct {
+		from, to gpu.Pointer[int64]
+		valid    gpu.Pointer[uint64]
+	}
+)
 
 // TableDates makes columns of dates, of which TableKinds has said that they hold nothing else.
 //
 //	text     of the table
 //	columns  which ones
-//	days     an element for each row of each, one column behind the other, overwritten: days since 1970-01-01;
+//	days     an element for each row of each, one column after the other, overwritten: days since 1970-01-01;
 //	         0 for a field without a value
 //	valid    Words(rows) words a column, overwritten: the field has a value
-//	first    an element a column, overwritten: its first day. Of a column without a value it is behind last
+//	first    an element a column, overwritten: its first day. Of a column without a value it is after last
 //	last     likewise
 //
 // One launch for up to 8 columns; reads 8 bytes and 10 of text a field, and writes 4.
@@ -167,16 +176,17 @@ func TableDates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Table, 
 	if w.Err == nil {
 		w.Err = errors.Join(gpu.Fill(s, first, 0x7f), gpu.Fill(s, last, 0x80))
 	}
-	x.launchPicked(w, "table_dates", text, columns, func(from, end int) []gpu.Arg {
-		return []gpu.Arg{
-			days.Slice(from*x.Rows, end*x.Rows).Arg(), valid.Slice(from*words, end*words).Arg(),
-			first.Slice(from, end).Arg(), last.Slice(from, end).Arg(),
-		}
+	x.launchColumns(w, "table_dates", text, columns, func(from, end int) gpu.Arg {
+		return gpu.Struct(&tableDatesArgs{
+			days:  days.Slice(from*x.Rows, end*x.Rows).Pointer(),
+			valid: valid.Slice(from*words, end*words).Pointer(),
+			first: first.Slice(from, end).Pointer(), last: last.Slice(from, end).Pointer(),
+		})
 	})
 	return w.Done()
 }
 
-// TableTexts gives the spans of columns of text, one column behind the other, for MeasureStrings.
+// TableTexts gives the spans of columns of text, one column after the other, for MeasureStrings.
 //
 //	text     of the table
 //	columns  which ones
@@ -194,35 +204,46 @@ func TableTexts(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Table, 
 		ends.Len(), all)
 	w.Need(valid.Len() == words*len(columns), "a mask of %d words for %d columns of %d rows", valid.Len(),
 		len(columns), x.Rows)
-	x.launchPicked(w, "table_texts", text, columns, func(from, end int) []gpu.Arg {
-		return []gpu.Arg{
-			starts.Slice(from*x.Rows, end*x.Rows).Arg(), ends.Slice(from*x.Rows, end*x.Rows).Arg(),
-			valid.Slice(from*words, end*words).Arg(),
-		}
+	x.launchColumns(w, "table_texts", text, columns, func(from, end int) gpu.Arg {
+		return gpu.Struct(&tableTextsArgs{
+			from:  starts.Slice(from*x.Rows, end*x.Rows).Pointer(),
+			to:    ends.Slice(from*x.Rows, end*x.Rows).Pointer(),
+			valid: valid.Slice(from*words, end*words).Pointer(),
+		})
 	})
 	return w.Done()
 }
 
-// launchPicked launches a kernel for columns, as many at a time as a launch takes. out is where
+// launchColumns launches a kernel for columns, as many at a time as a launch takes. out is where
 // those of columns[from:end] go.
-func (x *Table) launchPicked(w *kernels.Call, kernel string, text gpu.Buffer[byte], columns []int,
-	out func(from, end int) []gpu.Arg,
+func (x *Table) launchColumns(w *kernels.Call, kernel string, text gpu.Buffer[byte], columns []int,
+	out func(from, end int) gpu.Arg,
 ) {
 	for from := 0; from < len(columns) && x.Rows > 0 && w.Err == nil; from += kernels.ColumnsAtOnce {
 		end := min(from+kernels.ColumnsAtOnce, len(columns))
-		which := make([]uint32, end-from)
+		table := x.columns(w, text, end-from)
 		for i, column := range columns[from:end] {
 			w.Need(column >= 0 && column < x.Columns, "column %d of %d", column, x.Columns)
-			which[i] = uint32(column) << 2
+			table.columns[i].number = uint32(column)
 		}
-		w.Launch(kernel, kernels.Blocks(int64(x.Rows), kernels.Block)*int64(len(which)), kernels.Block,
-			kernels.JoinArgs(kernels.JoinArgs(x.source(w, text), picked(which)...), out(from, end)...)...)
+		x.launch(w, kernel, text, &table, out(from, end))
 	}
+}
+
+// columns is the table as kernels take it, with columns to be set.
+func (x *Table) columns(w *kernels.Call, text gpu.Buffer[byte], count int) tableColumns {
+	return tableColumns{n: w.CheckText(text), rows: int64(x.Rows), quote: int64(x.quote), count: int64(count)}
+}
+
+// launch launches a kernel for the columns of a table.
+func (x *Table) launch(w *kernels.Call, kernel string, text gpu.Buffer[byte], table *tableColumns, args gpu.Arg) {
+	w.Launch(kernel, kernels.Blocks(table.rows, kernels.Block)*table.count, kernels.Block, text.Arg(), x.Starts.Arg(),
+		x.Stops.Arg(), gpu.Struct(table), args)
 }
 
 // TableOffsets gives each of several columns of text its own offsets.
 //
-//	offsets  of the texts of all columns, one column behind the other, and of all their bytes
+//	offsets  of the texts of all columns, one column after the other, and of all their bytes
 //	rows     of each
 //	narrow   rows + 1 elements a column, overwritten
 //

@@ -15,7 +15,7 @@
 //   level 1   low [ 3       | 1        | 2          ]   some [ 0110 | 0000 | 1001 ]
 //   level 0   low [ 4 3 3 5 | 1 1 1 1  | 2 3 2 4    ]
 //
-// The closer of an opener at depth d lies in the first word behind it whose low is less than d, and
+// The closer of an opener at depth d lies in the first word after it whose low is less than d, and
 // the opener of a closer that leaves depth d in the
 // last word before it whose low is at most d. A search looks at 64 nodes a level at most, and there
 // are 7 levels in a terabyte.
@@ -24,7 +24,7 @@
 #pragma once
 #include "core.cuh"
 
-// What BracketDepth leaves behind.
+// What BracketDepth writes.
 struct DepthIndex {
   const u64 *__restrict__ open;  // brackets outside strings
   const u64 *__restrict__ close;
@@ -116,7 +116,7 @@ __device__ __forceinline__ int group_last(const i32 *__restrict__ group, int to,
   }
   return -1;
 }
-// The first word behind word whose low is less than limit; -1 if there is none.
+// The first word after word whose low is less than limit; -1 if there is none.
 //
 //   level 2         3 | 1 . .          up while the rest of a group of siblings has none,
 //   level 1   4 5 3 3 | 2 1 . .        then down to the first child each time
@@ -156,7 +156,7 @@ __device__ __forceinline__ i64 tree_last_below(const DepthIndex &x, i64 word, i6
   }
   return node;
 }
-// The lowest depth behind word, up to the end of the text; DEPTH_MOST if nothing is behind it. Once
+// The lowest depth after word, up to the end of the text; DEPTH_MOST if nothing is after it. Once
 // it is sure to be less than limit, any such depth.
 __device__ __forceinline__ i64 tree_low_behind(const DepthIndex &x, i64 word, i64 limit) {
   i64 start = 0, node = word + 1, low = DEPTH_MOST;
@@ -170,7 +170,7 @@ __device__ __forceinline__ i64 tree_low_behind(const DepthIndex &x, i64 word, i6
 
 // ---- searches by byte ----
 
-// The first byte behind pos at which the depth is less than limit; -1 if there is none. For an
+// The first byte after pos at which the depth is less than limit; -1 if there is none. For an
 // opener at pos and its own depth: the closer that matches it.
 __device__ __forceinline__ i64 first_below(const DepthIndex &x, i64 pos, i64 limit) {
   i64 word = pos / WORD;
@@ -184,7 +184,7 @@ __device__ __forceinline__ i64 first_below(const DepthIndex &x, i64 pos, i64 lim
   }
   return word * WORD + at;
 }
-// The first bracket at byte pos or behind it, outside strings; -1 if there is none. pos lies in the
+// The first bracket at byte pos or after it, outside strings; -1 if there is none. pos lies in the
 // text.
 __device__ __forceinline__ i64 next_bracket(const DepthIndex &x, i64 pos) {
   i64 word = pos / WORD;

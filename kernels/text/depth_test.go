@@ -53,7 +53,7 @@ func readBrackets(text []byte, inside []uint64, b ktext.Brackets, start int64) b
 	return x
 }
 
-// end is the depth behind the text.
+// end is the depth after the text.
 func (x *bracketText) end() int64 {
 	if len(x.depth) == 0 {
 		return x.start
@@ -128,7 +128,7 @@ func TestBracketDepthInChunks(t *testing.T) {
 	}
 }
 
-// A tree with more nodes in a level than one block takes in at a time: brackets close far behind
+// A tree with more nodes in a level than one block takes in at a time: brackets close far after
 // where they open.
 func TestDepthOfALargeText(t *testing.T) {
 	r := kerneltest.Open(t)

@@ -2,7 +2,7 @@
 //
 // buffer    elements      written by       what
 // sizes     spans + 1     sizes            bytes of each span; a scan makes offsets of them
-// bad       spans/64      sizes, bytes     spans with an odd number of digits, or with a byte that is none
+// bad       spans/64      sizes, bytes     spans with an odd number of digits, or with a byte that is not one
 // out       sum of sizes  bytes
 //
 // The bytes are shared out, not the spans: one thread writes 8 of them, of however many spans they

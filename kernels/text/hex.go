@@ -40,7 +40,7 @@ func HexOffsets(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, en
 // HexBytes decodes the spans for which HexOffsets made offsets. Digits are of either case.
 //
 //	out  as many bytes as the last offset says; n/2, for n bytes of text, suffice for spans that do not
-//	     overlap. Bytes behind its end are left out
+//	     overlap. Bytes after its end are left out
 //	bad  spans with a byte that is no digit are added; such a span has its bytes, of no meaning
 //
 // One thread writes 8 bytes, so that the time depends on their number and not on the length of a

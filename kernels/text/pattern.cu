@@ -34,25 +34,25 @@ static __constant__ const u64 WORDS[] = {PATTERN};
 #define WORDS pattern
 #endif
 
-constexpr int MOST_PROBES = 4;
-// words a block matches; its last thread reads the word behind them
+constexpr int MAX_PROBES = 4;
+// words a block matches; its last thread reads the word after them
 constexpr i64 MATCHED = BLOCK - 1;
 
 KERNEL __launch_bounds__(BLOCK) pattern_match(const u8 *__restrict__ text, i64 n,
     const u64 *__restrict__ inside, [[maybe_unused]] const u64 *__restrict__ pattern,
     [[maybe_unused]] u32 length, [[maybe_unused]] u32 probes, [[maybe_unused]] u32 places,
     [[maybe_unused]] u32 check, u64 *__restrict__ hits) {
-  __shared__ u64 found[MOST_PROBES][BLOCK];
+  __shared__ u64 found[MAX_PROBES][BLOCK];
   const i64 word = blockIdx.x * MATCHED + threadIdx.x, words = (n + WORD - 1) / WORD;
   const Planes p = load_planes(text, n, word);
 #pragma unroll
-  for (u32 i = 0; i < MOST_PROBES; i++)
+  for (u32 i = 0; i < MAX_PROBES; i++)
     if (i < LENGTH) found[i][threadIdx.x] = bytes_equal(p, PROBES >> 8 * i & 255);
   __syncthreads();
   if (threadIdx.x == MATCHED || word >= words) return;
   u64 hit = word_valid(n - (i64)LENGTH + 1, word);
 #pragma unroll
-  for (u32 i = 0; i < MOST_PROBES; i++) {
+  for (u32 i = 0; i < MAX_PROBES; i++) {
     if (i >= LENGTH) continue;
     const u32 place = PLACES >> 8 * i & 255;
     hit &= found[i][threadIdx.x] >> place | found[i][threadIdx.x + 1] << 1 << (63 - place);
@@ -64,7 +64,7 @@ KERNEL __launch_bounds__(BLOCK) pattern_match(const u8 *__restrict__ text, i64 n
     if (at + 1 < words) strings |= inside[at + 1] << 1 << (63 - shift);
     hit &= ~strings;
   }
-  if (LENGTH > MOST_PROBES)
+  if (LENGTH > MAX_PROBES)
     for (u64 m = hit; m; m &= m - 1) {
       const i64 at = word * WORD + first_bit(m);
       u64 differ = 0;

@@ -16,19 +16,19 @@
 #include "core.cuh"
 
 struct alignas(8) QuoteTile {
-  u32 quotes : 1;  // parity of the quotes that count; settled: does a string reach into the tile
+  u32 quotes : 1;  // parity of the quotes that count; joined: does a string reach into the tile
   // 1 + place in the tile of the first byte that is no backslash, if that is a quote, or 0;
-  // settled: only if an escape reaches it
+  // joined: only if an escape reaches it
   u32 first : 16;
-  // STATE_*: is the byte behind the tile escaped; STATE_KEPT: as the byte before was, the tile is
+  // STATE_*: is the byte after the tile escaped; STATE_KEPT: as the byte before was, the tile is
   // all backslashes
   u32 tail : 2;
-  // the text ends here, in a word that is an odd number of backslashes and nothing else; settled:
+  // the text ends here, in a word that is an odd number of backslashes and nothing else; joined:
   // does an escape reach into the tile
   u32 odd : 1;
   union {
     i16 change[2];  // of the depth, if the tile starts outside a string and if it starts inside
-    i32 depth;      // settled: at the tile's start
+    i32 depth;      // joined: at the tile's start
   };
 };
 // Read by one access.
@@ -41,7 +41,7 @@ struct QuoteCarry {
 };
 
 // The bytes of a word that a backslash before them escapes. carry: is the first byte escaped; gets
-// whether the byte behind the word is.
+// whether the byte after the word is.
 //   text     \ \ " \ " x
 //   bs       1 1 . 1 . .
 //   escaped  . 1 . . 1 .
@@ -98,7 +98,7 @@ __device__ __forceinline__ u64 counting_quotes(
 
 // ---- joining tiles ----
 
-// What a run of tiles makes of the state before it: the state behind it, two bits for each state
+// What a run of tiles makes of the state before it: the state after it, two bits for each state
 // before. A state is escaped + 2 * inside.
 constexpr u32 NO_STEP = 0xe4;  // 3 2 1 0
 // The state that a step makes of one.

@@ -24,11 +24,8 @@ type QuoteCarry struct {
 	Escaped uint32 // 1: a backslash stands before it that is not itself escaped
 }
 
-// QuoteTile is QuoteTile of quote.cuh.
-type QuoteTile struct {
-	Quotes uint32   // and first, tail and odd
-	Change [2]int16 // or the depth
-}
+// QuoteTile is QuoteTile of quote.cuh, which only kernels read.
+type QuoteTile [1]uint64
 
 // QuoteParity sets bit i of inside if byte i of text is inside a string, the opening quote
 // included, the closing quote not.
@@ -55,7 +52,7 @@ func QuoteParity(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], quote byt
 	tile := kernels.Scratch[QuoteTile](w, int(tiles))
 	w.Launch("quote_tiles", tiles, kernels.Block, text.Arg(), gpu.Int(n), gpu.Int(quote), gpu.Int(style),
 		inside.Arg(), tile.Arg())
-	JoinQuotes(w, tile, tiles, carries.Arg(), 0, 0, 0)
+	JoinQuotes(w, tile, tiles, carries.Arg(), gpu.Int(0), gpu.Int(0), gpu.Int(0))
 	w.Launch("quote_inside", tiles, kernels.Block, inside.Arg(), gpu.Int(n), tile.Arg())
 	return w.Done()
 }

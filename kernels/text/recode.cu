@@ -8,7 +8,7 @@
 //                                    bit 24 on, how many bytes; 0: no character
 // sizes    texts        sizes        bytes of each as UTF-8
 // odd      1            sizes        FIXED_HIGH, where a byte is no character; 0 before
-// out      room bytes   bytes        one text behind the other; one that does not fit is left out
+// out      room bytes   bytes        one text after the other; one that does not fit is left out
 #include "fixed/fixed.cuh"
 
 constexpr i64 RECODED = 256;

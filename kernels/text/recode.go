@@ -18,7 +18,7 @@ type CodePage [128]uint32
 // MeasureRecoded finds how many bytes texts of a code page have as UTF-8.
 //
 //	text     n bytes
-//	starts   of each text, of RecodedBytes at most; of a longer one the bytes behind do not count
+//	starts   of each text, of RecodedBytes at most; of a longer one the bytes after do not count
 //	ends     likewise
 //	page     a CodePage
 //	offsets  a text more, overwritten: bytes of the texts before each text, and of all
@@ -39,7 +39,7 @@ func MeasureRecoded(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts
 	return w.Done()
 }
 
-// GatherRecoded writes texts as UTF-8, one behind the other, as MeasureRecoded has found their
+// GatherRecoded writes texts as UTF-8, one after the other, as MeasureRecoded has found their
 // offsets.
 //
 //	out  the bytes; a text that does not fit whole is left out

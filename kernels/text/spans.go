@@ -5,7 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// SpanBoundaries finds where bracketed values end. From skip bytes behind each start it goes on to
+// SpanBoundaries finds where bracketed values end. From skip bytes after each start it goes on to
 // the first bracket, and from there to the first byte at which the depth is less than at that
 // bracket; the end is one past it, and n if there is none.
 //
@@ -21,7 +21,7 @@ import (
 // It does not look at what lies before the bracket. Where the value is no bracketed one, the first
 // bracket is one that does not belong to it: the opener of a later value, or, as in {"k": null},
 // the closer around it, from which on the depth has to fall once more. A start outside of the text,
-// or with less than skip bytes behind it, gives n.
+// or with less than skip bytes after it, gives n.
 //
 // One launch. The time for a span does not depend on its length nor on what lies before its
 // bracket, see depth.cuh.

@@ -36,7 +36,7 @@
 // group     pieces/256      tails, states          escape state: what the group's pieces make of it, then
 //                                                  before the group
 // bytes     pieces/256      pieces                 bytes of each group's pieces; a scan makes sums before them
-// summary   1               measure, pieces        see StringSums
+// summary   1               measure, pieces        see StringSummary
 // narrow    strings + 1     bytes                  the offsets in 32 bits
 #include "search.cuh"
 #include "text/strings_measure.cuh"
@@ -51,18 +51,16 @@ struct StringPiece {
 };
 KERNEL __launch_bounds__(BLOCK) strings_measure(const u8 *__restrict__ text, i64 n, u32 mode,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings,
-    i64 *__restrict__ offsets, i64 *__restrict__ block_sums, u32 *__restrict__ flags,
-    i64 *__restrict__ before, i64 *__restrict__ first, StringSums *__restrict__ sums) {
+    const __grid_constant__ StringColumn to) {
   const i64 i = thread_index();
   bool bad = false;
   Span s = {0, 0};
   if (i < strings) s = read_span(starts, ends, i, n, bad);
-  measure_string(
-      {text, n, mode}, i, strings, s, bad, {offsets, block_sums, flags, before, first, sums});
+  measure_string({text, n, mode}, i, strings, s, bad, to);
 }
 
 // What lies before a block's strings is added up by the block itself, unless block_sums were
-// scanned, with the sum of all behind them.
+// scanned, with the sum of all after them.
 KERNEL __launch_bounds__(BLOCK) strings_offsets(
     const i64 *__restrict__ block_sums, u32 scanned, i64 strings, i64 *__restrict__ offsets) {
   __shared__ i64 shared[33];
@@ -97,7 +95,7 @@ __device__ __forceinline__ i64 first_piece(const i64 *first, const i64 *before, 
 // Whether the byte ESCAPE_REACH before the end of the piece from `at` on is escaped, as far as the
 // piece itself says.
 __device__ __forceinline__ u32 piece_tail(const Text &t, Span s, i64 at) {
-  // nobody asks behind a string's last piece
+  // nothing follows a string's last piece
   if (t.mode == STRINGS_RAW || at + PIECE >= s.end) return STATE_OFF;
   const u32 escape = t.escape();
   i64 from = at == s.start ? at : at - ESCAPE_REACH, to = at + PIECE - ESCAPE_REACH, run = to;
@@ -155,23 +153,32 @@ KERNEL __launch_bounds__(SCAN) strings_states(
   }
 }
 
-KERNEL __launch_bounds__(BLOCK, 5) strings_pieces(const u8 *__restrict__ text, i64 n, u32 mode,
-    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings,
-    const i64 *__restrict__ before, const i64 *__restrict__ first, i64 room,
-    StringPiece *__restrict__ piece, const u32 *__restrict__ group, i64 *__restrict__ bytes,
-    u32 *__restrict__ flags, StringSums *__restrict__ sums) {
+struct StringsPiecesArgs {
+  i64 n, mode, strings;
+  i64 room;  // for pieces
+  StringPiece *piece;
+  i64 *bytes;
+  u32 *flags;
+  StringSummary *summary;
+};
+
+KERNEL __launch_bounds__(BLOCK, 5) strings_pieces(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, const i64 *__restrict__ before,
+    const i64 *__restrict__ first, const u32 *__restrict__ group,
+    const __grid_constant__ StringsPiecesArgs args) {
   __shared__ u32 shared[33];
-  const i64 p = thread_index(), all = all_pieces(first, strings, room);
+  const i64 n = args.n, strings = args.strings;
+  const i64 p = thread_index(), all = all_pieces(first, strings, args.room);
   if (blockIdx.x * (i64)BLOCK >= all) {
-    if (threadIdx.x == 0) bytes[blockIdx.x] = 0;
+    if (threadIdx.x == 0) args.bytes[blockIdx.x] = 0;
     return;
   }
-  const Text t = {text, n, mode};
+  const Text t = {text, n, (u32)args.mode};
   StringPart part = {0, 0, 0};
   StringPiece x = {0, 0, STATE_OFF};
   if (p < all) {
     bool bad;
-    x = piece[p];
+    x = args.piece[p];
     Span s = read_span(starts, ends, x.string, n, bad);
     i64 at = s.start + (p - first_piece(first, before, x.string)) * PIECE,
         to = at + PIECE < s.end ? at + PIECE : s.end;
@@ -180,16 +187,16 @@ KERNEL __launch_bounds__(BLOCK, 5) strings_pieces(const u8 *__restrict__ text, i
     const i64 half = x.string >> 5, halves = (strings + WORD - 1) / WORD * 2;
     const u32 bit = 1u << (x.string & 31);
     for (int f = 0; f < STRING_FLAGS; f++) {
-      u32 *word = flags + f * halves + half;
+      u32 *word = args.flags + f * halves + half;
       // the other pieces of the string do the same
       if (part.flags >> f & 1 && !(*(volatile u32 *)word & bit)) atomicOr(word, bit);
     }
   }
-  add_sums(sums, part.flags, part.replaced);
+  add_sums(args.summary, part.flags, part.replaced);
   u32 total;
   x.before = block_exclusive((u32)part.bytes, shared, total);
-  if (p < all) piece[p] = x;
-  if (threadIdx.x == 0) bytes[blockIdx.x] = total;
+  if (p < all) args.piece[p] = x;
+  if (threadIdx.x == 0) args.bytes[blockIdx.x] = total;
 }
 
 // The bytes of the pieces before p, of all strings. bytes: the sums before each group.
@@ -202,7 +209,7 @@ KERNEL __launch_bounds__(BLOCK) strings_long_sizes(i64 n, const i64 *__restrict_
     const i64 *__restrict__ ends, i64 strings, const i64 *__restrict__ before,
     const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece,
     const i64 *__restrict__ bytes, i64 *__restrict__ sizes, u32 *__restrict__ flags,
-    StringSums *__restrict__ sums) {
+    StringSummary *__restrict__ sums) {
   const i64 i = thread_index(), all = all_pieces(first, strings, room);
   if (first[blockIdx.x] == first[blockIdx.x + 1]) {
     if (i < strings) sizes[i] = 0;
@@ -248,18 +255,28 @@ __device__ __forceinline__ StringRoom string_room(
   return r;
 }
 
-// One thread a short string and a piece, and one for the last offset. Nothing is written behind the
+struct StringsBytesArgs {
+  i64 n, mode, strings;
+  i64 room;  // for pieces
+  u8 *out;
+  i64 out_room;
+  i32 *narrow;  // may be null
+};
+
+// One thread a short string and a piece, and one for the last offset. Nothing is written after the
 // room for the bytes.
-KERNEL __launch_bounds__(BLOCK) strings_bytes(const u8 *__restrict__ text, i64 n, u32 mode,
-    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 strings,
-    const i64 *__restrict__ offsets, const i64 *__restrict__ sums, const i64 *__restrict__ before,
-    const i64 *__restrict__ first, i64 room, const StringPiece *__restrict__ piece,
-    const i64 *__restrict__ bytes, u8 *__restrict__ out, i64 out_room, i32 *__restrict__ narrow) {
-  const i64 i = thread_index(), all = all_pieces(first, strings, room);
-  const Text t = {text, n, mode};
+KERNEL __launch_bounds__(BLOCK) strings_bytes(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, const i64 *__restrict__ offsets,
+    const i64 *__restrict__ sums, const i64 *__restrict__ before, const i64 *__restrict__ first,
+    const StringPiece *__restrict__ piece, const i64 *__restrict__ bytes,
+    const __grid_constant__ StringsBytesArgs args) {
+  const i64 n = args.n, strings = args.strings, out_room = args.out_room;
+  u8 *__restrict__ out = args.out;
+  const i64 i = thread_index(), all = all_pieces(first, strings, args.room);
+  const Text t = {text, n, (u32)args.mode};
   const StringRoom own = string_room(offsets, sums, i, strings);
   bool bad;
-  if (narrow && i <= strings) narrow[i] = (i32)min(own.at, 0x7fffffffll);
+  if (args.narrow && i <= strings) args.narrow[i] = (i32)min(own.at, 0x7fffffffll);
   if (i < strings && own.at < own.end && own.end <= out_room) {
     Span s = read_span(starts, ends, i, n, bad);
     if (!pieces_of(s)) {

@@ -112,8 +112,8 @@ __device__ __forceinline__ Escape read_escape(const Text &text, i64 at, i64 end)
   return text.mode == STRINGS_JSON ? json_escape(text, at, end) : doubled_quote(text, at, end);
 }
 
-// How many bytes the UTF-8 character in the low bytes of v takes, or 0 for what is none (RFC 3629
-// section 4). v is 0 behind the string's end.
+// How many bytes the UTF-8 character in the low bytes of v takes, or 0 for an invalid one (RFC 3629
+// section 4). v is 0 after the string's end.
 __device__ __forceinline__ u32 utf8_length(u32 v) {
   u32 lead = v & 255, second = v >> 8 & 255;
   if (lead < 0x80) return 1;

@@ -44,7 +44,7 @@ type StringSummary struct {
 	Replaced int64       // halves of surrogate pairs that became U+FFFD
 	Bytes    int64       // of the strings of up to 256 bytes of raw text
 	Flags    StringFlags // of all strings together
-	Long     uint32      // not 0 if there are strings of more than 256 bytes of raw text
+	HasLong  uint32      // not 0 if there are strings of more than 256 bytes of raw text
 }
 
 // pieceBytes is PIECE of strings.cu: what one thread reads of a string.
@@ -52,8 +52,36 @@ const pieceBytes = 256
 
 // stringPiece is StringPiece of strings.cu.
 type stringPiece struct {
-	String          int64
-	Before, Escaped uint32
+	string          int64
+	before, escaped uint32
+}
+
+// StringColumn is StringColumn of strings_measure.cuh: where a kernel writes what MeasureStrings
+// finds out.
+type StringColumn struct {
+	offsets, blockSums gpu.Pointer[int64]
+	flags              gpu.Pointer[uint32]
+	before, first      gpu.Pointer[int64]
+	summary            gpu.Pointer[StringSummary]
+}
+
+// stringsPiecesArgs is StringsPiecesArgs of strings.cu.
+type stringsPiecesArgs struct {
+	n, mode, strings int64
+	room             int64
+	piece            gpu.Pointer[stringPiece]
+	bytes            gpu.Pointer[int64]
+	flags            gpu.Pointer[uint32]
+	summary          gpu.Pointer[StringSummary]
+}
+
+// stringsBytesArgs is StringsBytesArgs of strings.cu.
+type stringsBytesArgs struct {
+	n, mode, strings int64
+	room             int64
+	out              gpu.Pointer[byte]
+	outRoom          int64
+	narrow           gpu.Pointer[int32]
 }
 
 // Strings is what MeasureStrings learned of a column of strings. Bit i of a mask is set if string i
@@ -77,7 +105,7 @@ type Strings struct {
 }
 
 // stringLists are what is learned of short strings: see strings.cu. Those of several columns lie
-// one behind the other.
+// one after the other.
 type stringLists struct {
 	Summary gpu.Buffer[StringSummary] // one element
 
@@ -128,7 +156,7 @@ func (l *stringLists) free(s *gpu.Stream) error {
 //	offsets  0 3 3
 //
 // GatherStrings then writes the bytes, which are never more than the raw text. Several columns cost
-// less in one call, one behind the other, than in one call each. A malformed string still has the
+// less in one call, one after the other, than in one call each. A malformed string still has the
 // bytes that a plain reading gives it: what starts no escape stands for itself, less the backslash.
 //
 // The caller frees the result; text, starts, ends and offsets must live until GatherStrings. The
@@ -174,9 +202,8 @@ func MeasureShortStrings(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], s
 	x.split(w)
 	grid := kernels.Blocks(int64(strings), kernels.Block)
 	sums := kernels.Scratch[int64](w, int(grid)+1)
-	w.Launch("strings_measure", grid, kernels.Block, kernels.JoinArgs(x.source(), offsets.Arg(), sums.Arg(),
-		x.flags.Arg(),
-		x.before.Arg(), x.first.Arg(), x.Summary.Arg())...)
+	column := x.column(sums)
+	w.Launch("strings_measure", grid, kernels.Block, kernels.JoinArgs(x.source(), gpu.Struct(&column))...)
 	offsetStrings(w, sums, offsets)
 	if err := w.Done(); err != nil {
 		return nil, errors.Join(err, x.Free(s))
@@ -226,23 +253,26 @@ func MeasureLongStrings(k *kernels.Set, s *gpu.Stream, x *Strings, offsets gpu.B
 	x.piece, x.group, x.bytes = kernels.Result[stringPiece](w, room), kernels.Result[uint32](w, groups),
 		kernels.Result[int64](w, groups+1)
 	sizes := kernels.Scratch[int64](w, strings+1)
-	source, pieces := x.source(), []gpu.Arg{x.before.Arg(), x.first.Arg(), gpu.Int(room)}
+	pieces := []gpu.Arg{x.before.Arg(), x.first.Arg(), gpu.Int(room)}
 	if w.Err == nil {
 		kernels.Scan(w, x.first.Slice(0, int(grid)), x.first, gpu.Buffer[int64]{})
 	}
-	w.Launch("strings_tails", groups, kernels.Block, kernels.JoinArgs(kernels.JoinArgs(source, pieces...),
+	w.Launch("strings_tails", groups, kernels.Block, kernels.JoinArgs(kernels.JoinArgs(x.source(), pieces...),
 		x.piece.Arg(), x.group.Arg())...)
 	w.Launch("strings_states", 1, kernels.ScanBlock, x.group.Arg(), x.first.Arg(), gpu.Int(strings), gpu.Int(room))
-	w.Launch("strings_pieces", groups, kernels.Block, kernels.JoinArgs(kernels.JoinArgs(source, pieces...),
-		x.piece.Arg(), x.group.Arg(),
-		x.bytes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
+	args := stringsPiecesArgs{
+		n: n, mode: int64(x.mode), strings: int64(strings), room: room,
+		piece: x.piece.Pointer(), bytes: x.bytes.Pointer(), flags: gpu.Cast[uint32](x.flags.Pointer()),
+		summary: x.Summary.Pointer(),
+	}
+	w.Launch("strings_pieces", groups, kernels.Block, x.text.Arg(), x.starts.Arg(), x.ends.Arg(), x.before.Arg(),
+		x.first.Arg(), x.group.Arg(), gpu.Struct(&args))
 	if w.Err == nil {
 		kernels.Scan(w, x.bytes.Slice(0, int(groups)), x.bytes, gpu.Buffer[int64]{})
 	}
 	spans := []gpu.Arg{gpu.Int(n), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings)}
 	w.Launch("strings_long_sizes", grid, kernels.Block, kernels.JoinArgs(kernels.JoinArgs(spans, pieces...),
-		x.piece.Arg(), x.bytes.Arg(),
-		sizes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
+		x.piece.Arg(), x.bytes.Arg(), sizes.Arg(), x.flags.Arg(), x.Summary.Arg())...)
 	if w.Err == nil {
 		kernels.Scan(w, sizes.Slice(0, strings), sizes, gpu.Buffer[int64]{})
 	}
@@ -262,11 +292,20 @@ func (x *Strings) split(w *kernels.Call) {
 	}
 }
 
-// source is what the kernels know the strings by.
+// source is what kernels know the strings by.
 func (x *Strings) source() []gpu.Arg {
 	return []gpu.Arg{
 		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(),
 		gpu.Int(x.starts.Len()),
+	}
+}
+
+// column is the results as kernels take them, with the sums of blocks.
+func (x *Strings) column(sums gpu.Buffer[int64]) StringColumn {
+	return StringColumn{
+		offsets: x.offsets.Pointer(), blockSums: sums.Pointer(),
+		flags: gpu.Cast[uint32](x.flags.Pointer()), before: x.before.Pointer(), first: x.first.Pointer(),
+		summary: x.Summary.Pointer(),
 	}
 }
 
@@ -295,10 +334,12 @@ func GatherStrings(k *kernels.Set, s *gpu.Stream, x *Strings, out gpu.Buffer[byt
 	strings := x.starts.Len()
 	w.Need(x.offsets.Len() == strings+1, "%d offsets for %d strings", x.offsets.Len(), strings)
 	w.Need(narrow.Len() == 0 || narrow.Len() == strings+1, "%d narrow offsets for %d strings", narrow.Len(), strings)
+	args := stringsBytesArgs{
+		n: int64(x.text.Len()), mode: int64(x.mode), strings: int64(strings), room: int64(x.piece.Len()),
+		out: out.Pointer(), outRoom: int64(out.Len()), narrow: narrow.Pointer(),
+	}
 	w.Launch("strings_bytes", max(kernels.Blocks(int64(strings)+1, kernels.Block), int64(x.group.Len())), kernels.Block,
-		x.text.Arg(), gpu.Int(x.text.Len()), gpu.Int(x.mode), x.starts.Arg(), x.ends.Arg(), gpu.Int(strings),
-		x.offsets.Arg(), x.sums.Arg(),
-		x.before.Arg(), x.first.Arg(), gpu.Int(x.piece.Len()), x.piece.Arg(), x.bytes.Arg(), out.Arg(),
-		gpu.Int(out.Len()), narrow.Arg())
+		x.text.Arg(), x.starts.Arg(), x.ends.Arg(), x.offsets.Arg(), x.sums.Arg(), x.before.Arg(), x.first.Arg(),
+		x.piece.Arg(), x.bytes.Arg(), gpu.Struct(&args))
 	return w.Done()
 }

@@ -5,16 +5,17 @@
 
 constexpr i64 PIECE = 256;  // bytes of a string that one thread reads
 
-struct StringSums {
+struct StringSummary {
   i64 replaced, bytes;  // bytes: of strings that have no pieces
-  u32 flags, longs;     // longs: not 0 if there are strings that have pieces
+  u32 flags;
+  u32 has_long;  // not 0 if there are strings that have pieces
 };
 
 struct Span {
   i64 start, end;
 };
-// Empties a span that is not in the text, and says so.
-__device__ __forceinline__ bool settle_span(Span &s, i64 n) {
+// Empties a span that is not in the text, and returns whether it was one.
+__device__ __forceinline__ bool clear_invalid(Span &s, i64 n) {
   const bool bad = s.start < 0 || s.end > n || s.start > s.end;
   if (bad) s.start = s.end = 0;
   return bad;
@@ -23,7 +24,7 @@ __device__ __forceinline__ bool settle_span(Span &s, i64 n) {
 __device__ __forceinline__ Span read_span(
     const i64 *starts, const i64 *ends, i64 i, i64 n, bool &bad) {
   Span s = {starts[i], ends[i]};
-  bad = settle_span(s, n);
+  bad = clear_invalid(s, n);
   return s;
 }
 __device__ __forceinline__ i64 pieces_of(Span s) {
@@ -31,7 +32,7 @@ __device__ __forceinline__ i64 pieces_of(Span s) {
 }
 
 // Adds to the sums of the whole column; the warp calls together.
-__device__ __forceinline__ void add_sums(StringSums *sums, u32 flags, u32 replaced) {
+__device__ __forceinline__ void add_sums(StringSummary *sums, u32 flags, u32 replaced) {
   flags = __reduce_or_sync(WARP, flags), replaced = __reduce_add_sync(WARP, replaced);
   if (lane_index()) return;
   // seldom: they are soon all there
@@ -39,15 +40,15 @@ __device__ __forceinline__ void add_sums(StringSums *sums, u32 flags, u32 replac
   if (replaced) atomicAdd((u64 *)&sums->replaced, (u64)replaced);
 }
 
-// What is learned of a column: as strings.cu has it.
+// The results for a column: as strings.cu has them.
 struct StringColumn {
-  i64 *__restrict__ offsets, *__restrict__ block_sums;
-  u32 *__restrict__ flags;
-  i64 *__restrict__ before, *__restrict__ first;
-  StringSums *__restrict__ sums;
+  i64 *offsets, *block_sums;
+  u32 *flags;
+  i64 *before, *first;
+  StringSummary *summary;
 };
 // Measures string i, which is s, of a block's strings; one that has pieces is left out. bad: its
-// span is none. All threads of the block call.
+// span is not in the text. All threads of the block call.
 __device__ __forceinline__ void measure_string(
     const Text &t, i64 i, i64 strings, Span s, bool bad, const StringColumn &to) {
   __shared__ i64 shared[33];
@@ -65,7 +66,7 @@ __device__ __forceinline__ void measure_string(
     u32 bits = __ballot_sync(WARP, part.flags >> f & 1);
     if (lane_index() == 0 && half < halves) to.flags[f * halves + half] = bits;
   }
-  add_sums(to.sums, part.flags, part.replaced);
+  add_sums(to.summary, part.flags, part.replaced);
   i64 all = 0;
   if (__syncthreads_or(pieces != 0)) {
     i64 mine = block_exclusive(pieces, shared, all);
@@ -74,6 +75,6 @@ __device__ __forceinline__ void measure_string(
   if (threadIdx.x > 0) return;
   const i64 block = i / BLOCK;
   to.first[block] = all, to.block_sums[block] = bytes;
-  if (bytes) atomicAdd((u64 *)&to.sums->bytes, (u64)bytes);
-  if (all && !*(volatile u32 *)&to.sums->longs) atomicOr(&to.sums->longs, 1u);
+  if (bytes) atomicAdd((u64 *)&to.summary->bytes, (u64)bytes);
+  if (all && !*(volatile u32 *)&to.summary->has_long) atomicOr(&to.summary->has_long, 1u);
 }

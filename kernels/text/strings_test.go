@@ -276,7 +276,7 @@ func TestShortStringsFirst(t *testing.T) {
 		r.OK(err)
 		what := fmt.Sprintf("up to %d bytes", longest)
 		kerneltest.SameItems(r, what+": offsets of short strings", kerneltest.Read(r, offsets), short)
-		if got := kerneltest.Read(r, x.Summary)[0].Long != 0; got != (longest > 256) {
+		if got := kerneltest.Read(r, x.Summary)[0].HasLong != 0; got != (longest > 256) {
 			t.Errorf("%s: long strings: %v", what, got)
 		}
 		out := kerneltest.Poisoned[byte](r, len(want.bytes))

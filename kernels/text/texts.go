@@ -50,16 +50,13 @@ func (x *Texts) RebaseOffsets(w *kernels.Call, rows int) {
 	}
 }
 
-// Args are what a kernel needs to measure the columns from number i on.
-func (x *Texts) Args(i int) [6]gpu.Arg {
+// Column is where a kernel writes the results for the column of number i. Those of the columns after
+// it follow, each list by itself. It is zero if there is no such column.
+func (x *Texts) Column(i int) StringColumn {
 	if i >= len(x.Of) {
-		return [6]gpu.Arg{}
+		return StringColumn{}
 	}
-	of := x.Of[i]
-	return [...]gpu.Arg{
-		of.offsets.Arg(), of.sums.Arg(), of.flags.Arg(), of.before.Arg(), of.first.Arg(),
-		of.Summary.Arg(),
-	}
+	return x.Of[i].column(x.Of[i].sums)
 }
 
 // Free gives the memory back once the work that s was given before is done, that of long strings,

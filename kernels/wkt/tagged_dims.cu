@@ -14,31 +14,13 @@
 //
 // Positions look for their rows, not rows at their positions: a row of millions of them costs what
 // millions of rows cost.
+#include "geom/geometry_kinds.cuh"
 #include "search.cuh"
 
-// Also in geometry_kinds.go.
-struct GeometryReport {
-  u32 kinds;  // bit per kind
-  u32 odd;    // GEOMETRY_*
-  u32 named;  // of GeoJSON
-};
-enum { KIND_COLLECTION = 7, KIND_Z = 8, KIND_M = 16, GEOMETRY_UNLIKE = 1, GEOMETRY_RAGGED = 4 };
+enum { KIND_M = 16, GEOMETRY_RAGGED = 4 };
 constexpr u64 NO_ORDINATE = 0x7ff8000000000000ull;
 
 __device__ __forceinline__ bool is_nan(u64 bits) { return (bits & ~(1ull << 63)) > 0x7ffull << 52; }
-
-// Adds bits to a report of which most have been there for long; the block calls together.
-__device__ __forceinline__ void report_bits(GeometryReport *report, u32 kinds, u32 odd) {
-  __shared__ u32 shared[2];
-  if (threadIdx.x < 2) shared[threadIdx.x] = 0;
-  __syncthreads();
-  kinds = __reduce_or_sync(WARP, kinds), odd = __reduce_or_sync(WARP, odd);
-  if (lane_index() == 0) atomicOr(&shared[0], kinds), atomicOr(&shared[1], odd);
-  __syncthreads();
-  if (threadIdx.x == 0 && shared[0] & ~*(volatile u32 *)&report->kinds)
-    atomicOr(&report->kinds, shared[0]);
-  if (threadIdx.x == 0 && shared[1]) atomicOr(&report->odd, shared[1]);
-}
 
 // One thread, one row.
 KERNEL __launch_bounds__(BLOCK) tagged_dims_kinds(const u8 *__restrict__ types,
@@ -51,7 +33,7 @@ KERNEL __launch_bounds__(BLOCK) tagged_dims_kinds(const u8 *__restrict__ types,
   if (unlike) kind = 0;
   if (i < rows) kinds[i] = (u8)kind;
   store_bits(collects, i, rows, kind == KIND_COLLECTION);
-  report_bits(report, kind ? 1u << kind : 0, unlike);
+  report_bits(report, kind ? 1u << kind : 0, unlike, 0);
 }
 
 // The row of position i. All threads of the block call.
@@ -87,7 +69,7 @@ KERNEL __launch_bounds__(BLOCK) tagged_dims_rows(const u32 *__restrict__ sizes,
     kind |= dims * KIND_Z;
     kinds[i] = (u8)kind;
   }
-  report_bits(report, kind ? 1u << kind : 0, odd);
+  report_bits(report, kind ? 1u << kind : 0, odd, 0);
 }
 
 // One thread, one position: the third ordinate of a geometry that has m and no z is its m.

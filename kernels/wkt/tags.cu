@@ -7,7 +7,7 @@
 #include "geom/kind.cuh"
 
 enum { DIMS_Z = 1, DIMS_M = 2, DIMS_EMPTY = 4 };
-constexpr int MOST_BLANKS = 64;  // between the words of a tag; what has more is undecided
+constexpr int MAX_BLANKS = 64;  // between the words of a tag; what has more is undecided
 
 // How many letters a window begins with.
 __device__ __forceinline__ int letters(u64 v) {
@@ -23,14 +23,14 @@ struct Tag {
 
   // Skips blanks that end nothing.
   __device__ __forceinline__ void blanks() {
-    for (int i = 0; i < MOST_BLANKS; i++, at++) {
+    for (int i = 0; i < MAX_BLANKS; i++, at++) {
       if (at >= n) return;
       const u32 c = text[at];
       if ((c != ' ' && c != '\t' && c != '\r' && c != '\n') || ends.has(c)) return;
     }
     undecided = true;
   }
-  // Reads Z, M or ZM; 0 if the next word is none of them.
+  // Reads Z, M or ZM; 0 if the next word is not one of them.
   __device__ __forceinline__ u32 dims() {
     const u64 v = window(text, n, at) | ONES * 0x20;
     const int length = letters(window(text, n, at));
@@ -51,7 +51,7 @@ struct Tag {
   }
 };
 
-// One thread, one tag. The kind counts if a bracket or EMPTY stands behind it.
+// One thread, one tag. The kind counts if a bracket or EMPTY follows it.
 KERNEL __launch_bounds__(BLOCK) kind_wkt(const u8 *__restrict__ text, i64 n,
     const i64 *__restrict__ position, i64 count, u64 end_bytes, u32 end_count,
     u8 *__restrict__ kind, u8 *__restrict__ dims) {

@@ -17,12 +17,12 @@ const (
 )
 
 // WKTTypes says which type each tag is, in any case: one of the seven geometries, then Z, M or ZM
-// if there is one, attached or behind blanks, then a bracket or EMPTY. Whatever else stands there
+// if there is one, attached or after blanks, then a bracket or EMPTY. Whatever else stands there
 // makes it unknown, "POINT 1 2" and "POLYGONX (" as well.
 //
 //	text       n bytes
 //	positions  m byte offsets: of the tag's first letter
-//	ends       1 to 8 bytes that end the geometry if they stand behind EMPTY, as blanks and the end of the
+//	ends       1 to 8 bytes that end the geometry if they follow EMPTY, as blanks and the end of the
 //	           text do: ",);" and the end of a row. Blanks that
 //	           are named here don't stand within a tag
 //	kinds      m elements, overwritten

@@ -16,11 +16,11 @@
 // count      3 * tiles   rows, join    begin, enter and leave of each tile; joined: of those before it
 // starts     rows        emit          the first byte of each row
 // first      rows + 1    emit          brackets entered before each row, and all
-// from, to   rows        emit, heads   the outermost bracket of each row, and behind what closes it
+// from, to   rows        emit, heads   the outermost bracket of each row, and after what closes it
 // tag        rows        heads         the first letter of a geometry's name
 // valid      rows/64     heads         it is no NULL
 // body       rows/64     heads         it has a bracket or EMPTY
-// result     1           all           see WktResult
+// result     1           all           see WKTFound
 //
 // EMPTY is a pair of brackets with nothing between, so that nobody has to know it who knows
 // brackets:
@@ -38,15 +38,15 @@
 // which says only that a reader that goes byte by byte is to say.
 #include "text/depth.cuh"
 
-struct WktResult {
+struct WKTFound {
   u64 fault;  // the lowest byte of one; all ones if there is none
-  // of SRIDs that are not 0 the least, and the inverse of the greatest; all ones if there is none
-  u64 least, not_most;
-  i64 rows, open, close, depth;  // and the depth behind the text
+  // of SRIDs that are not 0 the lowest, and the inverse of the highest; all ones if there is none
+  u64 least, not_max;
+  i64 rows, open, close, depth;  // and the depth after the text
 };
 
 constexpr i64 FAR_BLANKS = 256, NEAR_BLANKS = 64;
-constexpr i64 MOST_SRID = 0x7fffffff;
+constexpr i64 MAX_SRID = 0x7fffffff;
 enum { NO, YES, FAR };
 
 __device__ __forceinline__ u32 lower(u32 c) { return c | 0x20; }
@@ -63,7 +63,7 @@ __device__ __forceinline__ u64 letters_equal(const Planes &p, u32 c) {
   return r;
 }
 // Do these letters, given in lower case with the first one lowest, stand at a byte, and none before
-// or behind?
+// or after?
 __device__ __forceinline__ bool word_at(
     const u8 *__restrict__ text, i64 n, i64 at, u64 word, int count) {
   if (at < 0 || at + count > n || (at > 0 && is_letter(text[at - 1])) ||
@@ -79,7 +79,7 @@ constexpr u64 WORD_EMPTY = 0x7974706d65ull, WORD_NULL = 0x6c6c756eull, WORD_SRID
 KERNEL __launch_bounds__(BLOCK) wkt_masks(const u8 *__restrict__ text, i64 n, u32 members,
     u64 *__restrict__ open, u64 *__restrict__ close, u64 *__restrict__ comma,
     u64 *__restrict__ blank, u64 *__restrict__ stop, i64 *__restrict__ tile,
-    WktResult *__restrict__ result) {
+    WKTFound *__restrict__ result) {
   __shared__ i32 shared[BLOCK / 32];
   const i64 word = thread_index(), start = word * WORD;
   const Planes p = load_planes(text, n, word);
@@ -101,7 +101,7 @@ KERNEL __launch_bounds__(BLOCK) wkt_masks(const u8 *__restrict__ text, i64 n, u3
   if (threadIdx.x == 0) tile[blockIdx.x] = all;
 }
 
-// The bits behind runs of blanks that begin at these bits, or the bits themselves where none does.
+// The bits after runs of blanks that begin at these bits, or the bits themselves where none does.
 //
 //   from     1 . . 1 . . .
 //   blank    1 1 . . . . .
@@ -132,7 +132,7 @@ __device__ __forceinline__ u32 between_rows(const u8 *__restrict__ text, i64 at,
   }
   return YES;
 }
-// Stands at this byte, or behind blanks, what may follow on a closing bracket: the end of the row
+// Stands at this byte, or after blanks, what may follow on a closing bracket: the end of the row
 // on one that leaves all, else a comma or another one.
 __device__ __forceinline__ bool goes_on(
     const u8 *__restrict__ text, i64 n, i64 at, bool leaves, bool members) {
@@ -144,7 +144,7 @@ __device__ __forceinline__ bool goes_on(
   return at == n && leaves;
 }
 
-// Stands a closing bracket at this byte, or behind blanks? So many of them that nobody looks count
+// Stands a closing bracket at this byte, or after blanks? So many of them that nobody looks count
 // as one.
 __device__ __forceinline__ bool closes(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = at + FAR_BLANKS; at < n; at++)
@@ -157,12 +157,12 @@ struct WktWord {
   u64 open, close, comma, blank, stop, valid;
   i64 depth;  // before it
 };
-struct WktFound {
+struct WktMarks {
   u64 begin, enter, leave, odd;
 };
-__device__ __forceinline__ WktFound wkt_found(
+__device__ __forceinline__ WktMarks wkt_found(
     const u8 *__restrict__ text, i64 n, i64 start, const WktWord &w, bool members) {
-  WktFound r = {0, 0, 0, 0};
+  WktMarks r = {0, 0, 0, 0};
   if (w.depth <= __popcll(w.close)) {  // else all of it is inside of brackets
     i64 depth = w.depth;
     for (u64 m = w.open | w.close; m; m &= m - 1) {
@@ -206,11 +206,20 @@ __device__ __forceinline__ WktFound wkt_found(
 }
 
 // One thread, one word.
-KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32 members,
-    const u64 *__restrict__ open, const u64 *__restrict__ close, const u64 *__restrict__ comma,
-    const u64 *__restrict__ blank, const u64 *__restrict__ stop, const i64 *__restrict__ tile,
-    i32 *__restrict__ base, u64 *__restrict__ begin, u64 *__restrict__ enter,
-    u64 *__restrict__ leave, i64 *__restrict__ count, WktResult *__restrict__ result) {
+struct WKTRowsArgs {
+  i64 n;
+  i64 members;  // not 0: the text is members of collections
+  i32 *base;
+  u64 *begin, *enter, *leave;
+  i64 *count;
+  WKTFound *result;
+};
+
+KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, const u64 *__restrict__ open,
+    const u64 *__restrict__ close, const u64 *__restrict__ comma, const u64 *__restrict__ blank,
+    const u64 *__restrict__ stop, const i64 *__restrict__ tile,
+    const __grid_constant__ WKTRowsArgs args) {
+  const i64 n = args.n;
   __shared__ i32 shared[BLOCK / 32];
   __shared__ u64 sums[BLOCK / 32];
   const i64 word = thread_index(), start = word * WORD;
@@ -220,15 +229,15 @@ KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32
     w.stop = stop[word];
   i32 change;
   w.depth = tile[blockIdx.x] + tile_before(__popcll(w.open) - __popcll(w.close), shared, change);
-  const WktFound f = wkt_found(text, n, start, w, members != 0);
+  const WktMarks f = wkt_found(text, n, start, w, args.members != 0);
   if (start < n)
-    base[word] = depth_saturated(w.depth), begin[word] = f.begin, enter[word] = f.enter,
-    leave[word] = f.leave;
-  if (f.odd) atomicMin(&result->fault, (u64)(start + first_bit(f.odd)));
+    args.base[word] = depth_saturated(w.depth), args.begin[word] = f.begin,
+    args.enter[word] = f.enter, args.leave[word] = f.leave;
+  if (f.odd) atomicMin(&args.result->fault, (u64)(start + first_bit(f.odd)));
   u64 all;
   tile_before((u64)__popcll(f.begin) | (u64)__popcll(f.enter) << 21 | (u64)__popcll(f.leave) << 42,
       sums, all);
-  i64 *mine = count + 3ll * blockIdx.x;
+  i64 *mine = args.count + 3ll * blockIdx.x;
   if (threadIdx.x == 0)
     mine[0] = (i64)(all & 0x1fffff), mine[1] = (i64)(all >> 21 & 0x1fffff),
     mine[2] = (i64)(all >> 42);
@@ -236,7 +245,7 @@ KERNEL __launch_bounds__(BLOCK) wkt_rows(const u8 *__restrict__ text, i64 n, u32
 
 // One block.
 KERNEL __launch_bounds__(SCAN, 1) wkt_join(i64 *__restrict__ count, i64 tiles,
-    const i64 *__restrict__ tile, WktResult *__restrict__ result) {
+    const i64 *__restrict__ tile, WKTFound *__restrict__ result) {
   __shared__ i64 shared[33];
   const Share share = block_share(tiles);
   i64 sum[3] = {0, 0, 0}, all[3];
@@ -261,7 +270,7 @@ KERNEL __launch_bounds__(SCAN, 1) wkt_join(i64 *__restrict__ count, i64 tiles,
 // before.
 KERNEL __launch_bounds__(BLOCK) wkt_emit(const u64 *__restrict__ begin,
     const u64 *__restrict__ enter, const u64 *__restrict__ leave, i64 words,
-    const i64 *__restrict__ count, const WktResult *__restrict__ result, i64 *__restrict__ starts,
+    const i64 *__restrict__ count, const WKTFound *__restrict__ result, i64 *__restrict__ starts,
     i64 *__restrict__ first, i64 *__restrict__ entered, i64 *__restrict__ left) {
   __shared__ u64 sums[BLOCK / 32];
   const i64 word = thread_index();
@@ -282,21 +291,21 @@ KERNEL __launch_bounds__(BLOCK) wkt_emit(const u64 *__restrict__ begin,
   if (word == 0) first[result->rows] = result->open;
 }
 
-// The first byte at or behind this one that is no blank; the byte NEAR_BLANKS behind it if there is
+// The first byte at or after this one that is no blank; the byte NEAR_BLANKS after it if there is
 // none up to there, n at most.
 __device__ __forceinline__ i64 past_blanks(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = min(n, at + NEAR_BLANKS); at < end && is_white(text[at]);) at++;
   return at;
 }
-// Reads "SRID = n ;" and blanks; gives what is behind, or -1.
+// Reads "SRID = n ;" and blanks; gives what is after, or -1.
 __device__ __forceinline__ i64 read_srid(const u8 *__restrict__ text, i64 n, i64 at, i64 &srid) {
   if (!word_at(text, n, at, WORD_SRID, 4)) return -1;
   at = past_blanks(text, n, at + 4);
   if (at == n || text[at] != '=') return -1;
   const i64 from = at = past_blanks(text, n, at + 1);
   for (const i64 end = min(n, at + NEAR_BLANKS); at < end && is_digit(text[at]); at++)
-    srid = min(10 * srid + text[at] - '0', MOST_SRID + 1);
-  if (at == from || srid > MOST_SRID) return -1;
+    srid = min(10 * srid + text[at] - '0', MAX_SRID + 1);
+  if (at == from || srid > MAX_SRID) return -1;
   at = past_blanks(text, n, at);
   return at < n && text[at] == ';' ? past_blanks(text, n, at + 1) : -1;
 }
@@ -309,13 +318,22 @@ __device__ __forceinline__ bool read_null(const u8 *__restrict__ text, i64 n, i6
   return at == n || text[at] == ';' || text[at] == '\n' || text[at] == '\r';
 }
 
+struct WKTHeadsArgs {
+  i64 n;
+  i64 members;  // as in WKTRowsArgs
+  i64 rows;
+  i64 *tag, *from, *to;
+  u64 *valid, *body;
+  WKTFound *result;
+};
+
 // One thread, one row.
-KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text, i64 n, u32 members,
+KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text,
     const i64 *__restrict__ starts, const i64 *__restrict__ first, const i64 *__restrict__ entered,
-    const i64 *__restrict__ left, i64 rows, i64 *__restrict__ tag, i64 *__restrict__ from,
-    i64 *__restrict__ to, u64 *__restrict__ valid, u64 *__restrict__ body,
-    WktResult *__restrict__ result) {
-  const i64 i = thread_index();
+    const i64 *__restrict__ left, const __grid_constant__ WKTHeadsArgs args) {
+  const i64 i = thread_index(), n = args.n, rows = args.rows;
+  const bool members = args.members != 0;
+  WKTFound *__restrict__ result = args.result;
   bool null = true, has = false;
   if (i < rows) {
     const i64 start = starts[i], bracket = first[i], brackets = first[i + 1] - bracket;
@@ -327,9 +345,9 @@ KERNEL __launch_bounds__(BLOCK) wkt_heads(const u8 *__restrict__ text, i64 n, u3
     odd |= brackets != (null ? 0 : 1);
     if (odd) atomicMin(&result->fault, (u64)start);
     if (srid > 0 && (u64)srid < result->least) atomicMin(&result->least, (u64)srid);
-    if (srid > 0 && ~(u64)srid < result->not_most) atomicMin(&result->not_most, ~(u64)srid);
-    tag[i] = odd ? start : at, from[i] = has ? entered[bracket] : start,
-    to[i] = has ? left[bracket] + 1 : start;
+    if (srid > 0 && ~(u64)srid < result->not_max) atomicMin(&result->not_max, ~(u64)srid);
+    args.tag[i] = odd ? start : at, args.from[i] = has ? entered[bracket] : start,
+    args.to[i] = has ? left[bracket] + 1 : start;
   }
-  store_bits(valid, i, rows, !null), store_bits(body, i, rows, has);
+  store_bits(args.valid, i, rows, !null), store_bits(args.body, i, rows, has);
 }

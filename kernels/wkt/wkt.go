@@ -15,7 +15,7 @@ type WKTStyle uint32
 const (
 	// WKTLines is a file: rows end with line ends or ";", and may begin with an SRID or be NULL.
 	WKTLines WKTStyle = iota
-	// WKTMembers is the inside of collections: geometries with commas between them, and one behind
+	// WKTMembers is the inside of collections: geometries with commas between them, and one after
 	// the last of them or not. A comma with nothing before it is a fault.
 	WKTMembers
 )
@@ -34,7 +34,7 @@ type WKT struct {
 	// Of each row:
 	Starts   gpu.Buffer[int64] // its first byte
 	Tags     gpu.Buffer[int64] // the first letter of its geometry's name, which nobody has looked at
-	From, To gpu.Buffer[int64] // its outermost bracket, and behind what closes it; its first byte where it has none
+	From, To gpu.Buffer[int64] // its outermost bracket, and after what closes it; its first byte where it has none
 	Valid    kernels.Mask      // a bit a row: it is no NULL
 	Body     kernels.Mask      // a bit a row: it has a bracket or EMPTY
 
@@ -50,18 +50,18 @@ type WKT struct {
 
 // WKTFound is what there is to know of all rows.
 type WKTFound struct {
-	Fault                   int64 // the first byte of a row that does not begin as one, or -1
-	Least                   int64 // SRID that is not 0, or -1: no row has one
-	notMost                 int64
-	rows, open, shut, depth int64
+	Fault                    int64 // the first byte of a row that does not begin as one, or -1
+	Least                    int64 // SRID that is not 0, or -1: no row has one
+	notMax                   int64
+	rows, open, close, depth int64
 }
 
 // Most is the greatest SRID, or 0.
-func (f WKTFound) Most() int64 { return ^f.notMost }
+func (f WKTFound) Most() int64 { return ^f.notMax }
 
 // ParseWKT finds the rows of a text that begins and ends between two of them, and checks all that
 // stands outside of names and positions: what is not found at fault is, for each row, blanks, an
-// SRID, a name, one pair of outermost brackets and what ends the row; behind each closing bracket
+// SRID, a name, one pair of outermost brackets and what ends the row; after each closing bracket
 // comes another one or a comma, and something stands between each pair of them. It waits for the
 // device.
 //
@@ -93,6 +93,23 @@ func ParseWKT(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], style WKTSty
 	return x, nil
 }
 
+// The structs of wkt.cu.
+type (
+	wktRowsArgs struct {
+		n, members          int64
+		base                gpu.Pointer[int32]
+		begin, enter, leave gpu.Pointer[uint64]
+		count               gpu.Pointer[int64]
+		result              gpu.Pointer[WKTFound]
+	}
+	wktHeadsArgs struct {
+		n, members, rows int64
+		tag, from, to    gpu.Pointer[int64]
+		valid, body      gpu.Pointer[uint64]
+		result           gpu.Pointer[WKTFound]
+	}
+)
+
 // find lists the rows of n > 0 bytes of text.
 func (x *WKT) find(w *kernels.Call, text gpu.Buffer[byte], style WKTStyle) {
 	n, words := int64(text.Len()), kernels.Words(text.Len())
@@ -111,15 +128,19 @@ func (x *WKT) find(w *kernels.Call, text gpu.Buffer[byte], style WKTStyle) {
 	x.Brackets = ktext.Depth{Open: mask(x.masks, 0), Close: mask(x.masks, 1), Base: x.base, N: n}
 	x.Commas = mask(x.masks, 2)
 	open, closing, comma := x.Brackets.Open.Arg(), x.Brackets.Close.Arg(), x.Commas.Arg()
-	blank, stop, begin, enter, leave := mask(more, 0).Arg(), mask(more, 1).Arg(), mask(more, 2).Arg(),
-		mask(more, 3).Arg(), mask(more, 4).Arg()
+	blank, stop := mask(more, 0).Arg(), mask(more, 1).Arg()
+	begin, enter, leave := mask(more, 2), mask(more, 3), mask(more, 4)
 	w.Launch("wkt_masks", tiles, kernels.Block, text.Arg(), gpu.Int(n), gpu.Int(style), open, closing, comma,
 		blank, stop, tile.Arg(), x.Found.Arg())
 	if w.Err == nil {
 		kernels.Scan(w, tile.Slice(0, int(tiles)), tile, gpu.Buffer[int64]{})
 	}
-	w.Launch("wkt_rows", tiles, kernels.Block, text.Arg(), gpu.Int(n), gpu.Int(style), open, closing, comma, blank,
-		stop, tile.Arg(), x.base.Arg(), begin, enter, leave, count.Arg(), x.Found.Arg())
+	args := wktRowsArgs{
+		n: n, members: int64(style), base: x.base.Pointer(), begin: begin.Pointer(), enter: enter.Pointer(),
+		leave: leave.Pointer(), count: count.Pointer(), result: x.Found.Pointer(),
+	}
+	w.Launch("wkt_rows", tiles, kernels.Block, text.Arg(), open, closing, comma, blank, stop, tile.Arg(),
+		gpu.Struct(&args))
 	w.Launch("wkt_join", 1, kernels.ScanBlock, count.Arg(), gpu.Int(tiles), tile.Arg(), x.Found.Arg())
 	found := kernels.ReadOne(w, x.Found)
 	switch {
@@ -128,20 +149,22 @@ func (x *WKT) find(w *kernels.Call, text gpu.Buffer[byte], style WKTStyle) {
 	case found.Fault >= 0:
 		x.Fault = found.Fault
 		return
-	case found.depth != 0: // a row goes on behind the text
+	case found.depth != 0: // a row goes on after the text
 		x.Fault = n
 		return
 	}
 	x.Rows = int(found.rows)
 	x.alloc(w)
 	first, entered, left := kernels.Scratch[int64](w, x.Rows+1), kernels.Scratch[int64](w, int(found.open)),
-		kernels.Scratch[int64](w, int(found.shut))
-	w.Launch("wkt_emit", tiles, kernels.Block, begin, enter, leave, gpu.Int(words), count.Arg(), x.Found.Arg(),
-		x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg())
-	w.Launch("wkt_heads", kernels.Blocks(int64(x.Rows), kernels.Block), kernels.Block, text.Arg(),
-		gpu.Int(n), gpu.Int(style),
-		x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg(), gpu.Int(x.Rows),
-		x.Tags.Arg(), x.From.Arg(), x.To.Arg(), x.Valid.Arg(), x.Body.Arg(), x.Found.Arg())
+		kernels.Scratch[int64](w, int(found.close))
+	w.Launch("wkt_emit", tiles, kernels.Block, begin.Arg(), enter.Arg(), leave.Arg(), gpu.Int(words),
+		count.Arg(), x.Found.Arg(), x.Starts.Arg(), first.Arg(), entered.Arg(), left.Arg())
+	heads := wktHeadsArgs{
+		n: n, members: int64(style), rows: int64(x.Rows), tag: x.Tags.Pointer(), from: x.From.Pointer(),
+		to: x.To.Pointer(), valid: x.Valid.Pointer(), body: x.Body.Pointer(), result: x.Found.Pointer(),
+	}
+	w.Launch("wkt_heads", kernels.Blocks(int64(x.Rows), kernels.Block), kernels.Block, text.Arg(), x.Starts.Arg(),
+		first.Arg(), entered.Arg(), left.Arg(), gpu.Struct(&heads))
 }
 
 // alloc takes the memory for what is told of each row.

@@ -31,7 +31,7 @@ constexpr i64 FAR_BLANKS = 256;
 struct LineWord {
   u64 positions, position, tuples;  // text of ordinates
   u64 inside;                       // of geometries, but no such text
-  u64 closed;                       // behind GAP_POSITIONS: the "<" there
+  u64 closed;                       // after GAP_POSITIONS: the "<" there
 };
 // before and ended: tags that begin, and that end, before the word.
 __device__ __forceinline__ LineWord line_word(
@@ -115,14 +115,24 @@ __device__ __forceinline__ u64 spread(u32 bits) {
   return (~zero_bytes(bits * ONES & 0x8040201008040201ull) & HIGHS) / 128 * 255;
 }
 
-KERNEL __launch_bounds__(BLOCK) xml_line_write(const u8 *__restrict__ text, i64 n,
-    const u64 *__restrict__ less, const u64 *__restrict__ greater, i64 words,
-    const i64 *__restrict__ tags_at, i64 tiles, i64 tags, const u8 *__restrict__ gap,
-    const i64 *__restrict__ before, u32 size, u8 *__restrict__ lines,
-    XMLFound *__restrict__ found) {
+struct XMLLineWriteArgs {
+  i64 n, words, tiles, tags;
+  i64 size;  // ordinates of a position
+  u8 *lines;
+  XMLFound *found;
+};
+
+KERNEL __launch_bounds__(BLOCK) xml_line_write(const u8 *__restrict__ text,
+    const u64 *__restrict__ less, const u64 *__restrict__ greater, const i64 *__restrict__ tags_at,
+    const u8 *__restrict__ gap, const i64 *__restrict__ before,
+    const __grid_constant__ XMLLineWriteArgs args) {
+  const i64 n = args.n, words = args.words;
+  const u32 size = (u32)args.size;
+  u8 *__restrict__ lines = args.lines;
   __shared__ u32 shared[33];
   const i64 word = thread_index(), start = word * WORD;
-  const LineWord w = own_line_word(less, greater, words, tags_at, tiles, tags, gap, shared);
+  const LineWord w =
+      own_line_word(less, greater, words, tags_at, args.tiles, args.tags, gap, shared);
   const u64 text_bytes = w.positions | w.position | w.tuples;
   u64 starts = 0, white = 0, commas = 0, tuple_commas = 0, odd = 0;
   Planes p;
@@ -167,7 +177,7 @@ KERNEL __launch_bounds__(BLOCK) xml_line_write(const u8 *__restrict__ text, i64 
       if (behind == NO) commas |= bit;
       else if (behind == FAR) odd |= bit;
     }
-    if (odd) xml_fault(found, start + first_bit(odd));
+    if (odd) xml_fault(args.found, start + first_bit(odd));
   }
   const u64 keep = text_bytes & ~white & ~tuple_commas,
             space = (w.inside | text_bytes) & ~keep & ~commas;

@@ -2,7 +2,7 @@
 #pragma once
 #include "core.cuh"
 
-// Of a tag and of the text behind it.
+// Of a tag and of the text after it.
 enum {
   GAP_OUTSIDE,  // of geometries
   GAP_GEOMETRY,

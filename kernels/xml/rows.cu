@@ -7,28 +7,28 @@
 // kind       tags             -            which tag of the dictionary each one is
 // entry      entries          -            XMLEntry
 // texts      bytes            -            of the tags of the dictionary
-// sections   tags/64          -            a bit for each tag with a CDATA section behind it
+// sections   tags/64          -            a bit for each tag with a CDATA section after it
 // row        rows             -            the tag that begins each row
 // row_start  rows             rows         its "<"
-// from, to   columns * rows   rows         the text of each value, one column behind the other; -1 where a row has none
+// from, to   columns * rows   rows         the text of each value, one column after the other; -1 where a row has none
 // first      columns          rows         the tag in which the first value of a column stands, of all rows;
 //                                          all ones before
-// gap        tags             rows         GAP_*, see xml_lines.cuh: what a tag and the text behind it mean
+// gap        tags             rows         GAP_*, see xml_lines.cuh: what a tag and the text after it mean
 //                                          for the geometry
 // patch      tags             rows         PATCH_*, likewise
 // found      1                rows         see XMLFound
 //
-// One thread, one row: it walks from tag to tag, MOST_ROW_TAGS of them at most, and never through a
+// One thread, one row: it walks from tag to tag, MAX_ROW_TAGS of them at most, and never through a
 // text. Which elements are open
 // stands in the bytes of two words, the innermost one lowest.
 #include "xml/lines.cuh"
 #include "xml/tags.cuh"
 
-constexpr i64 MOST_ROW_TAGS = 1024, FAR_WHITE = 256;
-constexpr u32 MOST_OPEN = 15;
+constexpr i64 MAX_ROW_TAGS = 1024, FAR_WHITE = 256;
+constexpr u32 MAX_OPEN = 15;
 
-// What the walk gives.
-struct XMLRows {
+// The results of the walk.
+struct XMLRowOutput {
   i64 *from, *to;
   u32 *first;
   u8 *gap, *patch;
@@ -44,7 +44,7 @@ struct XMLWalk {
   const u64 *sections;
 };
 
-// The text of a value behind a tag: that of a CDATA section if it is all of it, blanks around it
+// The text of a value after a tag: that of a CDATA section if it is all of it, blanks around it
 // aside. False: a section is only part of it.
 __device__ __forceinline__ bool value_text(const XMLWalk &x, i64 tag, i64 &from, i64 &to) {
   if (!(x.sections[tag / WORD] >> tag % WORD & 1)) return true;
@@ -58,7 +58,7 @@ __device__ __forceinline__ bool value_text(const XMLWalk &x, i64 tag, i64 &from,
   return true;
 }
 
-// Is the next that stands behind a tag, blanks aside, a tag or a section?
+// Is the next that follows a tag, blanks aside, a tag or a section?
 __device__ __forceinline__ bool holds_first(const XMLWalk &x, i64 tag) {
   for (i64 at = x.ends[tag] + 1; at < x.n && at <= x.ends[tag] + FAR_WHITE; at++)
     if (!is_white(x.text[at])) return x.text[at] == '<';
@@ -79,9 +79,9 @@ struct XMLRowState {
 };
 
 // The walk over tag i, a start tag or an empty one. False: it may not stand there.
-__device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &to, XMLRowState &s,
-    const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
-  if (s.open == MOST_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1)))
+__device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRowOutput &to,
+    XMLRowState &s, const XMLEntry &e, u32 is, i64 i, i64 row, u32 *outer) {
+  if (s.open == MAX_OPEN || (s.open > 0 && !(e.parents >> x.entry[s.low & 0xff].klass & 1)))
     return false;
   if (e.empty && e.role != XML_VALUE && e.role != XML_PASSED) return false;
   u32 gap = s.shapes ? GAP_GEOMETRY | GAP_TAG : GAP_OUTSIDE, patch = PATCH_NONE;
@@ -142,7 +142,7 @@ __device__ __forceinline__ bool begin_element(const XMLWalk &x, const XMLRows &t
 
 // The walk over tag i, an end tag.
 __device__ __forceinline__ bool end_element(
-    const XMLWalk &x, const XMLRows &to, XMLRowState &s, const XMLEntry &e, i64 i, i64 row) {
+    const XMLWalk &x, const XMLRowOutput &to, XMLRowState &s, const XMLEntry &e, i64 i, i64 row) {
   if (s.open == 0) return false;
   const XMLEntry &o = x.entry[s.low & 0xff];
   if (o.name != e.name) return false;
@@ -176,9 +176,10 @@ __device__ __forceinline__ bool end_element(
   return true;
 }
 
-// Stand tags i and those behind, up to last, between two rows: none, or the end of an element
+// Stand tags i and those after, up to last, between two rows: none, or the end of an element
 // around rows and its beginning?
-__device__ __forceinline__ bool between_rows(const XMLWalk &x, const XMLRows &to, i64 i, i64 last) {
+__device__ __forceinline__ bool between_rows(
+    const XMLWalk &x, const XMLRowOutput &to, i64 i, i64 last) {
   if (i == last) return true;
   if (last - i != 2) return false;
   const u32 end = x.kind[i], start = x.kind[i + 1];
@@ -188,14 +189,23 @@ __device__ __forceinline__ bool between_rows(const XMLWalk &x, const XMLRows &to
   return e.role == XML_END && o.role == XML_AROUND && !o.empty && e.name == o.name;
 }
 
-KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
-    const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags,
-    const u8 *__restrict__ kind, const XMLEntry *__restrict__ entry, u32 entries,
-    const u8 *__restrict__ texts, const u64 *__restrict__ sections, const i64 *__restrict__ rows_at,
-    i64 rows, u32 columns, i64 *__restrict__ row_start, i64 *__restrict__ from,
-    i64 *__restrict__ to, u32 *__restrict__ first, u8 *__restrict__ gap, u8 *__restrict__ patch,
-    XMLFound *__restrict__ found) {
-  __shared__ XMLEntry shared[MOST_ENTRIES];
+struct XMLRowsArgs {
+  i64 n, tags, entries, columns;
+  i64 *row_start;
+  XMLRowOutput to;
+  XMLFound *found;
+};
+
+KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text,
+    const i64 *__restrict__ starts, const i64 *__restrict__ ends, const u8 *__restrict__ kind,
+    const XMLEntry *__restrict__ entry, const u8 *__restrict__ texts,
+    const u64 *__restrict__ sections, const i64 *__restrict__ rows_at,
+    const __grid_constant__ XMLRowsArgs args) {
+  const XMLRowOutput &out = args.to;
+  XMLFound *__restrict__ found = args.found;
+  const i64 n = args.n, tags = args.tags, rows = out.rows;
+  const u32 entries = (u32)args.entries, columns = (u32)args.columns;
+  __shared__ XMLEntry shared[MAX_ENTRIES];
   __shared__ u32 used[8], outer[8];
   for (u32 i = threadIdx.x; i < entries; i += BLOCK) shared[i] = entry[i];
   if (threadIdx.x < 8) used[threadIdx.x] = outer[threadIdx.x] = 0;
@@ -204,11 +214,10 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
   XMLRowState s = {0, 0, 0, 0, 0, 0, 0, 0, false, false, false};
   if (row < rows) {
     const XMLWalk x = {text, n, starts, ends, kind, shared, sections};
-    const XMLRows out = {from, to, first, gap, patch, rows};
     const i64 begin = rows_at[row], last = row + 1 < rows ? rows_at[row + 1] : tags;
-    row_start[row] = starts[begin];
+    args.row_start[row] = starts[begin];
     i64 i = begin;
-    bool ok = last - begin <= MOST_ROW_TAGS && (row > 0 || begin == 0);
+    bool ok = last - begin <= MAX_ROW_TAGS && (row > 0 || begin == 0);
     for (; ok && i < last && !s.closed; i++) {
       const u32 is = kind[i];
       if (ok = is != NO_ENTRY) {
@@ -220,19 +229,20 @@ KERNEL __launch_bounds__(BLOCK) xml_rows(const u8 *__restrict__ text, i64 n,
     }
     if (!ok || !s.closed) xml_fault(found, starts[max(begin, i - 1)]);
     else if (!between_rows(x, out, i, last)) xml_fault(found, starts[i]);
-    if (!s.geometry) patch[begin] = PATCH_NULL;
+    if (!s.geometry) out.patch[begin] = PATCH_NULL;
     const XMLEntry &e = shared[kind[begin]];
     if (e.column < columns) {  // an attribute of the row
       i64 any, behind;
       same_tag(text, starts[begin] + 1, ends[begin], texts + e.at, e.length, any, behind);
       s.seen |= 1ull << e.column;
-      from[e.column * rows + row] = any, to[e.column * rows + row] = behind;
+      out.from[e.column * rows + row] = any, out.to[e.column * rows + row] = behind;
       if (any >= behind || is_white(text[any]) || is_white(text[behind - 1]))
         xml_fault(found, starts[begin]);
-      if ((u32)begin < *(volatile u32 *)(first + e.column)) atomicMin(first + e.column, (u32)begin);
+      if ((u32)begin < *(volatile u32 *)(out.first + e.column))
+        atomicMin(out.first + e.column, (u32)begin);
     }
     for (u32 c = 0; c < columns; c++)
-      if (!(s.seen >> c & 1)) from[c * rows + row] = to[c * rows + row] = -1;
+      if (!(s.seen >> c & 1)) out.from[c * rows + row] = out.to[c * rows + row] = -1;
   }
   const u32 deepest = __reduce_max_sync(WARP, s.deepest);
   if (lane_index() == 0 && deepest > *(volatile u32 *)&found->deepest)

@@ -12,7 +12,7 @@ type XMLRows struct {
 	Rows, Columns int
 	Starts        gpu.Buffer[int64] // the first byte of each row
 
-	// The text of values, one column behind the other, with the blanks around it. It begins where
+	// The text of values, one column after the other, with the blanks around it. It begins where
 	// it ends if it is empty, and at -1 where a row has no such element.
 	From, To gpu.Buffer[int64]
 
@@ -23,7 +23,7 @@ type XMLRows struct {
 }
 
 // AllocXMLRows finds the rows of a text whose tags were matched, which begins where a row does and
-// ends before one, or behind all that is around its last one. It waits for the device to count
+// ends before one, or after all that is around its last one. It waits for the device to count
 // them.
 //
 //	text     of x
@@ -49,7 +49,7 @@ func AllocXMLRows(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *XML, 
 	r := &XMLRows{Columns: columns}
 	w.Need(w.CheckText(text) == x.n, "%d bytes of text for tags of %d", text.Len(), x.n)
 	w.Need(x.kinds.Len() == x.Tags && x.Tags > 0, "%d tags of which %d were matched", x.Tags, x.kinds.Len())
-	w.Need(columns >= d.columns && columns <= MostXMLColumns, "%d columns, at least %d", columns, d.columns)
+	w.Need(columns >= d.columns && columns <= MaxXMLColumns, "%d columns, at least %d", columns, d.columns)
 	if w.Err == nil {
 		r.walk(w, text, x, d)
 	}
@@ -78,11 +78,16 @@ func (r *XMLRows) walk(w *kernels.Call, text gpu.Buffer[byte], x *XML, d *XMLDic
 		w.Err = errors.Join(gpu.Fill(w.Stream, r.First, 0xff), gpu.Fill(w.Stream, r.gap, 0),
 			gpu.Fill(w.Stream, r.patch, 0))
 	}
-	w.Launch("xml_rows", kernels.Blocks(int64(r.Rows), kernels.Block), kernels.Block, text.Arg(),
-		gpu.Int(x.n), x.Starts.Arg(),
-		x.Ends.Arg(), gpu.Int(x.Tags), x.kinds.Arg(), d.entry.Arg(), gpu.Int(d.tags), d.texts.Arg(),
-		x.Sections.Arg(), r.rows.Arg(), gpu.Int(r.Rows), gpu.Int(r.Columns), r.Starts.Arg(), r.From.Arg(),
-		r.To.Arg(), r.First.Arg(), r.gap.Arg(), r.patch.Arg(), x.Found.Arg())
+	args := xmlRowsArgs{
+		n: x.n, tags: int64(x.Tags), entries: int64(d.tags), columns: int64(r.Columns), rowStart: r.Starts.Pointer(),
+		to: xmlRowOutput{
+			from: r.From.Pointer(), to: r.To.Pointer(), first: r.First.Pointer(), gap: r.gap.Pointer(),
+			patch: r.patch.Pointer(), rows: int64(r.Rows),
+		},
+		found: x.Found.Pointer(),
+	}
+	w.Launch("xml_rows", kernels.Blocks(int64(r.Rows), kernels.Block), kernels.Block, text.Arg(), x.Starts.Arg(),
+		x.Ends.Arg(), x.kinds.Arg(), d.entry.Arg(), d.texts.Arg(), x.Sections.Arg(), r.rows.Arg(), gpu.Struct(&args))
 }
 
 // Free gives the memory back once the work that s was given before is done.
@@ -90,6 +95,27 @@ func (r *XMLRows) Free(s *gpu.Stream) error {
 	return errors.Join(r.Starts.Free(s), r.From.Free(s), r.To.Free(s), r.First.Free(s), r.rows.Free(s),
 		r.gap.Free(s), r.patch.Free(s))
 }
+
+// The structs of rows.cu and lines.cu.
+type (
+	xmlRowOutput struct {
+		from, to   gpu.Pointer[int64]
+		first      gpu.Pointer[uint32]
+		gap, patch gpu.Pointer[byte]
+		rows       int64
+	}
+	xmlRowsArgs struct {
+		n, tags, entries, columns int64
+		rowStart                  gpu.Pointer[int64]
+		to                        xmlRowOutput
+		found                     gpu.Pointer[XMLFound]
+	}
+	xmlLineWriteArgs struct {
+		n, words, tiles, tags, size int64
+		lines                       gpu.Pointer[byte]
+		found                       gpu.Pointer[XMLFound]
+	}
+)
 
 // XMLLines writes the geometries of rows as well-known text, a line each: NULL where there is none.
 // Lines without anything stand between them.
@@ -115,17 +141,17 @@ func XMLLines(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *XML, r *X
 	w.Need(ordinates >= 2, "positions of %d ordinates", ordinates)
 	words, tiles := kernels.Words(text.Len()), kernels.Blocks(x.n, kernels.TileBytes)
 	count, before := kernels.Scratch[uint32](w, int(tiles)), kernels.Scratch[int64](w, int(tiles))
-	source := []gpu.Arg{
-		text.Arg(), gpu.Int(x.n), x.less.Arg(), x.greater.Arg(), gpu.Int(words),
-		x.before.Arg(), gpu.Int(tiles), gpu.Int(x.Tags), r.gap.Arg(),
-	}
-	w.Launch("xml_line_counts", tiles, kernels.Block, kernels.JoinArgs(source, count.Arg())...)
+	w.Launch("xml_line_counts", tiles, kernels.Block, text.Arg(), gpu.Int(x.n), x.less.Arg(), x.greater.Arg(),
+		gpu.Int(words), x.before.Arg(), gpu.Int(tiles), gpu.Int(x.Tags), r.gap.Arg(), count.Arg())
 	if w.Err == nil {
 		kernels.Scan(w, count, before, gpu.Buffer[int64]{})
 	}
-	w.Launch("xml_line_write", tiles, kernels.Block, kernels.JoinArgs(source, before.Arg(), gpu.Int(ordinates),
-		lines.Arg(),
-		x.Found.Arg())...)
+	args := xmlLineWriteArgs{
+		n: x.n, words: int64(words), tiles: tiles, tags: int64(x.Tags), size: int64(ordinates),
+		lines: lines.Pointer(), found: x.Found.Pointer(),
+	}
+	w.Launch("xml_line_write", tiles, kernels.Block, text.Arg(), x.less.Arg(), x.greater.Arg(), x.before.Arg(),
+		r.gap.Arg(), before.Arg(), gpu.Struct(&args))
 	w.Launch("xml_line_patches", kernels.Blocks(int64(x.Tags), kernels.Block), kernels.Block, gpu.Int(x.n),
 		x.Starts.Arg(),
 		x.Ends.Arg(), gpu.Int(x.Tags), r.patch.Arg(), lines.Arg())

@@ -213,7 +213,7 @@ func TestXMLRows(t *testing.T) {
 		{"comma last", `<f id="1"><Point><xy>2¦,</xy></Point></f>`, nil, nil},
 		{"commas", `<f id="1"><Point><xy>1¦,,2</xy></Point></f>`, nil, nil},
 		{"blank at a comma", `<f id="1"><Point><xy>1¦, 2</xy></Point></f>`, nil, nil},
-		{"text beside a section", `<f id="1"><a>x<![CDATA[y]]>¦</a></f>`, nil, nil},
+		{"text next to a section", `<f id="1"><a>x<![CDATA[y]]>¦</a></f>`, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, before := range []int{0, 5, 62, 63, 16300} {

@@ -9,7 +9,7 @@
 // rows       tags/64       match        a bit for each that begins a row
 // found      1             match        see XMLFound
 //
-// XML_ANY in the dictionary stands for the value of an attribute, up to the quote behind it:
+// XML_ANY in the dictionary stands for the value of an attribute, up to the quote after it:
 //
 //   dictionary   p a r c e l   g m l : i d = " * "
 //   text       < p a r c e l   g m l : i d = " p . 7 " >
@@ -19,7 +19,7 @@ KERNEL __launch_bounds__(BLOCK) xml_match(const u8 *__restrict__ text, i64 n,
     const i64 *__restrict__ starts, const i64 *__restrict__ ends, i64 tags,
     const XMLEntry *__restrict__ entry, u32 entries, const u8 *__restrict__ texts,
     u8 *__restrict__ kind, u64 *__restrict__ rows, XMLFound *__restrict__ found) {
-  __shared__ u32 hashes[MOST_ENTRIES];
+  __shared__ u32 hashes[MAX_ENTRIES];
   for (u32 i = threadIdx.x; i < entries; i += BLOCK) hashes[i] = entry[i].hash;
   __syncthreads();
   const i64 i = thread_index();

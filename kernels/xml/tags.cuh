@@ -2,7 +2,7 @@
 #pragma once
 #include "xml/xml.cuh"
 
-constexpr u32 MOST_ENTRIES = 255, NO_ENTRY = 255;
+constexpr u32 MAX_ENTRIES = 255, NO_ENTRY = 255;
 constexpr i64 LONGEST_TAG = 1024;  // bytes
 constexpr u32 XML_ANY = 1;         // in place of a value
 

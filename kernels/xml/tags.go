@@ -10,7 +10,7 @@ import (
 )
 
 // XMLAny is the byte of a tag in a dictionary that stands for any value of an attribute without
-// references, tabs and line ends, up to the quote behind it.
+// references, tabs and line ends, up to the quote after it.
 const XMLAny = 1
 
 // XMLRole is what a start tag begins.
@@ -62,13 +62,13 @@ const (
 	XMLCollection
 )
 
-// MostXMLTags is how many tags a dictionary has at most, and MostXMLColumns how many columns its
+// MaxXMLTags is how many tags a dictionary has at most, and MaxXMLColumns how many columns its
 // values make.
 const (
-	MostXMLTags    = 255
-	MostXMLColumns = 64
-	longestXMLTag  = 1024
-	noXMLColumn    = 255
+	MaxXMLTags    = 255
+	MaxXMLColumns = 64
+	longestXMLTag = 1024
+	noXMLColumn   = 255
 )
 
 // XMLDictionary is tags on the device. It serves any number of texts.
@@ -81,22 +81,24 @@ type XMLDictionary struct {
 
 // xmlEntry is XMLEntry of xml_tags.cuh.
 type xmlEntry struct {
-	Parents                                uint64
-	Hash, At                               uint32
-	Length                                 uint16
-	Name, Role, Class, Column, Word, Empty uint8
+	Parents             uint64
+	Hash, At            uint32
+	Length              uint16
+	Name, Role          uint8
+	Class               uint8 `cuda:"klass"`
+	Column, Word, Empty uint8
 }
 
 // AllocXMLDictionary takes a dictionary to the device; Free gives it back. What stands in several
 // of its tags is the first of them.
 func AllocXMLDictionary(s *gpu.Stream, tags []XMLTag) (*XMLDictionary, error) {
-	if len(tags) == 0 || len(tags) > MostXMLTags {
-		return nil, fmt.Errorf("kernels: a dictionary of %d XML tags, at most %d", len(tags), MostXMLTags)
+	if len(tags) == 0 || len(tags) > MaxXMLTags {
+		return nil, fmt.Errorf("kernels: a dictionary of %d XML tags, at most %d", len(tags), MaxXMLTags)
 	}
 	d, entries, texts := &XMLDictionary{tags: len(tags)}, make([]xmlEntry, len(tags)), []byte{}
 	for i, t := range tags {
-		if len(t.Text) == 0 || len(t.Text) > longestXMLTag || t.Name < 0 || t.Name >= MostXMLTags ||
-			t.Column >= MostXMLColumns || t.Class > 63 || !quotedAny(t.Text) {
+		if len(t.Text) == 0 || len(t.Text) > longestXMLTag || t.Name < 0 || t.Name >= MaxXMLTags ||
+			t.Column >= MaxXMLColumns || t.Class > 63 || !quotedAny(t.Text) {
 			return nil, fmt.Errorf("kernels: XML tag %q, name %d, column %d, class %d", t.Text, t.Name,
 				t.Column, t.Class)
 		}
@@ -123,7 +125,7 @@ func AllocXMLDictionary(s *gpu.Stream, tags []XMLTag) (*XMLDictionary, error) {
 	return d, nil
 }
 
-// quotedAny reports whether a quote stands behind each XMLAny.
+// quotedAny reports whether a quote follows each XMLAny.
 func quotedAny(text []byte) bool {
 	for i, c := range text {
 		if c == XMLAny && (i+1 == len(text) || text[i+1] != '"' && text[i+1] != '\'') {

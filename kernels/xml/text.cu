@@ -56,7 +56,7 @@ KERNEL __launch_bounds__(BLOCK) xml_plain(const u8 *__restrict__ text, i64 n,
 enum { CELL_TEXT = 1 << 10, CELL_BOOL = 1 << 11, CELL_ODD = 1 << 13 };
 
 // Does a text that is no number as JSON has it become one if its point gets a digit on either side?
-// A text of more bytes is none.
+// A text of more bytes is not one.
 constexpr i64 LONGEST_ODD = 32;
 __device__ __forceinline__ bool lacks_digit(const u8 *__restrict__ text, i64 n, i64 from, i64 to) {
   if (to - from > LONGEST_ODD) return false;

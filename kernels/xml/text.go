@@ -17,7 +17,7 @@ const FieldOdd = ktable.FieldWrong
 
 // PlainXML is a text of XML as it is meant. Free gives its memory back.
 type PlainXML struct {
-	Text  gpu.Buffer[byte] // as long as the text of XML; what is behind the plain one is anything
+	Text  gpu.Buffer[byte] // as long as the text of XML; what is after the plain one is anything
 	keep  kernels.Mask
 	ranks *klist.Ranks
 }

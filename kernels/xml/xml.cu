@@ -7,12 +7,12 @@
 // amp        n/64         masks           "&"
 // open       n/64         masks           the "<" of each "<![CDATA["
 // within     n/64         masks, counts   the ">" of each "]]>"; then the bytes of sections, markup included
-// state      n/16384      masks, settle   STATE_*: does a section reach behind the tile; then, into it
+// state      n/16384      masks, join     STATE_*: does a section reach beyond the tile; then, into it
 // count      2 * tiles    counts          tags that begin in each tile, and that end in it
 // before     2 * tiles    (scan)          the same of the tiles before
 // starts     tags         list            "<" of each tag
 // ends       tags         list            its ">"
-// sections   tags/64      list            a bit for each tag with a CDATA section in the text behind it; 0
+// sections   tags/64      list            a bit for each tag with a CDATA section in the text after it; 0
 //                                         before. Two of them are a fault
 // found      1            all             see XMLFound
 //
@@ -96,7 +96,7 @@ KERNEL __launch_bounds__(BLOCK) xml_masks(const u8 *__restrict__ text, i64 n,
 }
 
 // One block.
-KERNEL __launch_bounds__(SCAN, 1) xml_settle(
+KERNEL __launch_bounds__(SCAN, 1) xml_join(
     u32 *__restrict__ state, i64 tiles, i64 n, XMLFound *__restrict__ found) {
   __shared__ u32 shared[33];
   const Share share = block_share(tiles);

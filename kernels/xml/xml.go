@@ -15,7 +15,7 @@ type XML struct {
 	Fault        int64             // the lowest byte that is not accepted; -1: none so far
 	Coded        bool              // there is a "&" or a carriage return: text does not mean its bytes
 	Starts, Ends gpu.Buffer[int64] // the "<" of each tag, and its ">"
-	Sections     kernels.Mask      // a bit for each tag: the text behind it has a CDATA section, and no second one
+	Sections     kernels.Mask      // a bit for each tag: the text after it has a CDATA section, and no second one
 
 	// Found has one element, or none where there is no text: what all that the device was given for
 	// the text has found.
@@ -86,7 +86,7 @@ func (x *XML) find(w *kernels.Call, text gpu.Buffer[byte]) {
 	w.Launch("xml_begin", 1, 32, x.Found.Arg())
 	w.Launch("xml_masks", tiles, kernels.Block, kernels.JoinArgs([]gpu.Arg{text.Arg(), gpu.Int(x.n)},
 		append(masks, x.Found.Arg())...)...)
-	w.Launch("xml_settle", 1, kernels.ScanBlock, state.Arg(), gpu.Int(tiles), gpu.Int(x.n), x.Found.Arg())
+	w.Launch("xml_join", 1, kernels.ScanBlock, state.Arg(), gpu.Int(tiles), gpu.Int(x.n), x.Found.Arg())
 	w.Launch("xml_counts", tiles, kernels.Block, kernels.JoinArgs([]gpu.Arg{text.Arg(), gpu.Int(x.n)},
 		append(masks, count.Arg(), gpu.Int(tiles), x.Found.Arg())...)...)
 	for i := range 2 {

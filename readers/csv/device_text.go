@@ -92,7 +92,7 @@ func (d *deviceRows) measureText(t *deviceTexts, mode ktext.StringMode, long boo
 		d.Try(ktext.MeasureLongStrings(d.K, d.S, t.strings, t.offsets))
 	}
 	found, bytes := d.measured(t)
-	if !d.Stopped() && !long && found.Long != 0 {
+	if !d.Stopped() && !long && found.HasLong != 0 {
 		d.Try(ktext.MeasureLongStrings(d.K, d.S, t.strings, t.offsets))
 		found, bytes = d.measured(t)
 	}

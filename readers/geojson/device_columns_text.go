@@ -157,7 +157,7 @@ func (d *deviceRows) lengthen(c *deviceColumn) {
 		return
 	}
 	for i, x := range t.parts {
-		if t.summary[i][0].Long != 0 {
+		if t.summary[i][0].HasLong != 0 {
 			t.arrived, t.long = false, true
 			d.Try(ktext.MeasureLongStrings(d.K, d.S, x, t.offsets))
 			t.summary[i] = device.Result(d.Work, x.Summary)

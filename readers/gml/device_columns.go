@@ -236,7 +236,7 @@ func (d *deviceRows) measured(c *deviceColumn) {
 // lengthen measures the long texts of columns that have some, and reports whether there are any.
 func (d *deviceRows) lengthen(list []*deviceColumn) (again bool) {
 	for _, c := range list {
-		if !d.Stopped() && c.summary[0].Long != 0 {
+		if !d.Stopped() && c.summary[0].HasLong != 0 {
 			d.Try(ktext.MeasureLongStrings(d.K, d.S, c.strings, c.offsets))
 			d.measured(c)
 			again = true

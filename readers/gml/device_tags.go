@@ -33,8 +33,8 @@ func learn(text []byte, around *xmltext.Scanner, layer string, opening []byte, n
 			v.tags[i].Text = []byte{0} // no tag
 		}
 	}
-	if len(v.tags) == 0 || len(v.tags) > kxml.MostXMLTags || len(v.columns) > kxml.MostXMLColumns ||
-		len(v.names) >= kxml.MostXMLTags {
+	if len(v.tags) == 0 || len(v.tags) > kxml.MaxXMLTags || len(v.columns) > kxml.MaxXMLColumns ||
+		len(v.names) >= kxml.MaxXMLTags {
 		return nil
 	}
 	return v
@@ -80,7 +80,7 @@ func (l *lesson) read() {
 		default:
 			return
 		}
-		if len(l.tags) > kxml.MostXMLTags {
+		if len(l.tags) > kxml.MaxXMLTags {
 			return
 		}
 	}
@@ -243,7 +243,7 @@ const longestTag = 1024
 // number is that of an element's name.
 func (l *lesson) number(name []byte) int {
 	if _, ok := l.names[string(name)]; !ok {
-		l.names[string(name)] = min(len(l.names), kxml.MostXMLTags-1) // too many tags
+		l.names[string(name)] = min(len(l.names), kxml.MaxXMLTags-1) // too many tags
 	}
 	return l.names[string(name)]
 }

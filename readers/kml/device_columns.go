@@ -36,7 +36,7 @@ type deviceColumn struct {
 
 // list adds the columns to a sink, like the CPU engine's rows, and determines which of them need
 // cells.
-func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
+func (d *deviceRows) list() (k *sink, made [kkml.MaxKMLColumns]*rows.Column) {
 	k = newSink(d.asked)
 	k.Bare, k.Text = true, d.forced
 	k.Reset()
@@ -64,7 +64,7 @@ func (d *deviceRows) list() (k *sink, made [kkml.MostKMLColumns]*rows.Column) {
 
 // columns makes the columns of attributes without values, like the sink, and returns those with
 // cells, in their order.
-func (d *deviceRows) columns(k *sink, made [kkml.MostKMLColumns]*rows.Column) (columns *geoarrow.Columns,
+func (d *deviceRows) columns(k *sink, made [kkml.MaxKMLColumns]*rows.Column) (columns *geoarrow.Columns,
 	texts, numbers []deviceColumn,
 ) {
 	columns, err := k.Columns(0)
@@ -194,7 +194,7 @@ func (d *deviceRows) measured(x *ktext.Strings, offsets gpu.Buffer[int64]) (long
 	if d.Await(); d.Stopped() {
 		return false, 0
 	}
-	return summary[0].Long != 0, total[0]
+	return summary[0].HasLong != 0, total[0]
 }
 
 // factsOfNumbers are the facts for the bits of NumberKinds. Numbers of other kinds are left to the

@@ -71,7 +71,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	device.InRoom(d.Work, func(r *device.Scratch) {
 		var (
 			k    *sink
-			made [kkml.MostKMLColumns]*rows.Column
+			made [kkml.MaxKMLColumns]*rows.Column
 		)
 		device.InRoom(d.Work, func(keys *device.Scratch) {
 			d.tags(r, keys)
@@ -229,7 +229,7 @@ func (d *deviceRows) count(r, keys *device.Scratch) (foreign []uint32, pieces in
 	d.Accept(d.rows <= max(fewRows, d.Text.Len()/minRow), "Placemarks of hardly any text")
 	d.counts = kkml.KMLCounts{
 		Pieces: device.RoomFor[int64](keys, d.rows+1), Mixed: device.RoomFor[uint64](keys, kernels.Words(d.rows)),
-		First:   device.RoomFor[uint32](keys, kkml.MostKMLColumns),
+		First:   device.RoomFor[uint32](keys, kkml.MaxKMLColumns),
 		Foreign: device.RoomFor[uint32](keys, len(d.known.locals)), Odd: device.Alloc[uint32](d.Work, 1),
 	}
 	if d.Stopped() {

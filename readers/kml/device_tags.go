@@ -188,7 +188,7 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	}
 	n, ok := t.columns[c]
 	if !ok {
-		if n = kkml.KMLColumns + len(t.known.columns); n >= kkml.MostKMLColumns {
+		if n = kkml.KMLColumns + len(t.known.columns); n >= kkml.MaxKMLColumns {
 			return 0, false
 		}
 		t.columns[c] = n

@@ -13,7 +13,7 @@ import (
 // session is a device, a stream and a kernel that does nothing.
 func session(b *testing.B) (d driver.Driver, s driver.Stream, f driver.Function) {
 	b.Helper()
-	d = card(b)
+	d = openDevice(b)
 	image, _, err := compilerOf(b).Compile(driver.Source{
 		Name: "idle.cu",
 		Text: `extern "C" __global__ void idle(void* p, long long n, int k) {}`,
@@ -29,7 +29,7 @@ func session(b *testing.B) (d driver.Driver, s driver.Stream, f driver.Function)
 		must(b, d.Synchronize(s))
 		must(b, d.CloseStream(s))
 		must(b, d.Unload(m))
-		closeCard(b, d)
+		closeDevice(b, d)
 	})
 	b.ReportAllocs()
 	return d, s, f
@@ -44,7 +44,7 @@ func BenchmarkCalls(b *testing.B) {
 	p, err := d.Alloc(s, 64)
 	must(b, err)
 	defer func() { must(b, d.Free(s, p)) }()
-	args := []uint64{uint64(p), 1, 2}
+	args := driver.Words(uint64(p), 1, 2)
 	calls := []struct {
 		name string
 		call func() error

@@ -138,7 +138,7 @@ int vf_load(uintptr_t ctx, const void *image, char *log, size_t log_bytes, uintp
   return cuModuleLoadDataEx((CUmodule *)module, image, 2, options, values);
 }
 
-int vf_prepare(uintptr_t ctx, uintptr_t function, int *parameters) {
+int vf_prepare(uintptr_t ctx, uintptr_t function, uint32_t sizes[VF_MAX_PARAMETERS], int *parameters) {
   IN(ctx);
   CUfunction f = (CUfunction)function;
   // Kernels are loaded lazily by default, and the first launch of one may then wait for all other work. A driver that lacks the call
@@ -147,7 +147,7 @@ int vf_prepare(uintptr_t ctx, uintptr_t function, int *parameters) {
   if (r && r != CUDA_ERROR_NOT_SUPPORTED) return r;
   size_t offset, bytes;
   int n = 0;
-  while (n <= VF_MAX_ARGUMENTS && (r = cuFuncGetParamInfo(f, (size_t)n, &offset, &bytes)) == CUDA_SUCCESS) n++;
+  while (n < VF_MAX_PARAMETERS && (r = cuFuncGetParamInfo(f, (size_t)n, &offset, &bytes)) == CUDA_SUCCESS) sizes[n++] = (uint32_t)bytes;
   *parameters = r == CUDA_ERROR_NOT_SUPPORTED ? -1 : n;
   return CUDA_SUCCESS;
 }
@@ -158,11 +158,11 @@ int vf_shared_memory(uintptr_t ctx, uintptr_t function, int bytes) {
 }
 
 int vf_launch(uintptr_t ctx, uintptr_t stream, uintptr_t function, unsigned grid, unsigned block, unsigned shared_bytes,
-              const uint64_t *arguments, int count) {
+              const uint64_t *words, const int32_t *ends, int count) {
   ON(ctx, stream);
-  void *at[VF_MAX_ARGUMENTS];
-  if (count > VF_MAX_ARGUMENTS) return CUDA_ERROR_INVALID_VALUE;
-  // Both processors are little-endian: a narrower parameter is read from the low bytes of its slot.
-  for (int i = 0; i < count; i++) at[i] = (void *)&arguments[i];
+  void *at[VF_MAX_PARAMETERS];
+  if (count > VF_MAX_PARAMETERS) return CUDA_ERROR_INVALID_VALUE;
+  // Both processors are little-endian: a narrower parameter is read from the low bytes of its word.
+  for (int i = 0; i < count; i++) at[i] = (void *)&words[i > 0 ? ends[i - 1] : 0];
   return cuLaunchKernel((CUfunction)function, grid, 1, 1, block, 1, 1, shared_bytes, (CUstream)stream, at, NULL);
 }

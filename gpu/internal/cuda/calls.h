@@ -31,11 +31,13 @@ int vf_elapsed(uintptr_t ctx, uintptr_t from, uintptr_t to, float *ms);
 
 // image is a CUBIN, or PTX that ends in a NUL. log gets what the compiler of PTX says.
 int vf_load(uintptr_t ctx, const void *image, char *log, size_t log_bytes, uintptr_t *module);
-// parameters: how many the function takes, -1 where the driver cannot say.
-int vf_prepare(uintptr_t ctx, uintptr_t function, int *parameters);
+enum { VF_MAX_PARAMETERS = 32 };  // as in driver.go
+
+// sizes gets the size of each parameter in bytes. parameters gets their number, -1 where the driver cannot say.
+int vf_prepare(uintptr_t ctx, uintptr_t function, uint32_t sizes[VF_MAX_PARAMETERS], int *parameters);
 int vf_shared_memory(uintptr_t ctx, uintptr_t function, int bytes);
 
-enum { VF_MAX_ARGUMENTS = 64 };
+// ends has the word after the last one of each of count arguments.
 int vf_launch(uintptr_t ctx, uintptr_t stream, uintptr_t function, unsigned grid, unsigned block, unsigned shared_bytes,
-              const uint64_t *arguments, int count);
+              const uint64_t *words, const int32_t *ends, int count);
 

@@ -110,7 +110,7 @@ func writeToNowhere() error {
 	if err != nil {
 		return err
 	}
-	if err := d.Launch(s, f, driver.Dim{Grid: 1, Block: 1}, []uint64{8}); err != nil {
+	if err := d.Launch(s, f, driver.Dim{Grid: 1, Block: 1}, driver.Words(8)); err != nil {
 		return err
 	}
 	err = d.Synchronize(s)
@@ -166,9 +166,9 @@ func TestDrivers(t *testing.T) {
 		action  string
 		want    string
 	}{
-		{"no card", []string{"INIT=100", "COUNT=0"}, "open", "none=true no GPU: cuInit: CUDA_ERROR_NO_DEVICE\n"},
-		{"no card and no names of errors", []string{"INIT=100"}, "open", "none=true no GPU: cuInit: error 100\n"},
-		{"no card, found later", []string{"INIT=0", "COUNT=0"}, "open", "none=true no GPU: the driver finds no card\n"},
+		{"no GPU", []string{"INIT=100", "COUNT=0"}, "open", "none=true no GPU: cuInit: CUDA_ERROR_NO_DEVICE\n"},
+		{"no GPU and no names of errors", []string{"INIT=100"}, "open", "none=true no GPU: cuInit: error 100\n"},
+		{"no GPU, found later", []string{"INIT=0", "COUNT=0"}, "open", "none=true no GPU: the driver finds no GPU\n"},
 		{
 			"a broken driver",
 			[]string{"INIT=0", "COUNT=-1"},
@@ -178,14 +178,14 @@ func TestDrivers(t *testing.T) {
 		{"nothing but cuInit", []string{"INIT=0"}, "open", "none=true no GPU: cuDeviceGetCount: error 801\n"},
 		{"nothing at all", nil, "open", "none=true no GPU: cuInit: error 801\n"},
 		{
-			"an old card",
+			"an old GPU",
 			[]string{"INIT=0", "COUNT=1", "CAPABILITY=75"},
 			"open",
 			"none=true no GPU: Sham 9000 has compute capability 7.5, 8.0 is the least\n",
 		},
-		{"a card", []string{"INIT=0", "COUNT=1", "CAPABILITY=90"}, "open", "none=false <nil>\n"},
+		{"a GPU", []string{"INIT=0", "COUNT=1", "CAPABILITY=90"}, "open", "none=false <nil>\n"},
 		{
-			"a card without memory pools",
+			"a GPU without memory pools",
 			[]string{"INIT=0", "COUNT=1", "CAPABILITY=90"},
 			"alloc",
 			"alloc 0x7000 <nil>\nfree <nil>\ntrim <nil>\nmemory=true cuMemAllocAsync (1099511627776 bytes): " +

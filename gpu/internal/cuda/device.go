@@ -52,7 +52,7 @@ func Count() (int, error) {
 		return 0, noDevice(wrapped(err, "cuDeviceGetCount", nil))
 	}
 	if n == 0 {
-		return 0, fmt.Errorf("%w: the driver finds no card", driver.ErrNoDevice)
+		return 0, fmt.Errorf("%w: the driver finds no GPU", driver.ErrNoDevice)
 	}
 	return n, nil
 }
@@ -66,7 +66,7 @@ func Open(ordinal int) (driver.Driver, error) {
 		return nil, err
 	}
 	if ordinal < 0 || ordinal >= n {
-		return nil, fmt.Errorf("%w: card %d is asked for, the driver has %d", driver.ErrNoDevice, ordinal, n)
+		return nil, fmt.Errorf("%w: GPU %d is requested, the driver has %d", driver.ErrNoDevice, ordinal, n)
 	}
 	d := &device{}
 	if d.ordinal, err = cu.GetDevice(ordinal); err != nil {

@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -26,9 +27,10 @@ import (
 // kernel is what is known of a function. The driver can say neither its name nor, before CUDA 12.4,
 // its parameters.
 type kernel struct {
-	name       string
-	module     driver.Module
-	parameters int // -1: unknown
+	name   string
+	module driver.Module
+	known  bool     // whether sizes are
+	sizes  []uint32 // of the parameters
 }
 
 // kernels of all loaded modules.
@@ -105,11 +107,14 @@ func (d *device) Function(m driver.Module, name string) (driver.Function, error)
 		return 0, err
 	}
 	f := *(*driver.Function)(unsafe.Pointer(&found))
+	var sizes [driver.MaxParameters]uint32
 	var parameters C.int
-	if err := failed(C.vf_prepare(d.ctx(), C.uintptr_t(f), &parameters), "cuFuncLoad", quoted); err != nil {
+	code := C.vf_prepare(d.ctx(), C.uintptr_t(f), (*C.uint32_t)(&sizes[0]), &parameters)
+	if err := failed(code, "cuFuncLoad", quoted); err != nil {
 		return 0, err
 	}
-	d.kernels.put(f, kernel{name: name, module: m, parameters: int(parameters)})
+	known := parameters >= 0
+	d.kernels.put(f, kernel{name: name, module: m, known: known, sizes: slices.Clone(sizes[:max(0, parameters)])})
 	return f, nil
 }
 
@@ -149,18 +154,21 @@ func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	return r, err
 }
 
-// Launch queues f. A shape that no device takes, and a number of arguments that is not the
-// function's, are refused before the driver sees them: it has no other way to know how many
-// arguments there are than to read them.
-func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
+// Launch queues f. A shape that no device takes, and arguments that are not as many or as long as
+// the function's parameters, are refused before the driver reads them: it trusts the function.
+func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args driver.Args) error {
 	k, known := d.kernels.get(f)
+	fits := !k.known || args.Fits(k.sizes)
 	detail := func() string {
 		text := fmt.Sprintf("%s, grid %d, block %d", k.name, dim.Grid, dim.Block)
 		if dim.SharedBytes != 0 {
 			text += fmt.Sprintf(", %d bytes of shared memory", dim.SharedBytes)
 		}
-		if known && k.parameters >= 0 && k.parameters != len(args) {
-			text += fmt.Sprintf(", %d arguments for %d parameters", len(args), k.parameters)
+		switch {
+		case !fits && len(k.sizes) != args.Len():
+			text += fmt.Sprintf(", %d arguments for %d parameters", args.Len(), len(k.sizes))
+		case !fits:
+			text += fmt.Sprintf(", arguments of %d bytes for parameters of %d", args.Bytes(), k.sizes)
 		}
 		return text
 	}
@@ -169,11 +177,11 @@ func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args
 		return failed(C.CUDA_ERROR_INVALID_HANDLE, "cuLaunchKernel", detail)
 	case dim.Grid < 1, dim.Grid > math.MaxInt32, dim.Block < 1, dim.Block > math.MaxInt32,
 		dim.SharedBytes < 0, dim.SharedBytes > math.MaxInt32,
-		len(args) > C.VF_MAX_ARGUMENTS, k.parameters >= 0 && k.parameters != len(args):
+		args.Len() > driver.MaxParameters, 8*len(args.Words) > driver.MaxArgumentBytes, !fits:
 		return failed(C.CUDA_ERROR_INVALID_VALUE, "cuLaunchKernel", detail)
 	}
 	code := C.vf_launch(d.ctx(), C.uintptr_t(s), C.uintptr_t(f), C.uint(dim.Grid), C.uint(dim.Block),
 		C.uint(dim.SharedBytes),
-		(*C.uint64_t)(unsafe.SliceData(args)), C.int(len(args)))
+		(*C.uint64_t)(unsafe.SliceData(args.Words)), (*C.int32_t)(unsafe.SliceData(args.Ends)), C.int(args.Len()))
 	return failed(code, "cuLaunchKernel", detail)
 }

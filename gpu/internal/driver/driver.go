@@ -1,6 +1,6 @@
-// Package driver draws the line between package gpu and what executes kernels: a device behind the
-// CUDA driver (package cuda), or this machine's processor behind the same calls (package emu). It
-// is a list of calls and nothing else: budgets, types and life times are gpu's.
+// Package driver is the interface between package gpu and what executes kernels: a device, by the
+// CUDA driver (package cuda), or this machine's CPU, by the same calls (package emu). It is a list
+// of calls and nothing else. Budgets, types and lifetimes are in gpu.
 //
 // All copies, fills, launches and stream-ordered allocations of one Stream happen in the order they
 // were given. A call may be made from any goroutine; two calls on one Stream at once are the
@@ -25,11 +25,10 @@ var (
 	ErrLost = errors.New("the GPU is lost")
 )
 
-// Ptr is an address in device memory, in bytes; 0 is none.
+// Ptr is an address in device memory, in bytes; 0 is null.
 type Ptr uint64
 
-// What a driver has made goes by handles; 0 is none. The zero Stream is no stream, not the default
-// one.
+// What a driver has made goes by handles. 0 is not a handle, and the zero Stream is not the default stream.
 type (
 	// Stream orders work.
 	Stream uintptr
@@ -68,6 +67,69 @@ type Resources struct {
 type Dim struct {
 	Grid, Block int
 	SharedBytes int
+}
+
+// MaxParameters is how many parameters a kernel may have, and MaxArgumentBytes is how long they may
+// be together.
+const (
+	MaxParameters    = 32
+	MaxArgumentBytes = 4096
+)
+
+// Args are the arguments of a launch, one after the other. A struct is its 8-byte words. An integer
+// or an address is one word, of which a narrower parameter takes the low bytes.
+type Args struct {
+	Words []uint64
+	Ends  []int32 // the word after the last one of each argument
+}
+
+// Words gives arguments of one word each.
+func Words(words ...uint64) (a Args) {
+	for _, word := range words {
+		a.Add(word)
+	}
+	return a
+}
+
+// Add appends an argument.
+func (a *Args) Add(words ...uint64) {
+	a.Words = append(a.Words, words...)
+	a.Ends = append(a.Ends, int32(len(a.Words)))
+}
+
+// Len is the number of arguments.
+func (a Args) Len() int { return len(a.Ends) }
+
+// At gives the words of argument i.
+func (a Args) At(i int) []uint64 {
+	from := int32(0)
+	if i > 0 {
+		from = a.Ends[i-1]
+	}
+	return a.Words[from:a.Ends[i]]
+}
+
+// Fits reports whether parameters of these sizes, in bytes, take the arguments. A parameter of more
+// than one word must be as long as its argument.
+func (a Args) Fits(sizes []uint32) bool {
+	if len(sizes) != a.Len() {
+		return false
+	}
+	for i, size := range sizes {
+		if n := len(a.At(i)); n == 1 && size > 8 || n != 1 && int(size) != 8*n {
+			return false
+		}
+	}
+	return true
+}
+
+// Bytes are the lengths of the arguments, for messages.
+func (a Args) Bytes() []int {
+	bytes := make([]int, a.Len())
+	for i := range bytes {
+		bytes[i] = 8 * len(a.At(i))
+	}
+	return bytes
 }
 
 // A Driver is one open device.
@@ -118,9 +180,8 @@ type Driver interface {
 	// SharedMemory raises the dynamic shared memory that f may be launched with to bytes.
 	SharedMemory(f Function, bytes int) error
 	Resources(f Function) (Resources, error)
-	// Launch queues f. Each argument is an integer or an address in an 8-byte slot, of which a
-	// narrower parameter takes the low bytes.
-	Launch(s Stream, f Function, d Dim, args []uint64) error
+	// Launch queues f, and copies args. Their number and sizes must be those of f's parameters.
+	Launch(s Stream, f Function, d Dim, args Args) error
 }
 
 // Source is one translation unit of CUDA C++.

@@ -82,7 +82,8 @@ func (b *bench) kernel(name string) driver.Function {
 // try launches a kernel and gives its error.
 func (b *bench) try(name string, grid, block, shared int, args ...uint64) error {
 	b.Helper()
-	return b.Launch(b.stream, b.kernel(name), driver.Dim{Grid: grid, Block: block, SharedBytes: shared}, args)
+	d := driver.Dim{Grid: grid, Block: block, SharedBytes: shared}
+	return b.Launch(b.stream, b.kernel(name), d, driver.Words(args...))
 }
 
 func (b *bench) launch(name string, grid, block int, args ...uint64) {

@@ -68,30 +68,6 @@ void park(struct emu_runner *r, enum state state) {
   dispatch(r);
 }
 
-// Kernels take integers and pointers, one 8-byte slot each, so a kernel of few parameters does not mind the slots behind them
-// (System V AMD64 ABI 3.2.3, AAPCS64 6.8.2: the caller takes its arguments away).
-static void call_kernel(const emu_launch *l) {
-  typedef uint64_t u;
-  const u *a = l->args;
-  if (l->arg_count <= 6) {
-    ((void (*)(u, u, u, u, u, u))l->kernel)(a[0], a[1], a[2], a[3], a[4], a[5]);
-  } else if (l->arg_count <= 12) {
-    ((void (*)(u, u, u, u, u, u, u, u, u, u, u, u))l->kernel)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
-  } else if (l->arg_count <= 32) {
-    ((void (*)(u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u))l->kernel)(
-        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
-        a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23],
-        a[24], a[25], a[26], a[27], a[28], a[29], a[30], a[31]);
-  } else {
-    ((void (*)(u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u))l->kernel)(
-        a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
-        a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23],
-        a[24], a[25], a[26], a[27], a[28], a[29], a[30], a[31], a[32], a[33], a[34], a[35],
-        a[36], a[37], a[38], a[39], a[40], a[41], a[42], a[43], a[44], a[45], a[46], a[47],
-        a[48], a[49], a[50], a[51], a[52], a[53], a[54], a[55]);
-  }
-}
-
 static void open_barrier(struct emu_runner *r) {
   switch (r->barrier.op) {
   case CUDAEMU_SYNCTHREADS_AND: r->barrier_result = r->barrier_true == r->barrier_count; break;
@@ -136,7 +112,7 @@ static void fiber_main(void *arg) {
   for (;;) {
     while (r->ready_count == 0 && r->begun < r->threads) {
       become(r, r->order[r->begun++]);
-      call_kernel(r->launch);
+      r->launch->kernel(r->launch->args);
       exit_thread(r);
     }
     r->idle[r->idle_count++] = r->running;

@@ -38,7 +38,7 @@ func NewCompiler(o CompilerOptions) (driver.Compiler, error) {
 		return nil, err
 	}
 	line, _, _ := strings.Cut(string(version), "\n")
-	name := fmt.Sprintf("emulation %s with launch bounds, %s, %s", digest, line, runtime.GOARCH)
+	name := fmt.Sprintf("emulation %s with entries, %s, %s", digest, line, runtime.GOARCH)
 	if o.Undefined {
 		name += ", undefined behaviour is an error"
 	}
@@ -79,8 +79,9 @@ func (c *compiler) Compile(src driver.Source, arch string) (image []byte, log st
 	log = out
 	if err == nil {
 		out, err = c.run(folder, []string{
-			"-shared", "-Wl,--no-undefined", "-Wl,--as-needed", "-o",
-			objectName, unitName,
+			"-shared", "-Wl,--no-undefined", "-Wl,--as-needed",
+			"-Wl,-Bsymbolic", // a kernel may have the name of a function in libc
+			"-o", objectName, unitName,
 		})
 		log += out
 	}
@@ -112,7 +113,7 @@ func lay(folder string, src driver.Source) error {
 	if err := writeHeaders(include); err != nil {
 		return err
 	}
-	if err := writeSource(folder, src.Name, withBounds(src.Text)); err != nil {
+	if err := writeSource(folder, src.Name, withEntries(src)); err != nil {
 		return err
 	}
 	for name, text := range src.Headers {

@@ -38,7 +38,7 @@ func benchmarkThread(b *testing.B, v variant, name string) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if err := d.Launch(s, f, driver.Dim{Grid: grid, Block: block}, []uint64{uint64(p)}); err != nil {
+		if err := d.Launch(s, f, driver.Dim{Grid: grid, Block: block}, driver.Words(uint64(p))); err != nil {
 			b.Fatal(err)
 		}
 	}

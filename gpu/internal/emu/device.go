@@ -19,7 +19,6 @@ const (
 	defaultMemory = 2 << 30
 	maxGrid       = 1<<31 - 1
 	maxBlock      = 1024
-	maxArguments  = 56
 	sharedBytes   = 99 << 10
 	sharedUnasked = 48 << 10 // static and dynamic, without SharedMemory; static in any case
 	maxOSThreads  = 256

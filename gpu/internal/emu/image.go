@@ -13,8 +13,8 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// An image is a shared object behind what tells that it is whole and fits: the loader would fault
-// on half of one.
+// An image is a shared object after a header that shows that it is whole and was built for this
+// runtime: the loader would fault on half of one.
 //
 //	"cudaemu\n"  digest of the headers, 16 hex digits  SHA-256 of the shared object  shared object
 //	0            8                                     24                            56
@@ -23,7 +23,8 @@ const (
 	digestAt    = len(imageMagic)
 	sumAt       = digestAt + 16
 	objectAt    = sumAt + sha256.Size
-	sharedAlign = 16 // which each __shared__ variable is taken to need
+	sharedAlign = 16         // which each __shared__ variable is taken to need
+	ownPrefix   = "cudaemu_" // begins the names of the emulation's own functions
 )
 
 func packImage(digest string, object []byte) []byte {
@@ -49,7 +50,7 @@ func unpackImage(digest string, image []byte) (object []byte, err error) {
 // for every kernel, since nothing says who calls it.
 //
 // A variable tile of kernel reverse is a thread-local symbol named _ZZ7reverseE4tile (Itanium C++
-// ABI, 5.1.6), perhaps with a number behind it.
+// ABI, 5.1.6), perhaps followed by a number.
 func staticShared(object []byte) (of map[string]int, err error) {
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {
@@ -61,7 +62,7 @@ func staticShared(object []byte) (of map[string]int, err error) {
 	}
 	of = map[string]int{}
 	for _, s := range exported {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && s.Name != "cudaemu_enter" {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && !strings.HasPrefix(s.Name, ownPrefix) {
 			of[s.Name] = 0
 		}
 	}

@@ -31,14 +31,22 @@ type module struct {
 
 func (m *module) unload() { C.emu_unload(&m.loaded) }
 
+// find gives a function of the shared object; nil if it has none of that name.
+func (m *module) find(name string) *[0]byte {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	return C.emu_find(&m.loaded, text)
+}
+
 type kernel struct {
 	name    string
 	module  driver.Module
 	of      *module
-	address unsafe.Pointer
-	static  int // shared memory, bytes a block
-	dynamic int // most dynamic shared memory of a launch, once asked for
-	threads int // most threads of a block
+	call    *[0]byte // with the addresses of arguments
+	sizes   []uint32 // of the parameters
+	static  int      // shared memory, bytes a block
+	dynamic int      // most dynamic shared memory of a launch, once asked for
+	threads int      // most threads of a block
 }
 
 // Load checks that the image is whole and was built with this package's headers.
@@ -97,12 +105,17 @@ func (d *device) Function(h driver.Module, name string) (driver.Function, error)
 			Name: fmt.Sprintf("%d bytes of static shared memory, more than %d", static, sharedUnasked),
 		}
 	}
-	text := C.CString(name)
-	defer C.free(unsafe.Pointer(text))
+	call, sizes := m.find(callPrefix+name), m.find(sizesPrefix+name)
+	if call == nil || sizes == nil {
+		return 0, &driver.Error{Call: "function", Detail: name, Name: "the source does not show that it is a kernel"}
+	}
 	bounds := C.CString(boundsPrefix + name)
 	defer C.free(unsafe.Pointer(bounds))
 	k := &kernel{name: name, module: h, of: m, static: static, dynamic: sharedUnasked - static, threads: maxBlock}
-	k.address = unsafe.Pointer(C.emu_kernel(&m.loaded, text))
+	k.call = call
+	for size := C.emu_sizes(sizes); *size != 0; size = (*C.uint)(unsafe.Add(unsafe.Pointer(size), C.sizeof_uint)) {
+		k.sizes = append(k.sizes, uint32(*size))
+	}
 	if most := int(C.emu_int(&m.loaded, bounds)); most > 0 {
 		k.threads = min(k.threads, most)
 	}
@@ -136,13 +149,13 @@ func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	return driver.Resources{SharedBytes: k.static, MaxThreads: k.threads}, nil
 }
 
-func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args []uint64) error {
+func (d *device) Launch(s driver.Stream, f driver.Function, dim driver.Dim, args driver.Args) error {
 	return d.do(s, "launch", func() error {
 		k, err := lookUp(d, d.kernels, f, "function")
 		if err != nil {
 			return err
 		}
-		if err := d.checkLaunch(k, dim, len(args)); err != nil {
+		if err := d.checkLaunch(k, dim, args); err != nil {
 			return err
 		}
 		return d.launch(k, dim, args)
@@ -154,7 +167,7 @@ func launchError(k *kernel, dim driver.Dim, name string) error {
 	return &driver.Error{Call: "launch", Detail: detail, Name: name}
 }
 
-func (d *device) checkLaunch(k *kernel, dim driver.Dim, arguments int) error {
+func (d *device) checkLaunch(k *kernel, dim driver.Dim, args driver.Args) error {
 	d.mu.Lock()
 	dynamic := k.dynamic
 	d.mu.Unlock()
@@ -166,23 +179,26 @@ func (d *device) checkLaunch(k *kernel, dim driver.Dim, arguments int) error {
 	case dim.SharedBytes < 0 || dim.SharedBytes > dynamic:
 		return launchError(k, dim, fmt.Sprintf("more dynamic shared memory than %d bytes, which is what was asked for",
 			dynamic))
-	case arguments > maxArguments:
-		return launchError(k, dim, fmt.Sprintf("%d arguments, more than %d", arguments, maxArguments))
+	case args.Len() > driver.MaxParameters || 8*len(args.Words) > driver.MaxArgumentBytes:
+		return launchError(k, dim, fmt.Sprintf("%d arguments of %d bytes, at most %d of %d", args.Len(),
+			8*len(args.Words), driver.MaxParameters, driver.MaxArgumentBytes))
+	case !args.Fits(k.sizes):
+		return launchError(k, dim, fmt.Sprintf("arguments of %d bytes for parameters of %d", args.Bytes(), k.sizes))
 	}
 	return nil
 }
 
-func (d *device) launch(k *kernel, dim driver.Dim, args []uint64) error {
+func (d *device) launch(k *kernel, dim driver.Dim, args driver.Args) error {
 	l := (*C.emu_launch)(C.calloc(1, C.sizeof_emu_launch))
 	defer C.free(unsafe.Pointer(l))
-	l.kernel = (*[0]byte)(k.address)
+	l.kernel = (*C.cudaemu_call)(k.call)
 	l.enter = k.of.loaded.enter
-	l.arg_count = C.int(len(args))
-	for i := range l.args {
-		l.args[i] = poison * 0x0101010101010101 // what a kernel with more parameters than arguments gets
+	for i, word := range args.Words {
+		l.words[i] = C.uint64_t(word)
 	}
-	for i, a := range args {
-		l.args[i] = C.uint64_t(a)
+	for i, next := 0, 0; i < args.Len(); i++ {
+		l.args[i] = unsafe.Pointer(&l.words[next])
+		next += len(args.At(i))
 	}
 	l.grid, l.block, l.shared_bytes = C.uint32_t(dim.Grid), C.uint32_t(dim.Block), C.size_t(dim.SharedBytes)
 	l.order = C.uint64_t(d.options.Order)

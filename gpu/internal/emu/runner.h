@@ -9,16 +9,19 @@
 #include "fiber.h"
 #include "include/abi.h"
 
-enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, MAX_ARGS = 56, MESSAGE_BYTES = 2048 };
+enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, MESSAGE_BYTES = 2048 };
+
+// As in driver.go.
+enum { MAX_PARAMETERS = 32, MAX_ARGUMENT_WORDS = 512 };
 
 // The orders of Options; any larger number is the seed of a shuffle.
 enum { IN_ORDER = 0, REVERSE = 1 };
 
 typedef struct emu_launch {
-  void (*kernel)(void);
+  cudaemu_call *kernel;
   void (*enter)(struct cudaemu_block *);
-  uint64_t args[MAX_ARGS];
-  int arg_count;
+  const void *args[MAX_PARAMETERS]; // each in words
+  uint64_t words[MAX_ARGUMENT_WORDS];
   uint32_t grid, block;
   size_t shared_bytes; // dynamic
   uint64_t order;
@@ -84,7 +87,7 @@ struct emu_runner {
   struct fiber *fibers[MAX_THREADS], *idle[MAX_THREADS];
   unsigned fiber_count, idle_count;
 
-  char *shared_map; // dynamic shared memory and the page behind it
+  char *shared_map; // dynamic shared memory and the page after it
   size_t shared_room;
   void *static_shared; // thread-local memory of the kernel's shared object on this OS thread
   size_t static_bytes;

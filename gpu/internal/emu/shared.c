@@ -81,9 +81,9 @@ void emu_unload(emu_module *m) {
   m->fd = -1;
 }
 
-void (*emu_kernel(const emu_module *m, const char *name))(void) {
-  return (void (*)(void))dlsym(m->handle, name);
-}
+void (*emu_find(const emu_module *m, const char *name))(void) { return (void (*)(void))dlsym(m->handle, name); }
+
+const unsigned *emu_sizes(void (*function)(void)) { return ((const unsigned *(*)(void))function)(); }
 
 int emu_int(const emu_module *m, const char *name) {
   const int *found = (const int *)dlsym(m->handle, name);

@@ -19,8 +19,10 @@ typedef struct emu_module {
 // emu_load loads a shared object, with variables of its own however often it is loaded. If it can't, error says why.
 int emu_load(emu_module *m, const void *object, size_t bytes, char *error, size_t error_bytes);
 void emu_unload(emu_module *m);
-// emu_kernel gives the kernel of that name, which it must have.
-void (*emu_kernel(const emu_module *m, const char *name))(void);
+// emu_find gives the function of that name, or NULL if there is none.
+void (*emu_find(const emu_module *m, const char *name))(void);
+// emu_sizes calls a function that emu_find has found, which gives the sizes of a kernel's parameters. The last one is 0.
+const unsigned *emu_sizes(void (*function)(void));
 // emu_int gives the number of that name, or 0 if there is none.
 int emu_int(const emu_module *m, const char *name);
 

@@ -35,8 +35,8 @@ func TestHandles(t *testing.T) {
 		"Record":      b.Record(e, b.stream),
 		"Wait":        b.Wait(b.stream, e),
 		"Await":       b.Await(e),
-		"Launch":      b.Launch(b.stream, f, driver.Dim{Grid: 1, Block: 1}, nil),
-		"zero stream": b.Launch(0, f, driver.Dim{Grid: 1, Block: 1}, nil),
+		"Launch":      b.Launch(b.stream, f, driver.Dim{Grid: 1, Block: 1}, driver.Args{}),
+		"zero stream": b.Launch(0, f, driver.Dim{Grid: 1, Block: 1}, driver.Args{}),
 	} {
 		if err == nil {
 			t.Errorf("%s on what was closed gives no error", call)
@@ -125,10 +125,8 @@ func TestUnloadUnmaps(t *testing.T) {
 		b.must(err)
 		f, err := b.Function(m, "block_sum")
 		b.must(err)
-		b.must(b.Launch(b.stream, f, driver.Dim{Grid: 3, Block: 32}, []uint64{
-			upload(b, make([]uint32, 96)),
-			uint64(out),
-		}))
+		b.must(b.Launch(b.stream, f, driver.Dim{Grid: 3, Block: 32},
+			driver.Words(upload(b, make([]uint32, 96)), uint64(out))))
 		b.must(b.Unload(m))
 	}
 	if after := count(); after != before {

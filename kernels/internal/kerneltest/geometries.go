@@ -30,7 +30,7 @@ func (g *Geometries) at(i int) { g.Positions = append(g.Positions, int64(i)) }
 // Geometry ends a geometry.
 func (g *Geometries) Geometry() { g.spans = append(g.spans, int64(len(g.parts))) }
 
-// End adds what stands behind the last offset of each list.
+// End adds what follows the last offset of each list.
 func (g *Geometries) End() {
 	g.Geometry()
 	g.part()

@@ -119,7 +119,7 @@ func BitsTrailing(v uint64) (n int) {
 	return n
 }
 
-// Around shows some bytes before and behind i.
+// Around shows some bytes before and after i.
 func Around(text []byte, i int) string {
 	return fmt.Sprintf("%q ¦ %q", text[max(0, min(i, len(text))-20):min(i, len(text))],
 		text[min(i, len(text)):min(i+20, len(text))])

@@ -30,7 +30,7 @@ func (o RingCheck) Count(w *Work, facts gpu.Buffer[kgeom.RingFact], sum *readers
 	w.After(func() {
 		if o.Polygons {
 			sum.UnclosedRings += found[0].Unclosed
-			sum.ShortRings += found[0].Short
+			sum.ShortRings += found[0].Few
 		}
 		if o.Lines {
 			sum.ShortLines += found[0].Single

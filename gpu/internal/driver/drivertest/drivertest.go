@@ -35,6 +35,8 @@ func Run(t *testing.T, open func(t *testing.T) driver.Driver, compiler driver.Co
 		{"launch/shapes", testShapes},
 		{"launch/argument-widths", testArgumentWidths},
 		{"launch/many-arguments", testManyArguments},
+		{"launch/struct-arguments", testStructArguments},
+		{"launch/wrong-arguments", testWrongArguments},
 		{"launch/static-shared-memory", testStaticShared},
 		{"launch/dynamic-shared-memory", testDynamicShared},
 		{"launch/in-order", testLaunchOrder},
@@ -189,7 +191,7 @@ func (b *bench) load(image []byte) driver.Module {
 // launch queues a kernel on the bench's stream.
 func (b *bench) launch(f driver.Function, d driver.Dim, args ...uint64) {
 	b.Helper()
-	b.must("Launch", b.Launch(b.stream, f, d, args))
+	b.must("Launch", b.Launch(b.stream, f, d, driver.Words(args...)))
 }
 
 // equal compares bytes and says where they part.

@@ -36,6 +36,24 @@ extern "C" __global__ void many(u64* out,
            13 * a12 + 14 * a13 + 15 * a14 + 16 * a15 + 17 * a16 + 18 * a17 + 19 * a18;
 }
 
+struct Triple {
+  unsigned char a;
+  unsigned int b;
+  u64 c;
+};
+struct Four {
+  Triple low;
+  u64 rest[4];
+};
+
+// Two structs, with a narrow parameter between them. Each thread writes to its own copy.
+extern "C" __global__ void structs(Triple first, short s, __grid_constant__ const Four four, u64* out) {
+  first.a += threadIdx.x;
+  u64* o = out + 8 * threadIdx.x;
+  o[0] = first.a, o[1] = first.b, o[2] = first.c, o[3] = (u64)s;
+  o[4] = four.low.b, o[5] = four.low.c, o[6] = four.rest[threadIdx.x & 3], o[7] = four.rest[3];
+}
+
 // A block of 256 threads writes its input backwards, through static shared memory.
 extern "C" __global__ void reverse256(unsigned int* data) {
   __shared__ unsigned int tile[256];

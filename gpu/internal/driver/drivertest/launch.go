@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
@@ -109,6 +110,44 @@ func testManyArguments(b *bench) {
 	}
 }
 
+// A struct of more than a word, one that no register takes, and what is between them.
+func testStructArguments(b *bench) {
+	const threads = 2
+	out := b.alloc(threads * 8 * 8)
+	var args driver.Args
+	args.Add(7<<32|0xfe, 1<<40) // the bytes after a are padding
+	args.Add(uint64(0xffff_8000))
+	args.Add(9<<32|1, 2, 30, 31, 32, 33)
+	args.Add(uint64(out))
+	b.must("Launch", b.Launch(b.stream, b.kernel("structs"), driver.Dim{Grid: 1, Block: threads}, args))
+	clear(args.Words)
+	got := words64(b.download(out, threads*8*8))
+	for t := range uint64(threads) {
+		want := []uint64{0xfe + t, 7, 1 << 40, 0xffff_ffff_ffff_8000, 9, 2, 30 + t, 33}
+		if !slices.Equal(got[8*t:8*t+8], want) {
+			b.Errorf("thread %d wrote %#x, want %#x", t, got[8*t:8*t+8], want)
+		}
+	}
+}
+
+// Arguments that are not as many or as long as the parameters are refused. Drivers before CUDA 12.4
+// do not know the parameters.
+func testWrongArguments(b *bench) {
+	f := b.kernel("ordinal")
+	out := uint64(b.alloc(4))
+	long := driver.Words(out)
+	long.Add(1, 0)
+	for _, args := range []driver.Args{{}, driver.Words(out), driver.Words(out, 1, 0), long} {
+		err := b.Launch(b.stream, f, driver.Dim{Grid: 1, Block: 1}, args)
+		if err == nil {
+			b.Errorf("arguments of %d bytes for parameters of [8 8]: not refused", args.Bytes())
+		}
+		if err != nil && !strings.Contains(err.Error(), "ordinal") {
+			b.Errorf("the error does not name the kernel: %v", err)
+		}
+	}
+}
+
 func testStaticShared(b *bench) {
 	const blocks = 5
 	data := pattern(blocks*256*4, 3)
@@ -142,7 +181,7 @@ func testDynamicShared(b *bench) {
 	sum(48 << 10)
 	out := b.alloc(8)
 	d := driver.Dim{Grid: 1, Block: 96, SharedBytes: asked}
-	if err := b.Launch(b.stream, f, d, []uint64{uint64(out), 1}); err == nil {
+	if err := b.Launch(b.stream, f, d, driver.Words(uint64(out), 1)); err == nil {
 		b.Errorf("a launch with %d bytes of shared memory that were not asked for is not refused", asked)
 	}
 	if b.Info().SharedBytes < asked {
@@ -185,7 +224,7 @@ func testLaunchRefused(b *bench) {
 		{Grid: 1, Block: 32, SharedBytes: -1},
 		{Grid: 1, Block: 32, SharedBytes: 1<<32 + 4},
 	} {
-		err := b.Launch(b.stream, f, d, []uint64{uint64(out), 1})
+		err := b.Launch(b.stream, f, d, driver.Words(uint64(out), 1))
 		if err == nil {
 			b.Errorf("grid %d, block %d, shared %d: not refused", d.Grid, d.Block, d.SharedBytes)
 		}

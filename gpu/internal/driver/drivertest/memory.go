@@ -117,7 +117,7 @@ func testCopyPinned(b *bench) {
 	}
 }
 
-// From and to every alignment, with untouched bytes before and behind.
+// From and to every alignment, with untouched bytes before and after.
 //
 //	to  EE EE EE d0 d1 ... dn EE EE EE ...
 //	    |- off -|

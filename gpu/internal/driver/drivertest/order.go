@@ -24,7 +24,7 @@ func testIdleStream(b *bench) {
 	}
 	p := b.alloc(1)
 	if err := b.Fill(0, p, 1, 1); err == nil {
-		b.Error("stream 0, which is none, takes work")
+		b.Error("the zero stream takes work")
 	}
 }
 
@@ -71,8 +71,8 @@ func concurrentRound(d driver.Driver, ordinal, step driver.Function, n int, term
 	defer func() { keep(d.Free(s, p)) }()
 	out := make([]byte, bytes)
 	keep(d.Fill(s, p, untouched, bytes))
-	keep(d.Launch(s, ordinal, driver.Dim{Grid: (n + 127) / 128, Block: 128}, []uint64{uint64(p), uint64(n)}))
-	keep(d.Launch(s, step, driver.Dim{Grid: 1, Block: 1}, []uint64{uint64(p), 5, term}))
+	keep(d.Launch(s, ordinal, driver.Dim{Grid: (n + 127) / 128, Block: 128}, driver.Words(uint64(p), uint64(n))))
+	keep(d.Launch(s, step, driver.Dim{Grid: 1, Block: 1}, driver.Words(uint64(p), 5, term)))
 	keep(d.ToHost(s, unsafe.Pointer(&out[0]), p, bytes))
 	keep(d.Synchronize(s))
 	if err != nil {

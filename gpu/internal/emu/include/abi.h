@@ -2,7 +2,8 @@
 //
 //   kernel.so                                  runtime (block.c, warp.c, report.c)
 //     cudaemu_enter(block)  <----------------  once for each block of the grid, after shared memory was poisoned
-//     kernel(args...)       <----------------  once for each CUDA thread, on a fiber's stack
+//     cudaemu_call_K(args)  <----------------  once for each CUDA thread, on a fiber's stack: calls kernel K
+//     cudaemu_sizes_K()     <----------------  once for each kernel K: the sizes of its parameters, and 0
 //     block->warp, block->barrier  --------->  a thread waits: the runtime runs another one of the block
 #ifndef CUDAEMU_ABI_H
 #define CUDAEMU_ABI_H
@@ -16,6 +17,9 @@ extern "C" {
 struct uint3 {
   unsigned x, y, z;
 };
+
+// Calls a kernel: args[i] is the address of argument i. The compiler of this package adds such a function for each kernel.
+typedef void cudaemu_call(const void *const *args);
 
 // What the lanes of a warp do together. Lanes complete an operation only if all of them ask for the same one.
 enum cudaemu_warp_op {

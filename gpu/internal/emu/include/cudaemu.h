@@ -2,8 +2,8 @@
 // with this header in front of it, and CUDAEMU is defined.
 //
 // A block runs on one OS thread. Its CUDA threads run one after the other; one that waits for others becomes a fiber, and another one runs.
-// So a thread that never waits costs a call, and no thread sees another one of its block move between two waits. What is refused: kernel
-// parameters that are not integers or pointers, cooperative groups, textures, streams in kernels, inline PTX.
+// So a thread that never waits costs a call, and no thread sees another one of its block move between two waits. What is refused:
+// cooperative groups, textures, streams in kernels, inline PTX.
 #ifndef CUDAEMU_H
 #define CUDAEMU_H
 #define CUDAEMU 1
@@ -26,5 +26,6 @@
 #include "block.h"
 #include "warp.h"
 #include "undefined.h"
+#include "entry.h"
 
 #endif

@@ -1,5 +1,5 @@
 // Bits of floating point numbers, and arithmetic whose rounding is part of its name. Every operation rounds to nearest even, and none is
-// contracted into a fused one (the compiler is told so): a double has the same bits here, on a card and in Go.
+// contracted into a fused one (the compiler is told so): a double has the same bits here, on a GPU and in Go.
 #ifndef CUDAEMU_DOUBLES_H
 #define CUDAEMU_DOUBLES_H
 

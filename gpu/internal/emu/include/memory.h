@@ -1,4 +1,4 @@
-// Loads and stores with a hint for a card's caches, which there are none of here.
+// Loads and stores with a hint for a GPU's caches, of which there are none here.
 #ifndef CUDAEMU_MEMORY_H
 #define CUDAEMU_MEMORY_H
 

@@ -4,7 +4,7 @@
 
 #include "abi.h"
 
-// The block that this OS thread executes. It is the only thread-local variable beside those that kernels declare __shared__.
+// The block that this OS thread executes. It is the only thread-local variable other than those that kernels declare __shared__.
 static thread_local cudaemu_block *cudaemu_current;
 
 extern "C" __attribute__((visibility("default"))) void cudaemu_enter(cudaemu_block *block) { cudaemu_current = block; }
@@ -17,6 +17,7 @@ extern "C" __attribute__((visibility("default"))) void cudaemu_enter(cudaemu_blo
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 // A block runs on one OS thread from start to end, so what belongs to the block is what belongs to the OS thread.
 #define __shared__ static thread_local

@@ -16,7 +16,7 @@ inline uint64_t cudaemu_warp(unsigned op, uint32_t mask, uint64_t value, unsigne
 
 inline void __syncwarp(uint32_t mask = 0xffffffff, CUDAEMU_SITE) { cudaemu_warp(CUDAEMU_SYNCWARP, mask, 0, 0, file, line); }
 
-// On a card the lanes that run in step at this moment, which no rule of the language says. The lane itself is the one answer that is
+// On a GPU the lanes that run in step at this moment, which no rule of the language says. The lane itself is the one answer that is
 // right whatever the others do, and it is given here always.
 inline uint32_t __activemask() { return 1u << (threadIdx.x & 31); }
 

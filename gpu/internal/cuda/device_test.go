@@ -15,7 +15,7 @@ import (
 
 // device opens the first device, or skips the test where there is none. VIBEFLIGHT_GPU=require
 // makes that a failure.
-func card(t testing.TB) driver.Driver {
+func openDevice(t testing.TB) driver.Driver {
 	t.Helper()
 	d, err := Open(0)
 	if err != nil {
@@ -42,7 +42,7 @@ func missing(t testing.TB, reason error) {
 	t.Skip(reason)
 }
 
-func closeCard(t testing.TB, d driver.Driver) {
+func closeDevice(t testing.TB, d driver.Driver) {
 	t.Helper()
 	if err := d.Close(); err != nil {
 		t.Errorf("Close: %v", err)
@@ -50,16 +50,16 @@ func closeCard(t testing.TB, d driver.Driver) {
 }
 
 func TestContract(t *testing.T) {
-	d := card(t)
-	defer closeCard(t, d) // keeps the context from being made anew for each subtest
+	d := openDevice(t)
+	defer closeDevice(t, d) // keeps the context from being made anew for each subtest
 	t.Logf("%+v", d.Info())
-	drivertest.Run(t, func(t *testing.T) driver.Driver { return card(t) }, compilerOf(t))
+	drivertest.Run(t, func(t *testing.T) driver.Driver { return openDevice(t) }, compilerOf(t))
 }
 
 // What the driver does not check itself, and would answer with a fault or with a wrong result.
 func TestRefused(t *testing.T) {
-	d := card(t)
-	defer closeCard(t, d)
+	d := openDevice(t)
+	defer closeDevice(t, d)
 	image, _, err := compilerOf(t).Compile(driver.Source{
 		Name: "two.cu",
 		Text: `extern "C" __global__ void two(int a, int b) {}`,
@@ -80,10 +80,13 @@ func TestRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"an argument too few", d.Launch(s, f, one, []uint64{1}), "two, grid 1, block 1, 1 arguments for 2 parameters"},
-		{"no arguments", d.Launch(s, f, one, nil), "0 arguments for 2 parameters"},
-		{"an argument too many", d.Launch(s, f, one, []uint64{1, 2, 3}), "3 arguments for 2 parameters"},
-		{"no function", d.Launch(s, 0, one, nil), "CUDA_ERROR_INVALID_HANDLE"},
+		{
+			"an argument too few", d.Launch(s, f, one, driver.Words(1)),
+			"two, grid 1, block 1, 1 arguments for 2 parameters",
+		},
+		{"no arguments", d.Launch(s, f, one, driver.Args{}), "0 arguments for 2 parameters"},
+		{"an argument too many", d.Launch(s, f, one, driver.Words(1, 2, 3)), "3 arguments for 2 parameters"},
+		{"no function", d.Launch(s, 0, one, driver.Args{}), "CUDA_ERROR_INVALID_HANDLE"},
 		{"a negative copy", d.Copy(s, p, p, -1), "not positive"},
 	}
 	for _, tt := range tests {
@@ -92,7 +95,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	must(t, d.Unload(m))
-	if err := d.Launch(s, f, one, []uint64{1, 2}); err == nil {
+	if err := d.Launch(s, f, one, driver.Words(1, 2)); err == nil {
 		t.Error("a function of an unloaded module is launched")
 	}
 	must(t, d.Free(s, p))
@@ -109,7 +112,7 @@ func must(t testing.TB, err error) {
 
 // Several open devices of one device share its context, which lives until the last is closed.
 func TestOpenTwice(t *testing.T) {
-	first := card(t)
+	first := openDevice(t)
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
@@ -132,8 +135,8 @@ func TestOpenTwice(t *testing.T) {
 }
 
 func TestPTX(t *testing.T) {
-	d := card(t)
-	defer closeCard(t, d)
+	d := openDevice(t)
+	defer closeDevice(t, d)
 	image, _, err := compilerOf(t).Compile(driver.Source{
 		Name: "ptx.cu",
 		Text: `extern "C" __global__ void from_ptx() {}`,
@@ -155,7 +158,7 @@ func TestPTX(t *testing.T) {
 
 // TestFault has a process of its own, since its context is lost for good.
 func TestFault(t *testing.T) {
-	closeCard(t, card(t))
+	closeDevice(t, openDevice(t))
 	compilerOf(t)
 	out := child(t, "fault", nil)
 	for _, want := range []string{

@@ -1,0 +1,4 @@
+package kernels
+
+// FetchArgs is for the test of its layout.
+type FetchArgs = fetchArgs

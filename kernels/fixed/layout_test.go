@@ -1,0 +1,9 @@
+package fixed
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels/internal/layout"
+)
+
+func TestLayout(t *testing.T) { layout.Check(t, "fixed", fixedColumns{}) }

@@ -1,0 +1,9 @@
+package list
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels/internal/layout"
+)
+
+func TestLayout(t *testing.T) { layout.Check(t, "list", listsGatherArgs{}) }

@@ -1,0 +1,11 @@
+package shape
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels/internal/layout"
+)
+
+func TestLayout(t *testing.T) {
+	layout.Check(t, "shape", ShapeReport{}, shapeRecordsArgs{}, shapePositionsArgs{})
+}

@@ -1,0 +1,11 @@
+package text
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels/internal/layout"
+)
+
+func TestLayout(t *testing.T) {
+	layout.Check(t, "text", QuoteTile{}, QuoteCarry{}, StringColumn{}, stringsPiecesArgs{}, stringsBytesArgs{})
+}

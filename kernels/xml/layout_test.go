@@ -1,0 +1,11 @@
+package xml
+
+import (
+	"testing"
+
+	"github.com/vibeflight/vibeflight/kernels/internal/layout"
+)
+
+func TestLayout(t *testing.T) {
+	layout.Check(t, "xml", XMLFound{}, xmlEntry{}, xmlRowsArgs{}, xmlLineWriteArgs{})
+}
