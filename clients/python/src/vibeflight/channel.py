@@ -22,10 +22,24 @@ REUSE = "arrow-flight-reuse-connection:"  # a location that means the current co
 
 
 class Part(NamedTuple):
-    """An endpoint: a ticket, and where it may be handed in. Without locations that is the server that was asked."""
+    """An endpoint: a ticket, and the locations that accept it. Without locations that is the server that gave it.
+
+    rows and bbox describe what the ticket gives; None: not known.
+    """
 
     ticket: bytes
     locations: tuple[str, ...] = ()
+    rows: int | None = None
+    bbox: tuple[float, float, float, float] | None = None
+
+
+class Access(NamedTuple):
+    """How to reach a server: the arguments of a Channel, for another process."""
+
+    server: str
+    tls_ca: bytes | None = None
+    tls_insecure: bool = False
+    timeout: float | None = None
 
 
 def location(server: str) -> str:
@@ -52,7 +66,8 @@ class Channel:
 
     def __init__(self, server: str, *, tls_ca: bytes | None = None, tls_insecure: bool = False, timeout: float | None = None) -> None:
         self.location = location(server)
-        self._options: dict[str, Any] = {"generic_options": [("grpc.initial_reconnect_backoff_ms", 100)]}
+        self.access = Access(self.location, tls_ca, tls_insecure, timeout)
+        self._options: dict[str, Any] = {"generic_options": [("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000)]}
         if tls_ca is not None:
             self._options["tls_root_certs"] = tls_ca
         if tls_insecure:
