@@ -1,6 +1,8 @@
 """Partitions: what they promise of rows and boxes, pickles, versions, and servers that are lost in the middle of one."""
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -12,6 +14,7 @@ from conftest import LARGE_ROWS, soon
 from serving import Server, free_port
 
 import vibeflight
+from vibeflight import channel
 from vibeflight import partitions as module
 from vibeflight.channel import Access, Part
 from vibeflight.info import Info
@@ -142,6 +145,38 @@ def test_the_next_location(large, running):
     got += [n for batch in batches for n in batch["n"].to_pylist()]
     assert got == list(range(partition.rows))
     assert numbers(partition) == got
+
+
+def test_a_server_that_hangs(large, running, monkeypatch):
+    """It keeps its connections and does nothing."""
+    monkeypatch.setattr(channel, "PINGS", tuple((option, min(value, 500)) for option, value in channel.PINGS))
+    first = large(4096)
+    with vibeflight.connect(first.uri) as server:
+        planned = server.partitions("large.csv")[0]
+    batches = Partition(planned.ticket, (first.uri, running.uri), planned.rows, None, planned.access).read()
+    got = next(batches)["n"].to_pylist()
+    first.process.send_signal(signal.SIGSTOP)
+    try:
+        got += [n for batch in batches for n in batch["n"].to_pylist()]
+    finally:
+        first.process.send_signal(signal.SIGCONT)
+    assert got == list(range(planned.rows))
+
+
+def test_tls(tmp_path):
+    """A worker trusts what the connection trusts."""
+    root = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    program = f"{root}/src/crypto/tls/generate_cert.go"
+    environment = {key: value for key, value in os.environ.items() if key != "XDG_CACHE_HOME"}
+    subprocess.run(
+        ["go", "run", program, "--host", "127.0.0.1", "--ca", "--ecdsa-curve", "P256"], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text("n\n1\n2\n")
+    with Server(tmp_path / "data", tls=(tmp_path / "cert.pem", tmp_path / "key.pem")) as running:
+        with vibeflight.connect(running.uri, tls_ca=tmp_path / "cert.pem") as server:
+            text = pickle.dumps(server.partitions("a.csv")[0])
+        assert numbers(pickle.loads(text)) == [1, 2]
 
 
 def test_a_server_that_does_not_come_back():

@@ -55,9 +55,9 @@ class Partition:
     def read(self) -> Generator[pa.RecordBatch, None, None]:
         """Returns the rows as record batches, each row exactly once and in the order of the file.
 
-        If a server can't be reached or is lost, the next location is tried, with growing delays between the rounds, until retry_seconds have passed without a
-        row: then it is Unavailable. The rows of a version have one order on all servers, so the read continues after the last row that was returned. A file
-        that has changed is FileChanged.
+        If a server can't be reached, is lost, or does not answer for 40 seconds, the next location is tried, with growing delays between the rounds, until
+        retry_seconds have passed without a row: then it is Unavailable. The rows of a version have one order on all servers, so the read continues after the
+        last row that was returned. A file that has changed is FileChanged.
         """
         places = [self.access.server if where.startswith(REUSE) else where for where in self.locations] or [self.access.server]
         done, schema = 0, None  # rows that were returned, and their schema
@@ -88,7 +88,7 @@ class Partition:
 
     def _batches(self, place: str) -> Generator[pa.RecordBatch, None, None]:
         """The batches of one try. The connection is new: what an engine forks or restarts has none that it could share."""
-        channel = Channel(**{**self.access._asdict(), "server": place})
+        channel = Channel(**{**self.access._asdict(), "server": place}, watched=True)
         try:
             yield from Pull([Part(self.ticket)], channel.open, workers=1, waiting=WAITING, retry=False).batches()
         finally:
