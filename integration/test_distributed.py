@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -31,6 +32,8 @@ ADDRESS = "grpc://127.0.0.1:8815"
 def engine(module, *more):
     """Skips the tests of an engine that is not installed."""
     missing = [name for name in (module, *more) if importlib.util.find_spec(name) is None]
+    if module == "pyspark" and not missing and not shutil.which("java"):
+        return pytest.mark.skip(reason="there is no java here, which Spark needs")
     return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not installed here: make test-distributed has it")
 
 

@@ -1,7 +1,9 @@
 """Partitions: what they promise of rows and boxes, pickles, versions, and servers that are lost in the middle of one."""
 
+import itertools
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import time
 import pyarrow as pa
 import pytest
 from conftest import LARGE_ROWS, soon
+from cutting import Cut
 from serving import Server, free_port
 
 import vibeflight
@@ -98,9 +101,9 @@ def test_leaving_early_stops_the_server_s_stream(server):
 
 
 @pytest.fixture
-def large(data):
+def large(data, tmp_path):
     """A server over the same files that may be killed, and started again at the same address with batches of another size."""
-    address, cache = f"127.0.0.1:{free_port()}", data.parent / "killed"
+    address, cache = f"unix://{tmp_path}/s", data.parent / "killed"
     started = []
 
     def start(batch_rows):
@@ -145,6 +148,14 @@ def test_the_next_location(large, running):
     got += [n for batch in batches for n in batch["n"].to_pylist()]
     assert got == list(range(partition.rows))
     assert numbers(partition) == got
+
+
+def test_a_server_that_is_killed_again_and_again(data):
+    """Four times, each after 1.5 MB of the 6 MB that the partition has."""
+    with Cut(data, data.parent / "killed", 1_500_000, away=0.2, times=4) as cut, vibeflight.connect(cut.uri) as server:
+        before, partition, *_ = server.partitions("large.csv")
+        assert numbers(partition) == list(range(before.rows, before.rows + partition.rows))
+        assert cut.kills == 4
 
 
 def test_a_server_that_hangs(large, running, monkeypatch):
@@ -231,6 +242,19 @@ def test_rows_come_once(script, delays):
     batches = list(played(script, rows=6).read())
     assert [n for batch in batches for n in batch["n"].to_pylist()] == list(range(6))
     assert all(batch.num_rows for batch in batches) and not tries
+
+
+def test_rows_come_once_however_the_tries_end(delays):
+    """Random batches, and failures after any number of them; each try has other bounds."""
+    rng = random.Random(11)
+    for _ in range(300):
+        rows, script = rng.randrange(1, 40), []
+        for last in [False] * rng.randrange(6) + [True]:
+            bounds = [0, *sorted(rng.choices(range(rows + 1), k=rng.randrange(8))), rows]
+            batches = [list(range(a, b)) for a, b in itertools.pairwise(bounds) if a < b]
+            script.append((batches, None) if last else (batches[: rng.randrange(len(batches) + 1)], LOST))
+        partition = played(script, rows=rng.choice([rows, None]), locations=rng.choice([(), ("grpc://a:1", "grpc://b:1", "grpc://c:1")]))
+        assert numbers(partition) == list(range(rows)), script
 
 
 def test_places_take_turns(delays):
