@@ -14,6 +14,7 @@ SWEEP     ?= 1200
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
 VENV    := .venv/.installed
+DISTRIBUTED := .venv-distributed/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
 CLANG   := .tools/clang-format-20.1.8/bin/clang-format
@@ -72,10 +73,10 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-stores test-sweep test-clients lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build nvrtc spatial java test-stores $(VENV) ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: build nvrtc spatial java $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
@@ -98,6 +99,10 @@ test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPand
 	$(PY) -m pytest integration
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
+	if [ -e $(DISTRIBUTED) ]; then $(MAKE) test-distributed; fi
+
+test-distributed: build $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
+	.venv-distributed/bin/python -m pytest integration/test_distributed.py
 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
@@ -164,11 +169,13 @@ fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
 	$(LINT) fmt ./...
 	$(CLANG) -i $(KERNEL_FILES)
 
-lock: ## resolve integration/requirements.in, duckdb.in, stores/moto.in and stores/azurite again into their lock files
+lock: ## resolve integration/requirements.in, distributed.in, duckdb.in, stores/moto.in and stores/azurite again into their lock files
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q pip-tools==7.6.2
-	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements.lock requirements.in
+	cd integration && for name in requirements distributed; do \
+		../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header \
+			--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o $$name.lock $$name.in; \
+	done
 	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o duckdb.lock duckdb.in
 	cd integration/stores && ../../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \

@@ -24,11 +24,14 @@ func description(t *testing.T, c *Catalog, sel Selection) string {
 	defer h.Release()
 	rows, err := s.Rows(t.Context())
 	must(t, err)
+	counts, err := s.BatchRows(t.Context())
+	must(t, err)
 	about := h.Table
 	text, err := json.Marshal([]any{
 		about.Format, about.Engine, about.CRS, about.Starts, about.Rows, about.Bytes, about.BBox,
 		about.GeometryTypes, about.Summary, about.RoundedIntegers,
 		about.ReplacedCharacters, about.ParseTime, s.BatchBytes(),
+		counts, fmt.Sprint(about.Boxes),
 	})
 	must(t, err)
 	return fmt.Sprintf("version %s, %d rows, %d bytes, %s\n%s", h.Version, rows, s.Bytes(), s.Schema(), text)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
@@ -342,6 +343,13 @@ func TestEndpoints(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				var about metadata.Endpoint
+				if err := json.Unmarshal(e.AppMetadata, &about); err != nil || about.Rows != int64(len(g.numbers)) {
+					t.Errorf("app_metadata %s, %v for %d rows", e.AppMetadata, err, len(g.numbers))
+				}
+				if !boxFits(about.BBox, g.numbers, !strings.HasPrefix(c.command, "{")) {
+					t.Errorf("app_metadata %s for rows %v", e.AppMetadata, g.numbers)
+				}
 				all = append(all, g.numbers...)
 			}
 			if int64(len(all)) != c.rows || !slices.IsSorted(all) || all[0] != 0 || int64(all[len(all)-1]) != c.rows-1 {
@@ -349,6 +357,19 @@ func TestEndpoints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// boxFits reports whether a box contains the rows of a file, row i of which is a point at (i, -i).
+// With exact, the box must have nothing else.
+func boxFits(box *[4]float64, rows []int32, exact bool) bool {
+	if box == nil || len(rows) == 0 {
+		return box == nil && len(rows) == 0
+	}
+	first, last := float64(rows[0]), float64(rows[len(rows)-1])
+	if exact {
+		return *box == [4]float64{first, -last, last, -first}
+	}
+	return box[0] <= first && box[1] <= -last && box[2] >= last && box[3] >= -first
 }
 
 func TestMessagesStayUnder15MiB(t *testing.T) {

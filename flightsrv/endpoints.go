@@ -1,13 +1,16 @@
 package flightsrv
 
 import (
+	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers"
 )
@@ -21,25 +24,72 @@ const (
 
 // endpoints returns the tickets that together select the rows of t, in order. rows and bytes are
 // the size of the selection of scan.
-func (s *service) endpoints(t ticket.Ticket, table *readers.Table, scan *catalog.Scan, rows,
-	bytes int64,
-) []*flight.FlightEndpoint {
-	var out []*flight.FlightEndpoint
+func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers.Table, scan *catalog.Scan,
+	rows, bytes int64,
+) ([]*flight.FlightEndpoint, error) {
 	n := endpointCount(rows, bytes)
 	if t.Limit != nil || n == 1 || len(table.Batches) == 1 {
-		return append(out, s.endpoint(t))
+		e, err := s.describedEndpoint(t, metadata.OfEndpoint(rows, boxOf(table, scan.Batches())))
+		return []*flight.FlightEndpoint{e}, err
 	}
+	counts, err := scan.BatchRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selected := scan.Batches()
+	var out []*flight.FlightEndpoint
 	bounds := splitBatches(scan.BatchBytes(), n)
 	for i := range bounds[1:] {
 		part := t
 		part.Rows = &[2]int64{table.Starts[bounds[i]], table.Starts[bounds[i+1]]}
-		out = append(out, s.endpoint(part))
+		rows = 0
+		for _, count := range counts[bounds[i]:bounds[i+1]] {
+			rows += count
+		}
+		from, _ := slices.BinarySearch(selected, bounds[i])
+		to, _ := slices.BinarySearch(selected, bounds[i+1])
+		e, err := s.describedEndpoint(part, metadata.OfEndpoint(rows, boxOf(table, selected[from:to])))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
 	}
-	return out
+	return out, nil
 }
 
 func (s *service) endpoint(t ticket.Ticket) *flight.FlightEndpoint {
 	return &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: t.Encode()}, Location: s.locations}
+}
+
+// describedEndpoint is endpoint with app_metadata.
+func (s *service) describedEndpoint(t ticket.Ticket, about metadata.Endpoint) (*flight.FlightEndpoint, error) {
+	body, err := metadata.Marshal(about)
+	if err != nil {
+		return nil, err
+	}
+	e := s.endpoint(t)
+	e.AppMetadata = body
+	return e, nil
+}
+
+// boxOf returns a box that contains the geometries of some batches, given by number. It is nil if
+// these have no position, or if the boxes of the table's batches are not known.
+func boxOf(table *readers.Table, batches []int) *[4]float64 {
+	if len(table.Boxes) == 0 || len(batches) == 0 {
+		return nil
+	}
+	box := table.Boxes[batches[0]]
+	for _, i := range batches[1:] {
+		b := table.Boxes[i]
+		box = [4]float64{min(box[0], b[0]), min(box[1], b[1]), max(box[2], b[2]), max(box[3], b[3])}
+	}
+	if box[0] > box[2] {
+		return nil
+	}
+	for i := range box {
+		box[i] += 0 // -0 becomes 0
+	}
+	return &box
 }
 
 func endpointCount(rows, bytes int64) int {

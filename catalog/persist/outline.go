@@ -44,6 +44,7 @@ func (k *Meta) Complete(t *readers.Table, format string) {
 	o := k.Outline
 	t.Format, t.Engine, t.ParseTime, t.Summary = format, o.Engine, o.ParseTime, o.Summary
 	t.BBox, t.GeometryTypes, t.RoundedIntegers, t.ReplacedCharacters = k.BBox, o.GeometryTypes, o.Rounded, o.Replaced
+	t.Boxes = k.BatchBoxes()
 	for _, n := range o.Batches {
 		t.Bytes += n
 	}

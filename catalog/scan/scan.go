@@ -209,6 +209,25 @@ func (s *Scan) Rows(ctx context.Context) (n int64, err error) {
 	return min(n, s.left), nil
 }
 
+// BatchRows returns the number of rows of each batch of the table that Next would give from the
+// start of the scan without a limit. With a bounding box it searches all pieces; Next does not search
+// them again.
+func (s *Scan) BatchRows(ctx context.Context) ([]int64, error) {
+	counts := make([]int64, len(s.source.Table().Starts)-1)
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		if s.bbox == nil {
+			counts[p.batch] = int64(p.to - p.from)
+			continue
+		}
+		if err := s.search(ctx, p); err != nil {
+			return nil, err
+		}
+		counts[p.batch] = int64(len(p.rows))
+	}
+	return counts, nil
+}
+
 // Bytes returns the size of the selected columns over all rows of the table, as the cache holds
 // them.
 func (s *Scan) Bytes() int64 {

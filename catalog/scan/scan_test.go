@@ -225,6 +225,16 @@ func TestScanAgainstFilter(t *testing.T) {
 				t.Errorf("%s: Rows gives %d, %v, want %d", show(sel), n, err, len(want))
 			}
 		}
+		if i%3 == 0 && sel.Limit == nil { // nor on this
+			counts, err := s.BatchRows(t.Context())
+			var sum int64
+			for _, n := range counts {
+				sum += n
+			}
+			if sum != int64(len(want)) || len(counts) != len(table.Batches) || err != nil {
+				t.Errorf("%s: BatchRows gives %v, %v, want %d rows", show(sel), counts, err, len(want))
+			}
+		}
 		if got := scanned(t, s); !slices.Equal(got, want) {
 			t.Fatalf("%s of %d rows:\n got %q\nwant %q", show(sel), len(rows), got, want)
 		}

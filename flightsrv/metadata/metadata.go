@@ -72,6 +72,16 @@ func finite(box *[4]float64) *[4]float64 {
 	return box
 }
 
+// Endpoint is app_metadata of an endpoint of a FlightInfo: what its ticket selects.
+type Endpoint struct {
+	Rows int64 `json:"rows"`
+	// contains the geometries of these rows; nil: not known, or no position
+	BBox *[4]float64 `json:"bbox,omitempty"`
+}
+
+// OfEndpoint describes an endpoint. A box that JSON can't encode is left out.
+func OfEndpoint(rows int64, box *[4]float64) Endpoint { return Endpoint{rows, finite(box)} }
+
 // Entry is app_metadata of an entry that is not parsed yet.
 type Entry struct {
 	Format string `json:"format"`

@@ -24,6 +24,7 @@ from .errors import (
 )
 from .exchange import Parsed
 from .info import Info
+from .partitions import Partition, Partitions
 from .result import Result
 from .selection import Selection
 from .sql import Query
@@ -31,5 +32,5 @@ from .sql import Query
 __version__ = "0.1.0"
 __all__ = [
     "AlreadyExists", "Batches", "Cancelled", "Connection", "Denied", "Error", "FileChanged", "Info", "Internal", "Invalid", "LimitExceeded", "NotFound",
-    "Parsed", "Query", "Result", "Selection", "TimedOut", "Unauthenticated", "Unavailable", "Unsupported", "connect",
+    "Parsed", "Partition", "Partitions", "Query", "Result", "Selection", "TimedOut", "Unauthenticated", "Unavailable", "Unsupported", "connect",
 ]  # fmt: skip

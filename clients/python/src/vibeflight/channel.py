@@ -18,14 +18,32 @@ PORT = 8815
 RETRY_SECONDS = 0.3  # gRPC itself retries a lost address after 0.1 s
 SIGNAL_SECONDS = 0.1  # a library with a handler of its own for interrupts, as Polars, may keep one from ending a wait: so none is longer
 LANES = 4  # connections to one place; more are no faster on two cores
+PINGS = (
+    ("grpc.keepalive_time_ms", 30_000), ("grpc.keepalive_timeout_ms", 10_000), ("grpc.http2.ping_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),
+)  # fmt: skip
 REUSE = "arrow-flight-reuse-connection:"  # a location that means the current connection
 
 
 class Part(NamedTuple):
-    """An endpoint: a ticket, and where it may be handed in. Without locations that is the server that was asked."""
+    """An endpoint: a ticket, and the locations that accept it. Without locations that is the server that gave it.
+
+    rows and bbox describe what the ticket gives; None: not known.
+    """
 
     ticket: bytes
     locations: tuple[str, ...] = ()
+    rows: int | None = None
+    bbox: tuple[float, float, float, float] | None = None
+
+
+class Access(NamedTuple):
+    """How to reach a server: the arguments of a Channel, for another process."""
+
+    server: str
+    tls_ca: bytes | None = None
+    tls_insecure: bool = False
+    timeout: float | None = None
 
 
 def location(server: str) -> str:
@@ -47,12 +65,17 @@ def location(server: str) -> str:
 class Channel:
     """Connections that are made when they are needed, and closed together. Its methods may be called by several threads.
 
+    watched asks the server regularly whether it is there: one that hangs, or whose machine is gone, is Unavailable after a while.
+
     There are several lanes to a place, each a connection of its own: what comes over one connection is taken off it by one thread at a time.
     """
 
-    def __init__(self, server: str, *, tls_ca: bytes | None = None, tls_insecure: bool = False, timeout: float | None = None) -> None:
+    def __init__(self, server: str, *, tls_ca: bytes | None = None, tls_insecure: bool = False, timeout: float | None = None, watched: bool = False) -> None:
         self.location = location(server)
-        self._options: dict[str, Any] = {"generic_options": [("grpc.initial_reconnect_backoff_ms", 100)]}
+        self.access = Access(self.location, tls_ca, tls_insecure, timeout)
+        self._options: dict[str, Any] = {
+            "generic_options": [("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000), *(PINGS if watched else ())]
+        }
         if tls_ca is not None:
             self._options["tls_root_certs"] = tls_ca
         if tls_insecure:

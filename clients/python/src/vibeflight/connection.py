@@ -14,6 +14,7 @@ from pyarrow import flight
 from .channel import Channel
 from .exchange import Parsed, file_of
 from .info import Info, info_of
+from .partitions import PATIENCE_SECONDS, Partitions
 from .result import Settings
 from .selection import Selection
 from .sql import Query
@@ -49,6 +50,14 @@ def connect(
         raise ValueError(f"workers: want 1 or more, have {workers}")
     roots = None if tls_ca is None else pathlib.Path(tls_ca).read_bytes()
     return Connection(Channel(server, tls_ca=roots, tls_insecure=tls_insecure, timeout=timeout), Settings(workers, progress))
+
+
+def plan(server: str | Connection, name: str, **selection: Any) -> Partitions:
+    """Returns Connection.partitions of a connection, or of the server at an address."""
+    if isinstance(server, Connection):
+        return server.partitions(name, **selection)
+    with connect(server) as connection:
+        return connection.partitions(name, **selection)
 
 
 class Connection:
@@ -124,6 +133,16 @@ class Connection:
             geometry_encoding=geometry_encoding, coords=coords, compression=compression, crs=crs,
         )  # fmt: skip
         return Selection(self._channel, self._settings_for(workers, progress), asked)
+
+    def partitions(self, name: str, *, retry_seconds: float = PATIENCE_SECONDS, **selection: Any) -> Partitions:
+        """Divides an entry, or a part of it, into tasks for a distributed engine. Their rows, in order, are those of table(name, **selection).
+
+        retry_seconds  how long a task waits for a server that can't be reached
+        selection      columns, bbox and the other arguments of table()
+
+        All tasks read the version of the file that is there now, or raise FileChanged.
+        """
+        return self.table(name, **selection).partitions(retry_seconds=retry_seconds)
 
     def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, progress: bool | None = None) -> Query:
         """Prepares a query of the catalog's entries, such as `SELECT name FROM parcels WHERE owner = ?`. It runs when its rows are needed.

@@ -21,13 +21,15 @@ class Pull:
 
     workers  parts that are read at the same time, in order
     waiting  batches that may be read and not handed out yet, one more at most; None: any number
+    retry    whether an endpoint that is not reached, or is lost before its first batch, is opened once more
 
-    The part whose turn it is may always have one batch waiting, so readers of later parts that have used the room up never stop it. An endpoint that is not
-    reached, or is lost before its first batch is here, is opened once more. The first error ends the pull, in order: batches in front of it are handed out.
+    The part whose turn it is may always have one batch waiting, so readers of later parts that have used the room up never stop it. The first
+    error ends the pull, in order: batches in front of it are handed out.
     """
 
-    def __init__(self, parts: Sequence[Part], open: Open, *, workers: int, waiting: int | None) -> None:
+    def __init__(self, parts: Sequence[Part], open: Open, *, workers: int, waiting: int | None, retry: bool = True) -> None:
         self._parts = parts
+        self._retry = retry
         self._open = open
         self._room = waiting
         self._change = threading.Condition()
@@ -102,6 +104,8 @@ class Pull:
         try:
             reader, batch = self._begin(i, lane)
         except Unavailable:
+            if not self._retry:
+                raise
             time.sleep(RETRY_SECONDS)
             reader, batch = self._begin(i, lane)
         while batch is not None and self._hand(i, batch):

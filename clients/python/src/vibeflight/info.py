@@ -71,7 +71,14 @@ def info_of(name: str, answer: flight.FlightInfo) -> Info:
 
 def parts_of(answer: flight.FlightInfo) -> list[Part]:
     """The endpoints of a FlightInfo, in order."""
-    return [Part(e.ticket.ticket, tuple(at.uri.decode() if isinstance(at.uri, bytes) else at.uri for at in e.locations)) for e in answer.endpoints]
+    return [_part(endpoint) for endpoint in answer.endpoints]
+
+
+def _part(endpoint: flight.FlightEndpoint) -> Part:
+    locations = tuple(at.uri.decode() if isinstance(at.uri, bytes) else at.uri for at in endpoint.locations)
+    about = json.loads(getattr(endpoint, "app_metadata", b"") or b"{}")  # pyarrow 17 does not have it
+    box = about.get("bbox")
+    return Part(endpoint.ticket.ticket, locations, about.get("rows"), None if box is None else (box[0], box[1], box[2], box[3]))
 
 
 def _known(n: int) -> int | None:

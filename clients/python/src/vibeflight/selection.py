@@ -9,6 +9,7 @@ from pyarrow import flight
 
 from .channel import Channel, Part
 from .info import Info, info_of, parts_of
+from .partitions import PATIENCE_SECONDS, Partitions, partitions_of
 from .result import Answer, Result, Settings
 from .ticket import GeometryEncoding, Ticket, fitting, narrowed, said_in
 
@@ -37,6 +38,11 @@ class Selection(Result):
     @property
     def schema(self) -> pa.Schema:
         return self._ask(again=False).schema
+
+    def partitions(self, *, retry_seconds: float = PATIENCE_SECONDS) -> Partitions:
+        """Returns the endpoints as tasks, which other processes read. All are of one version of the file. See Connection.partitions."""
+        answer = self._asked()
+        return partitions_of(answer.parts, answer.schema, answer.info, self._channel.access, retry_seconds)
 
     def _with_geometry(self, *fit: GeometryEncoding) -> Result:
         encoding = fitting(self.ticket.geometry_encoding, fit)
