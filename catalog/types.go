@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/persist"
@@ -17,6 +18,10 @@ type (
 	Entry = tree.Entry
 	// Root is a folder whose files the catalog lists.
 	Root = tree.Root
+	// Dataset describes a dataset: many files that are one table.
+	Dataset = dataset.Spec
+	// Prior is what is known of the batches of a dataset before their rows are loaded.
+	Prior = dataset.Prior
 	// Selection is a part of a table.
 	Selection = scan.Selection
 	// Scan walks the selected part of a table.
@@ -42,6 +47,9 @@ type (
 	// CachedTable describes a table in a cache folder.
 	CachedTable = persist.CachedTable
 )
+
+// DatasetFormat is the format of the entry and of the table of a dataset.
+const DatasetFormat = tree.DatasetFormat
 
 // The modes of storing.
 const (

@@ -91,8 +91,14 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 		total = -1
 		bytes = int64(float64(bytes) * float64(rows) / float64(table.Rows))
 	}
+	endpoints := s.endpoints(t, table, scan, rows, bytes)
+	if table.Format == catalog.DatasetFormat {
+		if endpoints, err = s.datasetEndpoints(t, table, scan, rows, bytes); err != nil {
+			return nil, err
+		}
+	}
 	return &flight.FlightInfo{
-		Schema: schema, FlightDescriptor: d, Endpoint: s.endpoints(t, table, scan, rows, bytes),
+		Schema: schema, FlightDescriptor: d, Endpoint: endpoints,
 		TotalRecords: rows, TotalBytes: total,
 		Ordered: true, AppMetadata: metadata,
 	}, nil

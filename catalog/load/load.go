@@ -67,7 +67,10 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 			l, err = nil, c.Panicked(j, r)
 		}
 	}()
-	record := c.Archive.Recorded(ctx, j)
+	var record *persist.Record
+	if j.Maker == nil {
+		record = c.Archive.Recorded(ctx, j)
+	}
 	if l := c.Archive.Find(ctx, j, record); l != nil {
 		return l, false, nil
 	}
@@ -79,6 +82,10 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 	defer c.parsing()()
 	parsed = true
 	f.Start()
+	if j.Maker != nil {
+		l, err = c.made(ctx, f, j)
+		return l, parsed, err
+	}
 	l, err = (&parse{c, f, j, record}).file(ctx)
 	switch {
 	case err == nil:
@@ -207,8 +214,8 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 	keep *persist.Spool,
 ) (*readers.Table, error) {
 	k := c.Archive.Meta(c.job, c.record)
-	p := c.Parser(c.job.Format, layout, src.Size)
-	if k == nil {
+	p := readers.AsText(c.Parser(c.job.Format, layout, src.Size), c.job.Text)
+	if k == nil || len(c.job.Text) > 0 {
 		c.call.Begin(nil)
 		return c.Read(ctx, c.job.Format, p, src, c.Limits, keep)
 	}
@@ -228,7 +235,9 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 func (c *parse) readGrown(ctx context.Context, layout readers.Layout, src *source.File,
 	keep readers.Keeper,
 ) (t *readers.Table, base *persist.Data, err error) {
-	base = c.Archive.Grown(ctx, c.job, c.record, src)
+	if len(c.job.Text) == 0 {
+		base = c.Archive.Grown(ctx, c.job, c.record, src)
+	}
 	if base == nil {
 		return nil, nil, nil
 	}

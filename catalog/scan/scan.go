@@ -87,6 +87,9 @@ func cut(t *readers.Table, from, to int64) []piece {
 	return pieces
 }
 
+// NoBox is the box of a batch without positions: it meets no box.
+var NoBox = [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+
 // meets reports whether two closed boxes have a point in common.
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
 

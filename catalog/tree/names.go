@@ -13,6 +13,9 @@ import (
 type Root struct {
 	Alias string // prefix of the names of its entries, followed by '/'; "": no prefix
 	Dir   string
+	// Unlisted files have no entries of their own: they are members of datasets. Alias is then any
+	// text that begins the names in errors.
+	Unlisted bool
 }
 
 // ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR". An alias has ASCII letters, digits,
@@ -38,6 +41,9 @@ func ParseRoot(s string) (Root, error) {
 }
 
 func (r Root) check() error {
+	if r.Unlisted {
+		return r.checkDir()
+	}
 	for _, b := range []byte(r.Alias) {
 		if !('a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '.' || b == '_' || b == '-') {
 			return fmt.Errorf("alias %q: only letters, digits, '.', '_' and '-' are allowed", r.Alias)
@@ -46,6 +52,11 @@ func (r Root) check() error {
 	if strings.HasPrefix(r.Alias, ".") {
 		return fmt.Errorf("alias %q: it must not begin with '.'", r.Alias)
 	}
+	return r.checkDir()
+}
+
+// checkDir returns an error unless there is a folder.
+func (r Root) checkDir() error {
 	if r.Dir == "" {
 		return errors.New("the folder is empty: write DIR or ALIAS=DIR")
 	}

@@ -88,10 +88,10 @@ func TestParseRoot(t *testing.T) {
 		want     Root
 		err      string // a part of it
 	}{
-		{"folder", dir, Root{"", dir}, ""},
-		{"alias", "a-1_B.c=" + dir, Root{"a-1_B.c", dir}, ""},
-		{"equals in the folder", odd, Root{"", odd}, ""},
-		{"alias and equals", "x=" + odd, Root{"x", odd}, ""},
+		{"folder", dir, Root{Alias: "", Dir: dir}, ""},
+		{"alias", "a-1_B.c=" + dir, Root{Alias: "a-1_B.c", Dir: dir}, ""},
+		{"equals in the folder", odd, Root{Alias: "", Dir: odd}, ""},
+		{"alias and equals", "x=" + odd, Root{Alias: "x", Dir: odd}, ""},
 		{"file", file, Root{}, "is a file"},
 		{"file with alias", "x=" + file, Root{}, dir},
 		{"nothing there", dir + "/none", Root{}, "no such file"},

@@ -32,6 +32,8 @@ type Config struct {
 	Rescan  time.Duration                    // between two readings of all folders
 	Log     zerolog.Logger
 
+	Datasets []Dataset // many files that are one table each
+
 	// Layers reports the layers of files that an earlier process has parsed, by Entry.Location; may
 	// be nil.
 	Layers func(ctx context.Context, each func(location string, id source.Identity, layers []string)) error

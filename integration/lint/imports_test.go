@@ -46,7 +46,7 @@ var layers = []string{
 	"catalog/persist",
 	"catalog/tables",
 	"catalog/load catalog/poll",
-	"catalog/inbox",
+	"catalog/dataset catalog/inbox",
 	"catalog",
 	// the server
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",

@@ -245,3 +245,20 @@ func resolveID(k FactKinds) Resolution {
 	}
 	return Resolution{Type: arrow.PrimitiveTypes.Int64}
 }
+
+// Rounded returns facts that give the same types as f, alone and joined with others. Times are only
+// told apart by whether nanoseconds hold them, so that many columns have the same rounded facts.
+func (f Facts) Rounded() Facts {
+	if f.Kinds&factTemporal == 0 || f.Kinds&FactDeclared != 0 {
+		return f
+	}
+	low, high := int64(minNanoSec), int64(maxNanoSec)
+	if f.MinSec < minNanoSec {
+		low--
+	}
+	if f.MaxSec > maxNanoSec {
+		high++
+	}
+	f.MinSec, f.MaxSec = low, high
+	return f
+}
