@@ -16,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/union"
 )
 
 // packVersion is raised when the table of the same pack changes.
@@ -75,13 +76,13 @@ func (p *pack) Make(ctx context.Context) (*readers.Table, error) {
 	if err := p.parse(ctx, parts); err != nil {
 		return nil, err
 	}
-	union := readers.NewUnion(p.set.Limits)
+	all := union.New(p.set.Limits)
 	for i := range parts {
 		if t := &parts[i]; t.err == nil {
-			t.misfit = union.Add(&t.columns.Shape, t.columns.Typed) != nil
+			t.misfit = all.Add(&t.columns.Shape, t.columns.Typed) != nil
 		}
 	}
-	shape := union.Shape()
+	shape := all.Shape()
 	if err := p.fit(ctx, parts, &shape); err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func rowsOf(t *readers.Table, from, to int64) (rows []*geoarrow.Columns, err err
 		}
 		for k := range b.Attributes {
 			if b.Attributes[k].Rounded > 0 || b.Attributes[k].Replaced > 0 {
-				return nil, readers.ErrNarrow // it is not known in which rows
+				return nil, union.ErrNarrow // it is not known in which rows
 			}
 		}
 		rows = append(rows, b.Slice(int(low-t.Starts[i]), int(high-t.Starts[i])))
@@ -305,7 +306,7 @@ func (p *pack) fit(ctx context.Context, parts []part, shape *readers.Shape) erro
 			}
 			text, err = t.fit(shape)
 		}
-		if unfit := new(readers.UnionError); errors.As(err, &unfit) {
+		if unfit := new(union.Error); errors.As(err, &unfit) {
 			t.err, err = err, nil
 		}
 		if err == nil && len(text) > 0 {
@@ -317,7 +318,7 @@ func (p *pack) fit(ctx context.Context, parts []part, shape *readers.Shape) erro
 
 // fit converts the rows of a part. text has the columns whose text is needed.
 func (t *part) fit(shape *readers.Shape) (text []geoarrow.ColumnID, err error) {
-	f := readers.NewFitter(shape, t.ids)
+	f := union.NewFitter(shape, t.ids)
 	out := make([]*geoarrow.Columns, len(t.batches))
 	for i, b := range t.batches {
 		if out[i], text, err = f.Fit(b, nil); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/union"
 )
 
 // viewKey identifies a view: the members, and the options that a client gives for them.
@@ -94,7 +95,7 @@ func (d *set) plan(ctx context.Context, e tree.Entry, given map[string]any) (*Vi
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{set: d, union: readers.NewUnion(d.Limits)}
+	p := &planner{set: d, union: union.New(d.Limits)}
 	if err := p.union.Add(folders.shape(), false); err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
@@ -227,7 +228,7 @@ const maxSkips = 10
 // planner joins units in the order of their members.
 type planner struct {
 	set     *set
-	union   *readers.Union
+	union   *union.Union
 	units   []*loadedUnit
 	skipped int
 	skips   []Skip

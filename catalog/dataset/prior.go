@@ -38,8 +38,8 @@ func (r *reader) Values(i, column int) (v ValueRange, ok bool) {
 	f := r.view.folders
 	for k := range f.len() {
 		if f.id(k) == r.view.shape.IDs[column] {
-			u := r.view.units[n]
-			return f.rangeOf(k, u.runs(r.view.table.Starts[i]-u.firstRow, int(r.view.table.Starts[i+1]-r.view.table.Starts[i]))), true
+			u, starts := r.view.units[n], r.view.table.Starts
+			return f.rangeOf(k, u.runs(starts[i]-u.firstRow, int(starts[i+1]-starts[i]))), true
 		}
 	}
 	return v, false

@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
+	"github.com/vibeflight/vibeflight/readers/union"
 )
 
 // reader provides the batches of a view. It loads the next units while a caller reads the rows of
@@ -107,11 +108,11 @@ func (r *reader) fit(u *loadedUnit, b *geoarrow.Columns, i int) (*geoarrow.Colum
 	out, text, err := u.fitter.Fit(b, func(id geoarrow.ColumnID, col *geoarrow.Column) {
 		r.view.folders.fill(id, col, runs, b.Rows)
 	})
-	var unfit *readers.UnionError
+	var unfit *union.Error
 	switch {
 	case errors.As(err, &unfit):
 		return nil, fmt.Errorf("%s: %w", u.members[0].entry.Name, err)
-	case errors.Is(err, readers.ErrNarrow):
+	case errors.Is(err, union.ErrNarrow):
 		return nil, u.changed()
 	case err != nil:
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/vibeflight/vibeflight/catalog/persist"
@@ -211,6 +212,12 @@ func (d *set) loadRecords(ctx context.Context) error {
 	if loaded || s == nil {
 		return nil
 	}
+	type entry struct {
+		unit digest
+		at   time.Time
+		*record
+	}
+	var all []entry
 	err := s.Of(ctx, d.recordID, func(stored store.Record) error {
 		r := &record{}
 		if stored.FormatVersion != recordVersion || json.Unmarshal(stored.Shape, r) != nil ||
@@ -218,12 +225,14 @@ func (d *set) loadRecords(ctx context.Context) error {
 			return nil
 		}
 		r.pack = stored.Format == packFormat
-		d.keep(stored.Options, r, nil)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.stored[stored.Options] = true
+		all = append(all, entry{stored.Options, stored.ParsedAt, r})
 		return nil
 	})
+	// The rows of a member are in the newest of its packs.
+	slices.SortFunc(all, func(a, b entry) int { return a.at.Compare(b.at) })
+	for _, e := range all {
+		d.keep(e.unit, e.record, nil)
+	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -232,6 +241,9 @@ func (d *set) loadRecords(ctx context.Context) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, e := range all {
+		d.stored[e.unit] = true
+	}
 	d.loaded = true
 	return nil
 }

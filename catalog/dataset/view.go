@@ -9,6 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/union"
 )
 
 // View is a version of a dataset: its schema, and which rows are in which unit. It holds no rows,
@@ -43,7 +44,7 @@ type loadedUnit struct {
 	record     *record
 	firstRow   int64
 	firstBatch int
-	fitter     *readers.Fitter
+	fitter     *union.Fitter
 	text       []geoarrow.ColumnID // columns that must be read as text
 }
 
@@ -95,7 +96,7 @@ func (v *View) add(u *loadedUnit, t *readers.Table, types map[string]bool) {
 		types[name] = true
 	}
 	u.firstRow, u.firstBatch = v.shape.Starts[len(v.shape.Starts)-1], len(v.batch)
-	u.fitter = readers.NewFitter(&v.shape, r.Shape.IDs)
+	u.fitter = union.NewFitter(&v.shape, r.Shape.IDs)
 	u.text = textColumns(&v.shape, &r.Shape)
 	for i, bytes := range o.Batches {
 		v.shape.Starts = append(v.shape.Starts, u.firstRow+r.Shape.Starts[i+1])
@@ -132,7 +133,7 @@ func textColumns(to, from *readers.Shape) (text []geoarrow.ColumnID) {
 		types[id] = to.Facts[i]
 	}
 	for i, id := range from.IDs {
-		if facts, ok := types[id]; ok && readers.NeedsText(id, from.Facts[i], facts) {
+		if facts, ok := types[id]; ok && union.NeedsText(id, from.Facts[i], facts) {
 			text = append(text, id)
 		}
 	}

@@ -214,7 +214,7 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 	keep *persist.Spool,
 ) (*readers.Table, error) {
 	k := c.Archive.Meta(c.job, c.record)
-	p := readers.AsText(c.Parser(c.job.Format, layout, src.Size), c.job.Text)
+	p := c.job.Format.AsText(c.Parser(c.job.Format, layout, src.Size), c.job.Text)
 	if k == nil || len(c.job.Text) > 0 {
 		c.call.Begin(nil)
 		return c.Read(ctx, c.job.Format, p, src, c.Limits, keep)

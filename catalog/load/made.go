@@ -80,7 +80,7 @@ func (c *Loader) whole(ctx context.Context, j job.Job, src *source.File) (*reade
 	layout.Layer = readers.LayerIn(content, j.Entry.Layer)
 	limits := c.Limits
 	limits.Workers = 1
-	t, err := c.Read(ctx, j.Format, readers.AsText(j.Format.CPU(layout), j.Text), content, limits, nil)
+	t, err := c.Read(ctx, j.Format, j.Format.AsText(j.Format.CPU(layout), j.Text), content, limits, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func newServe(std output.Stdio) *cobra.Command {
   # two folders, the second one under a name, on a unix socket
   vibeflight serve --data data --data west=/srv/west --listen unix:///run/vibeflight.sock --memory 8GiB
   # many files as one table
-  vibeflight serve --dataset 'roads=data/roads/**/*.geojson'
+  vibeflight serve --dataset 'all=data/**/*.geojson'
   # settings from a file
   vibeflight serve --config vibeflight.toml
   # settings from the environment

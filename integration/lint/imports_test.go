@@ -30,7 +30,7 @@ var layers = []string{
 	"readers/geoarrow readers/internal/xmltext",
 	"readers/internal/positions readers/internal/prj readers/slots",
 	"readers",
-	"readers/internal/window readers/internal/device",
+	"readers/internal/window readers/internal/device readers/union",
 	"readers/internal/rows readers/internal/xmlfile",
 	"readers/internal/parallel",
 	// the formats

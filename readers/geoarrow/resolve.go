@@ -58,6 +58,17 @@ type Resolution struct {
 	JSON, Mixed bool // as in Column
 }
 
+// String names the type for people.
+func (r Resolution) String() string {
+	switch {
+	case r.JSON:
+		return "JSON text"
+	case r.Mixed:
+		return "text of mixed values"
+	}
+	return r.Type.String()
+}
+
 var (
 	textType  = Resolution{Type: arrow.BinaryTypes.String}
 	jsonType  = Resolution{Type: arrow.BinaryTypes.String, JSON: true}

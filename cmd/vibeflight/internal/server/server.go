@@ -212,7 +212,8 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	log.Info().Str("engine", engineSet.Choice()).Strs("cards", engineSet.Devices()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Datasets: datasets, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
+		Roots: roots, Datasets: datasets,
+		Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
 		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing,
 		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),

@@ -1,57 +1,64 @@
-package readers
+// Package union joins the shapes of several tables by the rules that join the chunks of one file,
+// and gives the rows of each table the columns of all.
+package union
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // Union joins the shapes of several tables by the rules that join the chunks of one file. Tables
 // with the same columns may be added in any order; the order of columns is that of their first
 // appearance.
 type Union struct {
-	j        joiner
-	crs      geoarrow.CRS
-	georefed bool // a table with geometries was added: crs is theirs
+	maxColumns int
+	order      []geoarrow.ColumnID // of first appearance
+	facts      map[geoarrow.ColumnID]geoarrow.Facts
+	shapes     bool // a table with geometries was added: crs, kind and dim are theirs
+	typed      bool // a geometry that is not null was added
+	crs        geoarrow.CRS
+	kind       geoarrow.Kind
+	dim        geoarrow.Dim
 }
 
-// NewUnion returns an empty union. limits bound the number of columns.
-func NewUnion(limits Limits) *Union {
-	return &Union{j: joiner{
-		limits: limits.WithDefaults(), facts: map[geoarrow.ColumnID]geoarrow.Facts{},
-		text: map[geoarrow.ColumnID]bool{},
-	}}
+// New returns an empty union. limits bound the number of columns.
+func New(limits readers.Limits) *Union {
+	return &Union{
+		maxColumns: limits.WithDefaults().MaxColumns, facts: map[geoarrow.ColumnID]geoarrow.Facts{},
+	}
 }
 
-// UnionError says why a table cannot be joined with the others. It does not change the union.
-type UnionError struct {
+// Error says why a table cannot be joined with the others.
+type Error struct {
 	Column string // "geometry" for a reference system; empty: no single one
 	What   string
 }
 
-func (e *UnionError) Error() string {
+func (e *Error) Error() string {
 	if e.Column == "" {
 		return e.What
 	}
 	return fmt.Sprintf("column %q: %s", e.Column, e.What)
 }
 
-// Add adds the columns of a table. typed says that one of its geometries is not null.
-func (u *Union) Add(s *Shape, typed bool) error {
-	if s.Shapes && u.georefed && s.CRS != u.crs {
-		return &UnionError{GeometryColumn, fmt.Sprintf("its reference system is %s, that of the others is %s",
-			crsText(s.CRS), crsText(u.crs))}
+// Add adds the columns of a table. typed says that one of its geometries is not null. An error does
+// not change the union.
+func (u *Union) Add(s *readers.Shape, typed bool) error {
+	if s.Shapes && u.shapes && s.CRS != u.crs {
+		return &Error{readers.GeometryColumn, fmt.Sprintf(
+			"its reference system is %s, that of the others is %s", crsText(s.CRS), crsText(u.crs),
+		)}
 	}
 	joined := make([]geoarrow.Facts, len(s.IDs))
-	columns := len(u.j.order)
+	columns := len(u.order)
 	for i, id := range s.IDs {
-		facts, known := u.j.facts[id]
+		facts, known := u.facts[id]
 		if !known {
 			joined[i] = s.Facts[i]
 			columns++
@@ -59,29 +66,33 @@ func (u *Union) Add(s *Shape, typed bool) error {
 		}
 		var err error
 		if joined[i], err = joinFacts(id.Role, facts, s.Facts[i]); err != nil {
-			return &UnionError{id.Name, err.Error()}
+			return &Error{id.Name, err.Error()}
 		}
 	}
-	if columns > u.j.limits.MaxColumns {
-		return &UnionError{"", TooManyColumns(u.j.limits.MaxColumns, nil).Error()}
+	if columns > u.maxColumns {
+		return readers.TooManyColumns(u.maxColumns, errors.New("those of all files together"))
 	}
 	for i, id := range s.IDs {
-		if _, known := u.j.facts[id]; !known {
-			u.j.order = append(u.j.order, id)
+		if _, known := u.facts[id]; !known {
+			u.order = append(u.order, id)
 		}
-		u.j.facts[id] = joined[i]
+		u.facts[id] = joined[i]
 	}
-	if !s.Shapes {
-		return nil
+	if s.Shapes {
+		u.addGeometry(s, typed)
 	}
-	u.j.shapes, u.georefed, u.crs = true, true, s.CRS
-	rows := 1
-	nulls := 0
-	if !typed {
-		nulls = rows
-	}
-	u.j.joinGeometry(&geoarrow.Geometry{Rows: rows, Nulls: nulls, Kind: s.Kind, Dim: s.Dim})
 	return nil
+}
+
+func (u *Union) addGeometry(s *readers.Shape, typed bool) {
+	u.shapes, u.crs = true, s.CRS
+	u.dim |= s.Dim
+	switch {
+	case typed && u.typed:
+		u.kind = u.kind.Join(s.Kind)
+	case typed:
+		u.kind, u.typed = s.Kind, true
+	}
 }
 
 func crsText(c geoarrow.CRS) string {
@@ -107,7 +118,7 @@ func joinFacts(role geoarrow.Role, a, b geoarrow.Facts) (geoarrow.Facts, error) 
 		name, known = geoarrow.TypeName(to)
 	}
 	if !known || from.JSON != other.JSON || from.Mixed != other.Mixed {
-		return geoarrow.Facts{}, fmt.Errorf("it is %s, where it is %s in others", typeText(other), typeText(from))
+		return geoarrow.Facts{}, fmt.Errorf("it is %s, where it is %s in others", other, from)
 	}
 	return geoarrow.Facts{Kinds: declared, Declared: name}, nil
 }
@@ -154,14 +165,14 @@ func holds(wide, narrow arrow.DataType) bool {
 }
 
 // Shape returns the shape of all tables together, without their rows.
-func (u *Union) Shape() Shape {
-	s := Shape{
-		IDs: u.j.columnOrder(), Shapes: u.j.shapes, Kind: u.j.kind, Dim: u.j.dim, CRS: u.crs,
-		Starts: []int64{0, 0},
+func (u *Union) Shape() readers.Shape {
+	s := readers.Shape{
+		IDs: u.order, Shapes: u.shapes, Kind: u.kind, Dim: u.dim, CRS: u.crs, Starts: []int64{0, 0},
 	}
 	for _, id := range s.IDs {
-		s.Facts = append(s.Facts, u.j.facts[id])
+		s.Facts = append(s.Facts, u.facts[id])
 	}
+	s.Arrange()
 	return s
 }
 
@@ -170,7 +181,7 @@ var ErrNarrow = errors.New("the rows have a wider type")
 
 // Fitter gives the batches of a table the columns of a union's shape.
 type Fitter struct {
-	to     *Shape
+	to     *readers.Shape
 	types  []geoarrow.Resolution
 	names  []string
 	places []int // of each column in the table's batches; -1: it has none
@@ -178,8 +189,8 @@ type Fitter struct {
 }
 
 // NewFitter returns the fitter for a table whose columns are from.
-func NewFitter(to *Shape, from []geoarrow.ColumnID) *Fitter {
-	f := &Fitter{to: to, names: finalNames(to.IDs, to.Shapes), same: len(from) == len(to.IDs)}
+func NewFitter(to *readers.Shape, from []geoarrow.ColumnID) *Fitter {
+	f := &Fitter{to: to, names: to.Names(), same: len(from) == len(to.IDs)}
 	at := make(map[geoarrow.ColumnID]int, len(from))
 	for i, id := range from {
 		at[id] = i
@@ -245,11 +256,11 @@ func (f *Fitter) exact(i int, from, wide *geoarrow.Column) error {
 		return nil
 	}
 	if n := wide.Rounded - from.Rounded; n > 0 {
-		return &UnionError{f.names[i], fmt.Sprintf("%d of its integers are not exact as float64, which it is in others",
+		return &Error{f.names[i], fmt.Sprintf("%d of its integers are not exact as float64, which it is in others",
 			n)}
 	}
 	if overflows(from, wide) {
-		return &UnionError{f.names[i], fmt.Sprintf("a time is out of range of %s, which it is in others", wide.Type)}
+		return &Error{f.names[i], fmt.Sprintf("a time is out of range of %s, which it is in others", wide.Type)}
 	}
 	return nil
 }
@@ -273,49 +284,10 @@ func overflows(from, wide *geoarrow.Column) bool {
 
 // geometry gives the geometries the kind and the dimension of the shape.
 func (f *Fitter) geometry(c *geoarrow.Columns) (*geoarrow.Geometry, error) {
-	g := c.Geometry
-	if g == nil {
+	if c.Geometry == nil {
 		return geoarrow.NullGeometry(c.Rows, f.to.Kind, f.to.Dim), nil
 	}
-	if g.Kind == f.to.Kind && g.Dim == f.to.Dim {
-		return g, nil
-	}
-	j := joiner{kind: f.to.Kind, dim: f.to.Dim}
-	return j.widenGeometry(g)
-}
-
-// textParser reads some columns as text, whatever their values.
-type textParser struct {
-	Parser
-	columns []geoarrow.ColumnID
-}
-
-// AsText returns a parser that reads some columns as text.
-func AsText(p Parser, columns []geoarrow.ColumnID) Parser {
-	if len(columns) == 0 {
-		return p
-	}
-	return textParser{p, columns}
-}
-
-// Parse implements Parser.
-func (p textParser) Parse(ctx context.Context, src *source.File, req Request, emit func(Chunk) error) (
-	Summary, error,
-) {
-	for _, id := range p.columns {
-		if !slices.Contains(req.Span.Text, id) {
-			req.Span.Text = append(slices.Clip(req.Span.Text), id)
-		}
-	}
-	return p.Parser.Parse(ctx, src, req, emit)
-}
-
-// forceText makes columns text in the table, also if a worker guessed a part without knowing it.
-func (j *joiner) forceText(columns []geoarrow.ColumnID) {
-	j.facts, j.text = map[geoarrow.ColumnID]geoarrow.Facts{}, map[geoarrow.ColumnID]bool{}
-	for _, id := range columns {
-		j.text[id] = true
-	}
+	return c.Geometry.Widen(f.to.Kind, f.to.Dim)
 }
 
 // holdsGeometry reports whether the kind and dimension of geometries are not wider than those of the
@@ -352,3 +324,5 @@ func NeedsText(id geoarrow.ColumnID, from, to geoarrow.Facts) bool {
 	own, wide := from.Resolve(id.Role).Type, to.Resolve(id.Role).Type
 	return isText(wide) && !isText(own) && own.ID() != arrow.NULL && from.Kinds&^geoarrow.FactField != 0
 }
+
+func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING }
