@@ -270,6 +270,30 @@ func TestDatasetFolders(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for _, tt := range []struct {
+		name   string
+		values map[string]any
+		want   []string // of column a
+	}{
+		{"integer", map[string]any{"year": int64(2024)}, []string{"1", "2"}},
+		{"text", map[string]any{"kind": "01"}, []string{"3"}},
+		{"null", map[string]any{"year": nil}, []string{"4"}},
+		{"both", map[string]any{"year": int64(2025), "kind": "a b"}, nil},
+		{"none", map[string]any{"year": int64(1)}, nil},
+	} {
+		got := w.readRows(c, "all", Selection{Columns: []string{"a"}, Partitions: tt.values})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	for name, values := range map[string]map[string]any{
+		"type": {"year": "2024"}, "name": {"month": int64(1)}, "number": {"kind": int64(1)},
+	} {
+		var wrong *PartitionError
+		if _, err := readRows(t.Context(), c, Request{Name: "all"}, Selection{Partitions: values}); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v, want a *PartitionError", name, err)
+		}
+	}
 	h, err := c.Table(t.Context(), Request{Name: "all"})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/readers/union"
 )
 
 // The types of the parts that callers of a Catalog use.
@@ -65,6 +66,10 @@ type (
 	NotFoundError = tree.NotFoundError
 	// OtherCRSError says that a selection names a reference system that is not the table's.
 	OtherCRSError = scan.OtherCRSError
+	// PartitionError says that a selection names a partition that the table cannot have.
+	PartitionError = scan.PartitionError
+	// MisfitError says why a file does not join the others of a dataset.
+	MisfitError = union.Error
 	// UnknownColumnError says that a selection names a column that the table does not have.
 	UnknownColumnError = scan.UnknownColumnError
 	// UnknownFormatError says that there is no format of a name.

@@ -1,10 +1,12 @@
 package dataset
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -135,6 +137,44 @@ func (f *folderColumns) text(i int, m *member) (value string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// wantedValue is a value that a folder's column must have.
+type wantedValue struct {
+	text string
+	null bool
+}
+
+// wanted returns the text of a value that column k must have.
+func (f *folderColumns) wanted(k int, value any) (w wantedValue, err error) {
+	kind := "texts"
+	if f.integer[k] {
+		kind = "integers"
+	}
+	switch value := value.(type) {
+	case nil:
+		return wantedValue{null: true}, nil
+	case int64:
+		if f.integer[k] {
+			return wantedValue{text: strconv.FormatInt(value, 10)}, nil
+		}
+	case string:
+		if !f.integer[k] {
+			return wantedValue{text: value}, nil
+		}
+	}
+	return w, &scan.PartitionError{Column: f.keys[k], What: fmt.Sprintf("has %s, and not %v", kind, value)}
+}
+
+// has reports whether a member has the values, by column.
+func (f *folderColumns) has(m *member, wanted map[int]wantedValue) bool {
+	for k, w := range wanted {
+		text, ok := f.text(k, m)
+		if ok == w.null || ok && text != w.text {
+			return false
+		}
+	}
+	return true
 }
 
 // run is the number of rows of a batch that belong to a member.

@@ -276,3 +276,6 @@ func (r *reader) Release() {
 	}
 	r.wait.Wait()
 }
+
+// Ranges implements scan.Partitioned.
+func (r *reader) Ranges(values map[string]any) ([][2]int64, error) { return r.view.ranges(values) }

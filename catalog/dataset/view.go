@@ -1,8 +1,9 @@
 package dataset
 
 import (
+	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tables"
@@ -171,9 +172,34 @@ func (v *View) measureColumns() {
 // Table returns the table without its rows.
 func (v *View) Table() *readers.Table { return v.table }
 
-// unitOf returns the unit of a row.
-func (v *View) unitOf(row int64) int {
-	return sort.Search(len(v.units), func(i int) bool { return v.units[i].firstRow > row }) - 1
+// ranges returns the rows whose folders have the values.
+func (v *View) ranges(values map[string]any) (all [][2]int64, err error) {
+	wanted := map[int]wantedValue{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		k := slices.Index(v.folders.keys, name)
+		if k < 0 {
+			return nil, &scan.PartitionError{Column: name, What: fmt.Sprintf("is not one of the columns of folders, %q",
+				v.folders.keys)}
+		}
+		if wanted[k], err = v.folders.wanted(k, values[name]); err != nil {
+			return nil, err
+		}
+	}
+	for _, u := range v.units {
+		row := u.firstRow
+		for i := range u.record.Members {
+			next := row + u.record.Members[i].Rows
+			switch last := len(all) - 1; {
+			case row == next || !v.folders.has(&u.members[i], wanted):
+			case last >= 0 && all[last][1] == row:
+				all[last][1] = next
+			default:
+				all = append(all, [2]int64{row, next})
+			}
+			row = next
+		}
+	}
+	return all, nil
 }
 
 // Ref returns a use of the table. Its rows are loaded as a scan asks for them. shared keeps all

@@ -252,7 +252,7 @@ func (f *Fitter) Fit(c *geoarrow.Columns, set func(id geoarrow.ColumnID, col *ge
 
 // exact refuses values of a declared type that the common type does not hold.
 func (f *Fitter) exact(i int, from, wide *geoarrow.Column) error {
-	if f.to.Facts[i].Kinds&geoarrow.FactDeclared == 0 || from.Nulls == len(wide.Valid)*8 {
+	if f.to.Facts[i].Kinds&geoarrow.FactDeclared == 0 {
 		return nil
 	}
 	if n := wide.Rounded - from.Rounded; n > 0 {
