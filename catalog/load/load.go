@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -40,6 +41,7 @@ type Loader struct {
 	done context.Context // ends with the catalog
 
 	parts, partBytes atomic.Int64
+	wrong            sync.Map // identities of files whose metadata does not describe their rows, by location
 }
 
 // ReadFunc is the type of readers.Read.

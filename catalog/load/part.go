@@ -23,6 +23,7 @@ type part struct {
 	shape   readers.Shape
 	spans   []readers.Span
 	outline *persist.Outline // nil: not known
+	job     job.Job
 	src     *source.File
 	parser  readers.Parser
 
@@ -41,11 +42,14 @@ func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, descri
 		return nil, nil, false, nil
 	}
 	k := c.Archive.Meta(j, c.Archive.Recorded(ctx, j))
+	if k == nil {
+		k = c.cover(ctx, j)
+	}
 	if k == nil || c.Archive.Has(k) || described && k.Outline == nil {
 		return nil, nil, false, nil
 	}
 	columns := readers.Project(sel.Reads())
-	p := &part{loader: c, shape: k.Project(columns), spans: k.Spans, outline: k.Outline}
+	p := &part{loader: c, job: j, shape: k.Project(columns), spans: k.Spans, outline: k.Outline}
 	p.table = p.shape.Table()
 	if p.table.BBox, p.table.Boxes = k.BBox, k.BatchBoxes(); p.table.Boxes == nil {
 		return nil, nil, false, nil
@@ -141,6 +145,8 @@ func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	b, err := readers.Again(ctx, p.parser, p.src, c.Limits, &p.shape, i, p.spans[i])
 	if changed := p.src.Unchanged(); changed != nil {
 		err = changed
+	} else if errors.Is(err, source.ErrChanged) {
+		c.distrust(p.job) // what the file says of itself is wrong: the next call parses all of it
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
