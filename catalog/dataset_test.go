@@ -290,7 +290,8 @@ func TestDatasetFolders(t *testing.T) {
 		"type": {"year": "2024"}, "name": {"month": int64(1)}, "number": {"kind": int64(1)},
 	} {
 		var wrong *PartitionError
-		if _, err := readRows(t.Context(), c, Request{Name: "all"}, Selection{Partitions: values}); !errors.As(err, &wrong) {
+		_, err := readRows(t.Context(), c, Request{Name: "all"}, Selection{Partitions: values})
+		if !errors.As(err, &wrong) {
 			t.Errorf("%s: %v, want a *PartitionError", name, err)
 		}
 	}

@@ -12,9 +12,9 @@ from serving import Server
 GROUP, GROUPS = 5_000, 40
 
 
-def write(path, types=("Point",), kinds=(1,), boxes=pa.float32(), statistics=True):
+def write(path, types=("Point",), kinds=(1,), boxes=pa.float32(), statistics=True, seed=8):
     """Points along x, a row group for each 9 degrees. kinds are those of the file in truth: 1 points, 2 lines."""
-    rng, points, xs, ys = random.Random(8), [], [], []
+    rng, points, xs, ys = random.Random(seed), [], [], []
     for i in range(GROUP * GROUPS):
         x, y = -180 + 9 * (i // GROUP) + 9 * rng.random(), rng.uniform(-80, 80)
         kind = kinds[i % len(kinds)]
@@ -76,3 +76,27 @@ def test_a_file_that_does_not_say_is_parsed(tmp_path, case):
                 read(client, name="p.parquet", bbox=BOX)
         assert read(client, name="p.parquet", bbox=BOX)["n"].to_pylist() == want
         assert server.action("stats")["parses"] == 1
+
+
+@pytest.mark.parametrize("lies", [False, True])
+def test_a_dataset_of_such_files_is_planned_without_a_parse(tmp_path, lies):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "parts").mkdir()
+    want = []
+    for k in range(3):
+        xs, ys = write(tmp_path / f"parts/{k}.parquet", seed=k, kinds=(1, 2) if lies and k == 1 else (1,))
+        want += [(k, i) for i, (x, y) in enumerate(zip(xs, ys)) if BOX[0] <= x <= BOX[2] and BOX[1] <= y <= BOX[3]]
+    flags = ("--dataset", f"many={tmp_path}/parts/*.parquet", "--batch-rows", "8192")
+    with Server(tmp_path / "data", *flags) as server:
+        client = server.client()
+        info = client.get_flight_info(flight.FlightDescriptor.for_path("many"))
+        assert info.total_records == 3 * GROUP * GROUPS and server.action("stats")["parses"] == 0
+        if lies:  # found out while rows are read, once
+            with pytest.raises(pa.ArrowInvalid, match="changed while it was read"):
+                read(client, name="many", bbox=BOX)
+        part = read(client, name="many", bbox=BOX)
+        assert part["n"].to_pylist() == [i for _, i in want]
+        assert server.action("stats")["parses"] == (1 if lies else 0)
+        whole = read(client, name="many")
+        assert whole.num_rows == 3 * GROUP * GROUPS and whole.schema.equals(part.schema, check_metadata=True)
+        assert server.settled()["parses"] == 3

@@ -184,6 +184,13 @@ func (d *set) learnUnit(ctx context.Context, u *unit) (*record, error) {
 // learnMember is learnUnit for a large member.
 func (d *set) learnMember(ctx context.Context, u *unit) (*record, error) {
 	m := &u.members[0]
+	if err := d.checkSize(m); err == nil {
+		if k := d.Loader.Cover(ctx, m.job()); k != nil {
+			r := coverRecord(m, k)
+			d.keep(u.digest, r, nil)
+			return r, nil
+		}
+	}
 	r := &record{Members: []memberRecord{newMemberRecord(m)}}
 	t, release, err := d.memberTable(ctx, m)
 	switch {

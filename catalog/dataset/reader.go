@@ -24,6 +24,7 @@ type reader struct {
 
 	mu     sync.Mutex
 	wanted []int             // units that the scan needs, in order; nil: not known
+	parts  map[int][]int     // batches of those units, by number
 	ahead  bool              // the next units may be loaded in advance
 	open   map[int]*openUnit // by number
 	last   int               // unit that was read last
@@ -49,8 +50,11 @@ func newReader(v *View, shared bool) *reader {
 func (r *reader) want(batches []int, ahead bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wanted, r.ahead = []int{}, ahead
+	r.wanted, r.ahead, r.parts = []int{}, ahead, map[int][]int{}
 	for _, i := range batches {
+		if u := r.view.batch[i]; u >= 0 {
+			r.parts[u] = append(r.parts[u], i-r.view.units[u].firstBatch)
+		}
 		if u := r.view.batch[i]; u >= 0 && (len(r.wanted) == 0 || r.wanted[len(r.wanted)-1] != u) {
 			r.wanted = append(r.wanted, u)
 		}
@@ -82,11 +86,15 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	if b := o.fitted[i]; b != nil {
 		return b, nil
 	}
-	b, err := o.ref.Batch(ctx, i-u.firstBatch)
-	if err != nil {
-		return nil, err
+	var b *geoarrow.Columns
+	if i-u.firstBatch >= len(o.ref.Table.Batches) {
+		err = u.changed()
+	} else if b, err = o.ref.Batch(ctx, i-u.firstBatch); err == nil {
+		b, err = r.fit(u, b, i)
 	}
-	b, err = r.fit(u, b, i)
+	if u.record.Cover && errors.Is(err, source.ErrChanged) {
+		r.view.set.forget(u)
+	}
 	if err == nil && r.shared {
 		if o.fitted == nil {
 			o.fitted = map[int]*geoarrow.Columns{}
@@ -207,19 +215,25 @@ func (r *reader) begin(n int) *openUnit {
 	}
 	o := &openUnit{done: make(chan struct{})}
 	r.open[n] = o
+	parts := r.parts[n]
 	r.wait.Go(func() {
 		defer close(o.done)
-		o.ref, o.err = r.view.load(r.ctx, r.view.units[n])
+		o.ref, o.err = r.view.load(r.ctx, r.view.units[n], parts)
 	})
 	return o
 }
 
-// load returns the table of a unit.
-func (v *View) load(ctx context.Context, u *loadedUnit) (*tables.Ref, error) {
+// load returns the table of a unit. batches are those that are going to be read; nil: not known.
+func (v *View) load(ctx context.Context, u *loadedUnit, batches []int) (*tables.Ref, error) {
 	if u.pack {
 		return v.set.Cache.Get(ctx, v.set.packJob(u.unit, u.text))
 	}
 	j := u.members[0].job().AsText(u.text)
+	if len(batches) > 0 && len(u.text) == 0 && !v.set.Cache.ServesOrParses(j) {
+		if ref, ok := v.set.Loader.Lend(ctx, j, batches); ok {
+			return ref, nil
+		}
+	}
 	j.Streamed = true
 	return v.set.Cache.Stream(ctx, j)
 }
@@ -277,5 +291,5 @@ func (r *reader) Release() {
 	r.wait.Wait()
 }
 
-// Ranges implements scan.Partitioned.
+// Ranges implements scan.RowPartitioner.
 func (r *reader) Ranges(values map[string]any) ([][2]int64, error) { return r.view.ranges(values) }

@@ -36,7 +36,34 @@ type record struct {
 
 	Invalid bool `json:"invalid,omitempty"` // x or y of a position is NaN
 
+	Cover bool `json:"cover,omitempty"` // the file says so itself: it was not parsed
+
 	pack bool
+}
+
+// coverRecord returns the record of a member that describes its table itself.
+func coverRecord(m *member, k *persist.Meta) *record {
+	r := &record{Members: []memberRecord{newMemberRecord(m)}, Shape: k.Shape, Outline: *k.Outline, Cover: true}
+	columns := columnsRecord{Shape: k.Shape, Typed: true}
+	columns.Shape.Starts, columns.Shape.BatchRows = nil, 0
+	r.Columns = []columnsRecord{columns}
+	r.Members[0].Rows = r.rows()
+	r.Boxes = k.Boxes
+	if k.BBox != nil {
+		r.BBox = appendBox(nil, *k.BBox)
+	}
+	r.Invalid = true // not known
+	return r
+}
+
+// forget drops the record of a unit whose file does not have the rows that it describes itself.
+func (d *set) forget(u *loadedUnit) {
+	d.Loader.Distrust(u.members[0].job())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.known, u.digest)
+	delete(d.stored, u.digest)
+	d.views, d.recent = map[viewKey]*View{}, nil
 }
 
 // memberRecord is what is known of a member. Its rows follow those of the members before it.

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// cover returns what a file that was never parsed says of its table, or nil.
-func (c *Loader) cover(ctx context.Context, j job.Job) *persist.Meta {
+// Cover returns what a file says of its table without a parse, or nil.
+func (c *Loader) Cover(ctx context.Context, j job.Job) *persist.Meta {
 	if j.Format.Cover == nil || j.Entry.Layer != "" {
 		return nil
 	}
@@ -41,5 +41,5 @@ func (c *Loader) cover(ctx context.Context, j job.Job) *persist.Meta {
 	return k
 }
 
-// distrust remembers that a file's metadata does not describe its rows.
-func (c *Loader) distrust(j job.Job) { c.wrong.Store(j.Entry.Location(), j.Entry.Identity) }
+// Distrust remembers that a file's metadata does not describe its rows.
+func (c *Loader) Distrust(j job.Job) { c.wrong.Store(j.Entry.Location(), j.Entry.Identity) }

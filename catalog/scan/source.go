@@ -27,8 +27,8 @@ type Source interface {
 	Sizes() (columns, batches []int64)
 }
 
-// Partitioned is a Source whose rows have partitions.
-type Partitioned interface {
+// RowPartitioner is a Source whose rows have partitions.
+type RowPartitioner interface {
 	// Ranges returns the half-open ranges of rows that have the values, ascending and disjoint.
 	Ranges(values map[string]any) ([][2]int64, error)
 }
@@ -38,7 +38,7 @@ func rangesOf(src Source, values map[string]any) ([][2]int64, error) {
 	if len(values) == 0 {
 		return [][2]int64{{0, src.Table().Rows}}, nil
 	}
-	if p, ok := src.(Partitioned); ok {
+	if p, ok := src.(RowPartitioner); ok {
 		return p.Ranges(values)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
