@@ -179,6 +179,11 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 	if err != nil {
 		return err
 	}
+	for _, d := range datasets {
+		if e, err := c.tree.Lookup(d.Name); err == nil && len(e.Members()) == 0 {
+			cfg.Log.Warn().Str("name", d.Name).Msg("no file matches the patterns of the dataset")
+		}
+	}
 	var writable *tree.Mount
 	for _, m := range c.tree.Mounts() {
 		if cfg.Writable != nil && m.Root == *cfg.Writable {

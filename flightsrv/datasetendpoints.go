@@ -17,7 +17,7 @@ const (
 
 // datasetEndpoints returns the tickets that together select the rows of a dataset, in order. Each
 // says how many rows of the dataset it is for, and their bounding box.
-func (s *service) datasetEndpoints(t ticket.Ticket, table *readers.Table, scan *catalog.Scan, rows,
+func (s *service) datasetEndpoints(t ticket.Ticket, table *readers.Table, scan *catalog.Scan,
 	bytes int64,
 ) ([]*flight.FlightEndpoint, error) {
 	batches := scan.Batches()

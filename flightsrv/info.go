@@ -93,7 +93,7 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 	}
 	endpoints := s.endpoints(t, table, scan, rows, bytes)
 	if table.Format == catalog.DatasetFormat {
-		if endpoints, err = s.datasetEndpoints(t, table, scan, rows, bytes); err != nil {
+		if endpoints, err = s.datasetEndpoints(t, table, scan, bytes); err != nil {
 			return nil, err
 		}
 	}

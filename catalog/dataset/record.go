@@ -223,7 +223,7 @@ func (r *record) fits(members int, limits readers.Limits) bool {
 func recordID(spec Spec, globs []glob) string {
 	h := sha256.New()
 	for _, g := range globs {
-		fmt.Fprintf(h, "%q %q %q\n", g.root.Dir, g.below, g.pattern)
+		h.Write(fmt.Appendf(nil, "%q %q %q\n", g.root.Dir, g.below, g.pattern))
 	}
 	return "dataset:" + spec.Name + "@" + hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -161,8 +161,8 @@ func (d *set) newUnit(members []member, pack bool) *unit {
 	u := &unit{members: members, pack: pack}
 	h := sha256.New()
 	l := &d.Limits
-	fmt.Fprintln(h, "vibeflight dataset unit 1", l.BatchRows, l.MaxDepth, l.MaxColumns, l.MaxFeatureBytes,
-		d.MaxFileBytes)
+	h.Write(fmt.Appendln(nil, "vibeflight dataset unit 1", l.BatchRows, l.MaxDepth, l.MaxColumns, l.MaxFeatureBytes,
+		d.MaxFileBytes))
 	var b []byte
 	for i := range members {
 		m := &members[i]

@@ -111,7 +111,7 @@ func (j Job) AsText(columns []geoarrow.ColumnID) Job {
 	h := sha256.New()
 	h.Write(j.Key.Options[:])
 	for _, id := range columns {
-		fmt.Fprintf(h, "%d %q\n", id.Role, id.Name)
+		h.Write(fmt.Appendf(nil, "%d %q\n", id.Role, id.Name))
 	}
 	j.Text, j.Key.Options = columns, [32]byte(h.Sum(nil))
 	return j

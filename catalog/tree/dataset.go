@@ -37,8 +37,9 @@ func (e Entry) Members() []*Entry {
 	return e.members.files
 }
 
-// addDatasets adds the entries of the datasets. A dataset has precedence over a file of its name.
-func (t *Tree) addDatasets(x *index) {
+// addDatasets adds the entries of the datasets. A dataset has precedence over a file of its name, for
+// which collide is called.
+func (t *Tree) addDatasets(x *index, collide func(first, second Entry)) {
 	for _, d := range t.cfg.Datasets {
 		found := &members{}
 		for _, e := range x.files {
@@ -48,13 +49,16 @@ func (t *Tree) addDatasets(x *index) {
 		}
 		slices.SortFunc(found.files, func(a, b *Entry) int { return cmp.Compare(a.Name, b.Name) })
 		id := identityOf(found.files)
-		if _, taken := x.files[d.Name]; !taken {
-			x.names = append(x.names, d.Name)
-		}
-		x.files[d.Name] = &Entry{
-			Name: d.Name, Format: DatasetFormat, Path: d.Name, Size: id.Size, Identity: id,
+		e := &Entry{
+			Name: d.Name, Format: DatasetFormat, Path: "dataset " + d.Name, Size: id.Size, Identity: id,
 			Modified: time.Unix(0, id.Mtime), members: found,
 		}
+		if file, taken := x.files[d.Name]; taken {
+			collide(*e, *file)
+		} else {
+			x.names = append(x.names, d.Name)
+		}
+		x.files[d.Name] = e
 	}
 }
 

@@ -40,7 +40,7 @@ func (t *Tree) indexOf(all folders, collide func(first, second Entry)) *index {
 			}
 		}
 	}
-	t.addDatasets(x)
+	t.addDatasets(x, collide)
 	return x
 }
 
