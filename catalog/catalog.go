@@ -5,6 +5,7 @@
 //	load     the table of a file: from the archive, or parsed
 //	tables   one parse for all callers, and the cache of tables
 //	persist  what outlives the process: parsed tables, and a record of each file
+//	dataset  many files that are one table
 //	scan     which rows and columns of a table a caller receives
 //	poll     parses that clients wait for by asking again
 //	inbox    what clients send: files to parse, and tables to store
@@ -22,6 +23,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/job"
@@ -35,9 +37,10 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Config configures a Catalog. Roots and Formats are required.
+// Config configures a Catalog. Formats, and Roots or Datasets, are required.
 type Config struct {
 	Roots    []Root
+	Datasets []Dataset
 	Writable *Root // in which clients store tables; served like the others; nil: none (--writable)
 	Formats  readers.Registry
 	Engines  Engines             // nil: the CPU engines
@@ -89,13 +92,14 @@ func (cfg Config) withDefaults() Config {
 
 // Catalog is the entries below some roots and their parsed tables. It is safe for concurrent use.
 type Catalog struct {
-	cfg     Config
-	archive *persist.Archive
-	tables  *tables.Cache
-	tree    *tree.Tree
-	loader  *load.Loader
-	polls   *poll.Polls
-	inbox   *inbox.Inbox
+	cfg      Config
+	archive  *persist.Archive
+	tables   *tables.Cache
+	tree     *tree.Tree
+	datasets *dataset.Sets
+	loader   *load.Loader
+	polls    *poll.Polls
+	inbox    *inbox.Inbox
 
 	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
@@ -110,7 +114,11 @@ func Open(ctx context.Context, cfg Config) (*Catalog, error) { return open(ctx, 
 // open is Open with the file system of the cache.
 func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	cfg = cfg.withDefaults()
-	if len(cfg.Roots) == 0 {
+	resolved, err := dataset.Resolve(cfg.Datasets, cfg.Roots)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Roots = resolved.Roots; len(cfg.Roots) == 0 {
 		return nil, errors.New("no folder to serve")
 	}
 	c := &Catalog{cfg: cfg, archive: openArchive(cfg, fsys)}
@@ -128,8 +136,12 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		MemoryBytes: cfg.MemoryBytes, MaxUnpacked: cfg.MaxUnpacked, Archive: c.archive,
 		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log,
 	})
-	c.polls = poll.New(c.ctx, c.tables.Progress)
-	if err := c.openTree(ctx); err != nil {
+	c.datasets = dataset.New(dataset.Config{
+		Formats: cfg.Formats, Options: cfg.Options, Loader: c.loader, Cache: c.tables, Archive: c.archive,
+		Limits: cfg.Limits, MaxFileBytes: cfg.MaxFileBytes, Log: cfg.Log,
+	}, resolved)
+	c.polls = poll.New(c.ctx, c.progress)
+	if err := c.openTree(ctx, resolved.Datasets); err != nil {
 		_ = c.Close()
 		return nil, err
 	}
@@ -154,11 +166,12 @@ func openArchive(cfg Config, fsys files.FS) *persist.Archive {
 }
 
 // openTree lists the files, and opens the inbox in the writable root.
-func (c *Catalog) openTree(ctx context.Context) (err error) {
+func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err error) {
 	cfg := c.cfg
 	c.tree, err = tree.Open(ctx, tree.Config{
 		Roots: cfg.Roots, Formats: cfg.Formats, Options: cfg.Options, Rescan: cfg.Rescan, Log: cfg.Log,
 		Store: cfg.Store,
+		Datasets: datasets,
 		Layers: func(ctx context.Context, each func(string, source.Identity, []string)) error {
 			return c.archive.Layers(ctx, cfg.Formats, each)
 		},
@@ -168,9 +181,16 @@ func (c *Catalog) openTree(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, d := range datasets {
+		if e, err := c.tree.Lookup(d.Name); err == nil && len(e.Members()) == 0 {
+			cfg.Log.Warn().Str("name", d.Name).Msg("no file matches the patterns of the dataset")
+		}
+	}
 	var writable *tree.Mount
-	if mounts := c.tree.Mounts(); cfg.Writable != nil {
-		writable = mounts[len(mounts)-1]
+	for _, m := range c.tree.Mounts() {
+		if cfg.Writable != nil && m.Root == *cfg.Writable {
+			writable = m
+		}
 	}
 	c.inbox, err = inbox.New(c.ctx, inbox.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Limits: cfg.Limits, MaxSent: cfg.MaxSent,

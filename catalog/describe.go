@@ -11,6 +11,9 @@ import (
 
 // Describe is Recall if the table can be described without a parse, else Table and Scan.
 func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
+	if _, ok := c.dataset(req); ok {
+		return c.readDataset(ctx, req, sel)
+	}
 	h, s, ok, err := c.Recall(ctx, req, sel, parse)
 	if ok || err != nil {
 		return h, s, err
@@ -37,6 +40,9 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
+	if _, ok := c.dataset(req); ok {
+		return nil, nil, false, nil
+	}
 	if sel.BBox != nil {
 		return c.part(ctx, req, sel, true)
 	}
@@ -67,6 +73,9 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 // an earlier poll for the same table, or "". All polls with one id have one share in the parse,
 // which CancelPoll ends.
 func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+	if e, ok := c.dataset(req); ok {
+		return c.pollDataset(ctx, e, req, id)
+	}
 	j, err := c.job(req)
 	if err != nil {
 		return nil, PollProgress{}, err

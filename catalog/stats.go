@@ -4,21 +4,22 @@ import "github.com/vibeflight/vibeflight/catalog/persist"
 
 // Stats are the catalog's numbers since it was opened.
 type Stats struct {
-	Roots        int     `json:"roots"`
-	Entries      int     `json:"entries"`
-	Tables       int     `json:"tables"`        // parsed and kept
-	Bytes        int64   `json:"bytes"`         // of them, in memory or mapped
-	HeldTables   int     `json:"held_tables"`   // of them, in use
-	HeldBytes    int64   `json:"held_bytes"`    // of those
-	BudgetBytes  int64   `json:"budget_bytes"`  // Config.MemoryBytes
-	Hits         int64   `json:"hits"`          // calls that found a table
-	Misses       int64   `json:"misses"`        // calls that began a parse
-	Shared       int64   `json:"shared"`        // calls that joined one
-	Evictions    int64   `json:"evictions"`     // for the budget
-	Parsing      int     `json:"parsing"`       // under way
-	Parses       int64   `json:"parses"`        // that ended, with or without an error
-	ParseErrors  int64   `json:"parse_errors"`  // that were returned to a caller
-	ParseSeconds float64 `json:"parse_seconds"` // all of them together
+	Roots         int     `json:"roots"`
+	Entries       int     `json:"entries"`
+	Tables        int     `json:"tables"`         // parsed and kept
+	Bytes         int64   `json:"bytes"`          // of them, in memory or mapped
+	HeldTables    int     `json:"held_tables"`    // of them, in use
+	HeldBytes     int64   `json:"held_bytes"`     // of those
+	BudgetBytes   int64   `json:"budget_bytes"`   // Config.MemoryBytes
+	Hits          int64   `json:"hits"`           // calls that found a table
+	Misses        int64   `json:"misses"`         // calls that began a parse
+	Shared        int64   `json:"shared"`         // calls that joined one
+	Evictions     int64   `json:"evictions"`      // for the budget
+	Parsing       int     `json:"parsing"`        // under way
+	Parses        int64   `json:"parses"`         // that ended, with or without an error
+	ParseErrors   int64   `json:"parse_errors"`   // that were returned to a caller
+	ParseSeconds  float64 `json:"parse_seconds"`  // all of them together
+	MembersParsed int64   `json:"members_parsed"` // small files of datasets
 	// files that clients are sending to have them parsed, which count nowhere else
 	Sent             int     `json:"sent"`
 	Scans            int64   `json:"scans"`             // walks over all folders
@@ -33,7 +34,8 @@ type Stats struct {
 func (c *Catalog) Stats() Stats {
 	f, t := c.tree.Stats(), c.tables.Stats()
 	s := Stats{
-		Roots: f.Roots, Entries: f.Entries, Sent: c.inbox.Sending(), Scans: f.Scans,
+		MembersParsed: c.datasets.Parsed(),
+		Roots:         f.Roots, Entries: f.Entries, Sent: c.inbox.Sending(), Scans: f.Scans,
 		ScanSeconds: f.ScanTime.Seconds(), UnwatchedFolders: f.Unwatched,
 		Tables: t.Tables, Bytes: t.Bytes, HeldTables: t.HeldTables, HeldBytes: t.HeldBytes, BudgetBytes: t.Budget,
 		Hits: t.Hits, Misses: t.Misses, Shared: t.Shared, Evictions: t.Evictions, Parsing: t.Parsing,

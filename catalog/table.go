@@ -72,6 +72,9 @@ func (c *Catalog) jobOf(e Entry, options map[string]any) (job.Job, error) {
 // Check returns the error, if any, that Table returns before it looks for the table: the entry does
 // not exist, or has another version, an option is invalid, or a limit is exceeded.
 func (c *Catalog) Check(req Request) error {
+	if _, ok := c.dataset(req); ok {
+		return nil
+	}
 	_, err := c.job(req)
 	return err
 }
@@ -83,6 +86,9 @@ func (c *Catalog) Check(req Request) error {
 // Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError,
 // *readers.ParseError, ErrClosed, that of ctx.
 func (c *Catalog) Table(ctx context.Context, req Request) (*TableRef, error) {
+	if _, ok := c.dataset(req); ok {
+		return c.datasetTable(ctx, req)
+	}
 	return c.twice(ctx, req, c.tables.Get)
 }
 
@@ -114,6 +120,9 @@ func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) { return h.Sca
 // the file is parsed; Table of the result has no batches then, and Cached is false. For a bounding
 // box that few batches meet, only these are parsed.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
+	if _, ok := c.dataset(req); ok {
+		return c.readDataset(ctx, req, sel)
+	}
 	req.Columns, req.streamed = sel.Reads(), true
 	if h, s, ok, err := c.part(ctx, req, sel, false); ok || err != nil {
 		return h, s, err
@@ -152,7 +161,7 @@ func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 		return nil, "", false
 	}
 	e, err := c.tree.Lookup(name)
-	if err != nil {
+	if err != nil || e.IsDataset() {
 		return nil, "", false
 	}
 	j, err := c.jobOf(e, nil)
@@ -180,6 +189,9 @@ func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	if named != "" {
 		layer = &e.Layer
 		evicted = c.tables.Evict(file, layer)
+	}
+	if e.IsDataset() {
+		return c.datasets.Evict(ctx, e)
 	}
 	n := len(evicted)
 	stored, err := c.archive.ForgetFile(ctx, c.cfg.Formats, e, layer)

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/persist"
@@ -9,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/readers/union"
 )
 
 // The types of the parts that callers of a Catalog use.
@@ -19,6 +21,10 @@ type (
 	Root = tree.Root
 	// OpenStore opens the folder of a URL.
 	OpenStore = tree.OpenStore
+	// Dataset describes a dataset: many files that are one table.
+	Dataset = dataset.Spec
+	// Prior is what is known of the batches of a dataset before their rows are loaded.
+	Prior = dataset.Prior
 	// Selection is a part of a table.
 	Selection = scan.Selection
 	// Scan walks the selected part of a table.
@@ -45,6 +51,9 @@ type (
 	CachedTable = persist.CachedTable
 )
 
+// DatasetFormat is the format of the entry and of the table of a dataset.
+const DatasetFormat = tree.DatasetFormat
+
 // The modes of storing.
 const (
 	Create       = inbox.Create
@@ -59,6 +68,10 @@ type (
 	NotFoundError = tree.NotFoundError
 	// OtherCRSError says that a selection names a reference system that is not the table's.
 	OtherCRSError = scan.OtherCRSError
+	// PartitionError says that a selection names a partition that the table cannot have.
+	PartitionError = scan.PartitionError
+	// MisfitError says why a file does not join the others of a dataset.
+	MisfitError = union.Error
 	// UnknownColumnError says that a selection names a column that the table does not have.
 	UnknownColumnError = scan.UnknownColumnError
 	// UnknownFormatError says that there is no format of a name.

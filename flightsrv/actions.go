@@ -158,6 +158,12 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	d := metadata.Describe(o.Table, o.scan.Schema(), o.Cached)
 	d.Name, d.Version, d.FileBytes, d.Modified = o.Entry.Name, o.Version, o.Entry.Size, o.Entry.Modified
 	d.Identity = o.Entry.Identity.Kind()
+	if info := catalog.DatasetInfo(o.TableRef); info != nil {
+		d.Dataset = &metadata.Dataset{Files: info.Files, Skipped: info.Skipped}
+		for _, f := range info.First {
+			d.Dataset.First = append(d.Dataset.First, metadata.SkippedFile(f))
+		}
+	}
 	return d, nil
 }
 

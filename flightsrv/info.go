@@ -91,7 +91,12 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 		total = -1
 		bytes = int64(float64(bytes) * float64(rows) / float64(table.Rows))
 	}
-	endpoints, err := s.endpoints(ctx, t, table, scan, rows, bytes)
+	var endpoints []*flight.FlightEndpoint
+	if table.Format == catalog.DatasetFormat {
+		endpoints, err = s.datasetEndpoints(t, table, scan, bytes)
+	} else {
+		endpoints, err = s.endpoints(ctx, t, table, scan, rows, bytes)
+	}
 	if err != nil {
 		return nil, err
 	}

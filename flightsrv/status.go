@@ -75,6 +75,8 @@ func codeOf(err error) codes.Code {
 		changed    *catalog.ChangedError
 		column     *catalog.UnknownColumnError
 		crs        *catalog.OtherCRSError
+		partition  *catalog.PartitionError
+		misfit     *catalog.MisfitError
 		limit      *readers.LimitError
 		parse      *readers.ParseError
 		option     *readers.OptionError
@@ -102,7 +104,7 @@ func codeOf(err error) codes.Code {
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
 	case errors.As(err, &badTicket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
-		errors.As(err, &shape):
+		errors.As(err, &shape), errors.As(err, &partition), errors.As(err, &misfit):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition

@@ -45,6 +45,11 @@ type Format struct {
 	// Open reads what must be known before any row, such as a header or dialect.
 	Open func(ctx context.Context, src *source.File, opts Options) (Layout, error)
 
+	// Cover describes the table of a file without reading its rows, as far as its metadata says: its
+	// columns, and the starts, spans and boxes of batches. Rows that do not fit are an error when they
+	// are read. ok is false if the metadata does not say enough. nil: it never does.
+	Cover func(l Layout, src *source.File, limits Limits) (t *Table, ok bool)
+
 	// CPU is the engine that every format has. It is the reference: every other engine gives the
 	// same tables and errors.
 	CPU func(Layout) Parser

@@ -95,19 +95,15 @@ func (j *joiner) resolve(id geoarrow.ColumnID) geoarrow.Resolution {
 	return to
 }
 
-// joinGeometry widens the kind of all geometries. A kind and its Multi kind give the Multi kind;
-// other pairs give NoKind, which is WKB.
+// joinGeometry widens the kind of all geometries.
 func (j *joiner) joinGeometry(g *geoarrow.Geometry) {
 	j.dim |= g.Dim
 	switch {
 	case g.Nulls == g.Rows:
 	case !j.typed:
 		j.kind, j.typed = g.Kind, true
-	case j.kind == g.Kind || g.Kind != geoarrow.NoKind && g.Kind.Multi() == j.kind:
-	case j.kind.Multi() == g.Kind && j.kind != geoarrow.NoKind:
-		j.kind = g.Kind
 	default:
-		j.kind = geoarrow.NoKind
+		j.kind = j.kind.Join(g.Kind)
 	}
 }
 
@@ -223,11 +219,12 @@ func (j *joiner) fits(c *geoarrow.Columns, order []geoarrow.ColumnID) bool {
 }
 
 // columnOrder puts the format's leading columns before the attributes.
-func (j *joiner) columnOrder() []geoarrow.ColumnID {
-	order := slices.Clone(j.order)
-	order = slices.DeleteFunc(order, func(id geoarrow.ColumnID) bool {
-		return id.Role == geoarrow.RoleFeatureID && j.facts[id].Kinds == 0 || // null ids only: absent
-			j.facts[id].IsGuessed()
+func (j *joiner) columnOrder() []geoarrow.ColumnID { return columnOrder(j.order, j.facts) }
+
+func columnOrder(order []geoarrow.ColumnID, facts map[geoarrow.ColumnID]geoarrow.Facts) []geoarrow.ColumnID {
+	order = slices.DeleteFunc(slices.Clone(order), func(id geoarrow.ColumnID) bool {
+		return id.Role == geoarrow.RoleFeatureID && facts[id].Kinds == 0 || // null ids only: absent
+			facts[id].IsGuessed()
 	})
 	slices.SortStableFunc(order, func(a, b geoarrow.ColumnID) int { return int(b.Role) - int(a.Role) })
 	return order

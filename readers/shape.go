@@ -64,6 +64,21 @@ func (s *Shape) Table() *Table {
 	return t
 }
 
+// Names returns the names of the columns in the table.
+func (s *Shape) Names() []string { return finalNames(s.IDs, s.Shapes) }
+
+// Arrange puts columns, which are in order of first appearance, into the order of the table.
+func (s *Shape) Arrange() {
+	facts := make(map[geoarrow.ColumnID]geoarrow.Facts, len(s.IDs))
+	for i, id := range s.IDs {
+		facts[id] = s.Facts[i]
+	}
+	s.IDs, s.Facts = columnOrder(s.IDs, facts), nil
+	for _, id := range s.IDs {
+		s.Facts = append(s.Facts, facts[id])
+	}
+}
+
 // ReadAs is Read of a file whose table has a known shape. It calls each with every batch as soon as
 // its rows are parsed; the slices are on the Go heap. If the file gives another table, the error
 // wraps source.ErrChanged. The request is for the whole file: its Span is ignored.
@@ -182,7 +197,7 @@ func (k *shapeJoiner) unfit(c *geoarrow.Columns) string {
 		}
 		want, have := facts.Resolve(id.Role), facts.Join(col.Facts).Resolve(id.Role)
 		if !arrow.TypeEqual(want.Type, have.Type) || want.JSON != have.JSON || want.Mixed != have.Mixed {
-			return fmt.Sprintf("column %q takes %s, where %s is known", id.Name, typeText(have), typeText(want))
+			return fmt.Sprintf("column %q takes %s, where %s is known", id.Name, have, want)
 		}
 	}
 	g := c.Geometry
@@ -195,16 +210,6 @@ func (k *shapeJoiner) unfit(c *geoarrow.Columns) string {
 		return fmt.Sprintf("geometries of kind %s, where %s is known", kindText(g.Kind, g.Dim), kindText(k.kind, k.dim))
 	}
 	return ""
-}
-
-func typeText(r geoarrow.Resolution) string {
-	switch {
-	case r.JSON:
-		return "JSON text"
-	case r.Mixed:
-		return "text of mixed values"
-	}
-	return r.Type.String()
 }
 
 func kindText(k geoarrow.Kind, d geoarrow.Dim) string {

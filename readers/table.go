@@ -68,6 +68,9 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	began := time.Now()
 	limits = limits.WithDefaults()
 	j := joiner{ctx: ctx, parser: p, src: src, limits: limits, keep: keep}
+	if t, ok := p.(textParser); ok {
+		j.forceText(t.columns)
+	}
 	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, j.add)
 	if err != nil {
 		return nil, err

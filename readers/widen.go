@@ -55,7 +55,7 @@ func (j *joiner) widen(chunk Chunk, order []geoarrow.ColumnID) (*geoarrow.Column
 	}
 	if in.Geometry != nil {
 		var err error
-		if out.Geometry, err = j.widenGeometry(in.Geometry); err != nil {
+		if out.Geometry, err = in.Geometry.Widen(j.kind, j.dim); err != nil {
 			return nil, tooLarge(j.src.Name, chunk.Span.Row, err, j.limits)
 		}
 	}
@@ -103,24 +103,4 @@ func (j *joiner) reread(chunk Chunk, text []int, order []geoarrow.ColumnID, out 
 		return nil
 	})
 	return err
-}
-
-// widenGeometry returns a chunk's geometries the kind and dimension of the table's.
-func (j *joiner) widenGeometry(g *geoarrow.Geometry) (*geoarrow.Geometry, error) {
-	if j.kind == geoarrow.NoKind {
-		wide, err := g.ToWKB()
-		if err != nil {
-			return nil, err
-		}
-		if wide.Dim != j.dim {
-			copied := *wide
-			copied.Dim = j.dim
-			wide = &copied
-		}
-		return wide, nil
-	}
-	if g.Nulls == g.Rows { // its kind, if it has one, may come from rows that were cut off
-		return geoarrow.NullGeometry(g.Rows, j.kind, j.dim), nil
-	}
-	return g.Promote(j.kind, j.dim), nil
 }

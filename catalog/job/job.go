@@ -3,6 +3,7 @@
 package job
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -39,6 +41,17 @@ type Job struct {
 	Version string // of the file with these options, for clients
 
 	Streamed bool // a caller reads rows while they are parsed, and waits for the first ones
+
+	Text  []geoarrow.ColumnID // columns that are read as text, whatever their values
+	Maker Maker               // makes the table in place of a parse; nil: the entry's file is parsed
+}
+
+// Maker makes a table that is not the table of one file.
+type Maker interface {
+	// Digest stands for all that the table is a function of, apart from the job's options.
+	Digest() source.Digest
+	// Make makes the table, in memory.
+	Make(ctx context.Context) (*readers.Table, error)
 }
 
 // New checks the options given for an entry. The operator's options are used where they are silent.
@@ -63,9 +76,7 @@ func New(formats readers.Registry, operator func(name string) map[string]any, e 
 	if err != nil {
 		return Job{}, err
 	}
-	digest := opts.Digest()
-	sum := sha256.Sum256(append([]byte(e.Identity.Version()), digest[:]...))
-	return Job{Entry: e, Format: f, Options: opts, Version: hex.EncodeToString(sum[:12])}.OfLayer(e.Layer), nil
+	return Of(e, f, opts), nil
 }
 
 // OfLayer returns the job for a layer of the same file.
@@ -90,4 +101,25 @@ func LayerOptions(options [32]byte, layer string) [32]byte {
 		return options
 	}
 	return sha256.Sum256(append(options[:], layer...))
+}
+
+// AsText returns the job for the same table with some columns as text.
+func (j Job) AsText(columns []geoarrow.ColumnID) Job {
+	if len(columns) == 0 {
+		return j
+	}
+	h := sha256.New()
+	h.Write(j.Key.Options[:])
+	for _, id := range columns {
+		h.Write(fmt.Appendf(nil, "%d %q\n", id.Role, id.Name))
+	}
+	j.Text, j.Key.Options = columns, [32]byte(h.Sum(nil))
+	return j
+}
+
+// Of returns the job of an entry that is read as a format with checked options.
+func Of(e tree.Entry, f readers.Format, opts readers.Options) Job {
+	digest := opts.Digest()
+	sum := sha256.Sum256(append([]byte(e.Identity.Version()), digest[:]...))
+	return Job{Entry: e, Format: f, Options: opts, Version: hex.EncodeToString(sum[:12])}.OfLayer(e.Layer)
 }

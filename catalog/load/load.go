@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -40,6 +41,7 @@ type Loader struct {
 	done context.Context // ends with the catalog
 
 	parts, partBytes atomic.Int64
+	wrong            sync.Map // identities of files whose metadata does not describe their rows, by location
 }
 
 // ReadFunc is the type of readers.Read.
@@ -67,7 +69,10 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 			l, err = nil, c.Panicked(j, r)
 		}
 	}()
-	record := c.Archive.Recorded(ctx, j)
+	var record *persist.Record
+	if j.Maker == nil {
+		record = c.Archive.Recorded(ctx, j)
+	}
 	if l := c.Archive.Find(ctx, j, record); l != nil {
 		return l, false, nil
 	}
@@ -79,6 +84,10 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 	defer c.parsing()()
 	parsed = true
 	f.Start()
+	if j.Maker != nil {
+		l, err = c.made(ctx, f, j)
+		return l, parsed, err
+	}
 	l, err = (&parse{c, f, j, record}).file(ctx)
 	switch {
 	case err == nil:
@@ -210,8 +219,8 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 	keep *persist.Spool,
 ) (*readers.Table, error) {
 	k := c.Archive.Meta(c.job, c.record)
-	p := c.Parser(c.job.Format, layout, src.Size)
-	if k == nil {
+	p := c.job.Format.AsText(c.Parser(c.job.Format, layout, src.Size), c.job.Text)
+	if k == nil || len(c.job.Text) > 0 {
 		c.call.Begin(nil)
 		return c.Read(ctx, c.job.Format, p, src, c.Limits, keep)
 	}
@@ -231,7 +240,9 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 func (c *parse) readGrown(ctx context.Context, layout readers.Layout, src *source.File,
 	keep readers.Keeper,
 ) (t *readers.Table, base *persist.Data, err error) {
-	base = c.Archive.Grown(ctx, c.job, c.record, src)
+	if len(c.job.Text) == 0 {
+		base = c.Archive.Grown(ctx, c.job, c.record, src)
+	}
 	if base == nil {
 		return nil, nil, nil
 	}

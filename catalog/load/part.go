@@ -23,6 +23,7 @@ type part struct {
 	shape   readers.Shape
 	spans   []readers.Span
 	outline *persist.Outline // nil: not known
+	job     job.Job
 	src     *source.File
 	parser  readers.Parser
 
@@ -41,11 +42,14 @@ func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, descri
 		return nil, nil, false, nil
 	}
 	k := c.Archive.Meta(j, c.Archive.Recorded(ctx, j))
+	if k == nil {
+		k = c.Cover(ctx, j)
+	}
 	if k == nil || c.Archive.Has(k) || described && k.Outline == nil {
 		return nil, nil, false, nil
 	}
 	columns := readers.Project(sel.Reads())
-	p := &part{loader: c, shape: k.Project(columns), spans: k.Spans, outline: k.Outline}
+	p := &part{loader: c, job: j, shape: k.Project(columns), spans: k.Spans, outline: k.Outline}
 	p.table = p.shape.Table()
 	if p.table.BBox, p.table.Boxes = k.BBox, k.BatchBoxes(); p.table.Boxes == nil {
 		return nil, nil, false, nil
@@ -73,6 +77,49 @@ func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, descri
 	c.parts.Add(1)
 	return tables.NewRef(j, p.table, p.close), s, true, nil
 }
+
+// Lend returns a use of a table of which only some batches are read: each is parsed when it is
+// requested. ok is false if the whole file is to be parsed, or its table is in the archive.
+func (c *Loader) Lend(ctx context.Context, j job.Job, batches []int) (h *tables.Ref, ok bool) {
+	packing, _ := source.PackingOf(j.Entry.Path)
+	if packing != source.Plain || j.Format.Series || len(j.Text) > 0 {
+		return nil, false
+	}
+	k := c.Archive.Meta(j, c.Archive.Recorded(ctx, j))
+	if k == nil {
+		k = c.Cover(ctx, j)
+	}
+	if k == nil || c.Archive.Has(k) {
+		return nil, false
+	}
+	p := &part{loader: c, job: j, shape: k.Shape, spans: k.Spans, outline: k.Outline}
+	p.table = p.shape.Table()
+	if p.table.Boxes = k.BatchBoxes(); p.table.Boxes == nil {
+		return nil, false
+	}
+	var bytes int64
+	for _, i := range batches {
+		if i >= len(k.Spans) {
+			return nil, false
+		}
+		bytes += k.Spans[i].To - k.Spans[i].From
+	}
+	if !c.Archive.Lends(j, bytes) {
+		return nil, false
+	}
+	if err := p.open(ctx, j, readers.Projection{}); err != nil {
+		p.close()
+		return nil, false // a parse gives the error
+	}
+	c.parts.Add(1)
+	return tables.NewSourceRef(j.Entry, j.Version, false, p, nil), true
+}
+
+// Retain implements tables.Source: the garbage collector owns the rows.
+func (p *part) Retain() (release func()) { return nil }
+
+// Release implements tables.Source.
+func (p *part) Release() { p.close() }
 
 // open opens the file, which must be the one that the entry is of.
 func (p *part) open(ctx context.Context, j job.Job, columns readers.Projection) (err error) {
@@ -141,6 +188,8 @@ func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	b, err := readers.Again(ctx, p.parser, p.src, c.Limits, &p.shape, i, p.spans[i])
 	if changed := p.src.Unchanged(); changed != nil {
 		err = changed
+	} else if errors.Is(err, source.ErrChanged) {
+		c.Distrust(p.job) // what the file says of itself is wrong: the next call parses all of it
 	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -159,6 +159,9 @@ func (a *Archive) Recorded(ctx context.Context, j job.Job) *Record {
 // Find returns the table of a job if it is in the folder, or nil. r is the file's record. A file
 // whose time has changed and whose size has not may have the same content: it is digested.
 func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
+	if a.OnDisk() && j.Maker != nil {
+		return a.loaded(a.open(j, a.tableKey(j, j.Maker.Digest())))
+	}
 	if !a.OnDisk() || r == nil || r.Identity.Size != j.Entry.Size {
 		return nil
 	}
@@ -168,14 +171,19 @@ func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
 	if !same && !a.sameContent(ctx, j, content, key) {
 		return nil
 	}
-	l := a.open(j, key)
-	if l != nil {
-		a.loads.Add(1)
-	}
+	l := a.loaded(a.open(j, key))
 	if l != nil && !same {
 		again := r.Record
 		again.Identity = j.Entry.Identity
 		a.Put(ctx, again)
+	}
+	return l
+}
+
+// loaded counts a table, unless it is nil.
+func (a *Archive) loaded(l *Data) *Data {
+	if l != nil {
+		a.loads.Add(1)
 	}
 	return l
 }
@@ -339,6 +347,9 @@ func (a *Archive) Put(ctx context.Context, r store.Record) {
 
 // Forget removes the table of a job and its record.
 func (a *Archive) Forget(ctx context.Context, j job.Job) error {
+	if j.Maker != nil {
+		return a.ForgetMade(j)
+	}
 	r, ok, err := a.store.Get(ctx, StoreKey(j))
 	if err != nil || !ok {
 		return err

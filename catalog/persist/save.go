@@ -23,6 +23,9 @@ import (
 // file is parsed again. For a table in memory, mapped is the same table mapped from the folder, or
 // nil if that cannot be opened.
 func (a *Archive) Save(ctx context.Context, j job.Job, l *Data) (mapped *Data, err error) {
+	if j.Maker != nil {
+		return a.saveMade(ctx, j, l)
+	}
 	content, blocks, err := a.digest(ctx, j)
 	if err != nil {
 		return nil, err
@@ -43,6 +46,24 @@ func (a *Archive) Save(ctx context.Context, j job.Job, l *Data) (mapped *Data, e
 	}
 	a.saves.Add(1)
 	return mapped, nil
+}
+
+// saveMade writes a table that a Maker has made to the folder. Its caller keeps the record of it.
+func (a *Archive) saveMade(ctx context.Context, j job.Job, l *Data) (mapped *Data, err error) {
+	key := a.tableKey(j, j.Maker.Digest())
+	if err := a.commit(ctx, key, l); err != nil {
+		return nil, err
+	}
+	a.saves.Add(1)
+	return a.open(j, key), nil
+}
+
+// ForgetMade removes the table of a job that has a Maker from the folder.
+func (a *Archive) ForgetMade(j job.Job) error {
+	if !a.OnDisk() {
+		return nil
+	}
+	return a.dir.Drop(a.tableKey(j, j.Maker.Digest()))
 }
 
 // CountSaveError counts a table that could not be saved.

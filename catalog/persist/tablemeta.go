@@ -82,11 +82,16 @@ func metaOf(t *readers.Table, limits readers.Limits) *Meta {
 			return &Meta{Shape: k.Shape, Outline: k.Outline}
 		}
 		k.Spans = append(k.Spans, span)
-		for _, v := range t.Boxes[i] {
-			k.Boxes = binary.LittleEndian.AppendUint64(k.Boxes, math.Float64bits(v))
-		}
+		k.Boxes = appendBox(k.Boxes, t.Boxes[i])
 	}
 	return k
+}
+
+func appendBox(b []byte, box readers.Box) []byte {
+	for _, v := range box {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
 }
 
 // BatchBoxes returns the bounding boxes of the batches, or nil if they are not known.

@@ -42,12 +42,16 @@ func Of(src Source, sel Selection) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.scan(src, sel), nil
+	return v.scan(src, sel)
 }
 
 // scan prepares a scan of the table that the view is of.
-func (v *view) scan(src Source, sel Selection) *Scan {
+func (v *view) scan(src Source, sel Selection) (*Scan, error) {
 	t := src.Table()
+	ranges, err := rangesOf(src, sel.Partitions)
+	if err != nil {
+		return nil, err
+	}
 	s := &Scan{source: src, view: v, bbox: sel.BBox, left: math.MaxInt64}
 	if sel.Limit != nil {
 		s.left = max(0, *sel.Limit)
@@ -59,11 +63,13 @@ func (v *view) scan(src Source, sel Selection) *Scan {
 	if s.bbox != nil && (t.BBox == nil || !meets(*s.bbox, *t.BBox)) {
 		to = from
 	}
-	s.pieces = cut(t, from, to)
+	for _, r := range ranges {
+		s.pieces = append(s.pieces, cut(t, max(from, r[0]), min(to, r[1]))...)
+	}
 	if s.bbox != nil && t.Boxes != nil {
 		s.pieces = slices.DeleteFunc(s.pieces, func(p piece) bool { return !meets(*s.bbox, t.Boxes[p.batch]) })
 	}
-	return s
+	return s, nil
 }
 
 // cut returns the parts of batches that overlap rows [from, to) of the table.
@@ -87,6 +93,9 @@ func cut(t *readers.Table, from, to int64) []piece {
 	return pieces
 }
 
+// NoBox is the box of a batch without positions: it meets no box.
+var NoBox = [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+
 // meets reports whether two closed boxes have a point in common.
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
 
@@ -101,9 +110,11 @@ func (s *Scan) SchemaMessage(encode func(*arrow.Schema) ([]byte, error)) ([]byte
 
 // Batches returns the numbers of the batches that may have selected rows.
 func (s *Scan) Batches() []int {
-	numbers := make([]int, len(s.pieces))
-	for i, p := range s.pieces {
-		numbers[i] = p.batch
+	numbers := make([]int, 0, len(s.pieces))
+	for _, p := range s.pieces {
+		if n := len(numbers); n == 0 || numbers[n-1] != p.batch {
+			numbers = append(numbers, p.batch)
+		}
 	}
 	return numbers
 }

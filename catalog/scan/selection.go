@@ -8,15 +8,18 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Selection is a part of a table. BBox, Rows and Limit apply in the order Rows, BBox, Limit.
+// Selection is a part of a table. Row conditions apply in the order Rows, Partitions, BBox, Limit.
 type Selection struct {
 	Columns []string // in this order; nil: all
 	// xmin ymin xmax ymax, closed: selects the rows whose bounding box meets it. A null or empty
 	// geometry has no bounding box.
-	BBox     *[4]float64
-	Rows     *[2]int64 // half-open range of the file's rows, clipped to them
-	Limit    *int64    // maximum number of rows
-	Encoding geoarrow.Encoding
+	BBox *[4]float64
+	Rows *[2]int64 // half-open range of the file's rows, clipped to them
+	// Partitions are the values that columns of a dataset's folders must have: a string, an int64, or
+	// nil for null. A table that is not a dataset has no such columns.
+	Partitions map[string]any
+	Limit      *int64 // maximum number of rows
+	Encoding   geoarrow.Encoding
 
 	// CRS is the name to give to the table's reference system; empty: its own name. Tables have x
 	// first, so that OGC:CRS84 and EPSG:4326 are two names of one system. Any other name gives an
@@ -79,4 +82,13 @@ func (e *UnknownColumnError) Error() string {
 		return fmt.Sprintf("no column %q: the table has none", e.Column)
 	}
 	return fmt.Sprintf("no column %q; the nearest is %q", e.Column, e.Nearest)
+}
+
+// PartitionError says that a selection names a partition that the table cannot have.
+type PartitionError struct {
+	Column, What string
+}
+
+func (e *PartitionError) Error() string {
+	return fmt.Sprintf("field \"partitions\": %q %s", e.Column, e.What)
 }

@@ -2,6 +2,8 @@ package scan
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -23,6 +25,26 @@ type Source interface {
 	Close(ctx context.Context) error
 	// Sizes returns the bytes of each column, the geometry being the last one, and of each batch.
 	Sizes() (columns, batches []int64)
+}
+
+// RowPartitioner is a Source whose rows have partitions.
+type RowPartitioner interface {
+	// Ranges returns the half-open ranges of rows that have the values, ascending and disjoint.
+	Ranges(values map[string]any) ([][2]int64, error)
+}
+
+// rangesOf returns the rows of a source that have the values; all if there are no values.
+func rangesOf(src Source, values map[string]any) ([][2]int64, error) {
+	if len(values) == 0 {
+		return [][2]int64{{0, src.Table().Rows}}, nil
+	}
+	if p, ok := src.(RowPartitioner); ok {
+		return p.Ranges(values)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		return nil, &PartitionError{name, "is not a column of folders: the table is not a dataset"}
+	}
+	return nil, nil
 }
 
 // tableSource is a table that is in memory.

@@ -133,7 +133,7 @@ func (vs *Views) Scan(src Source, sel Selection) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.scan(src, sel), nil
+	return v.scan(src, sel)
 }
 
 func (vs *Views) of(t *readers.Table, sel Selection) (*view, error) {

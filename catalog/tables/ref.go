@@ -24,8 +24,10 @@ type Ref struct {
 	job      job.Job
 	cache    *Cache
 	entry    *cacheEntry
-	call     *Call  // the parse, while entry is nil
-	close    func() // of a table that is not in the cache; else nil
+	call     *Call                                    // the parse, while entry is nil
+	close    func()                                   // of a table that is not in the cache; else nil
+	source   Source                                   // that has the rows; nil: the table, or the parse
+	scan     func(scan.Selection) (*scan.Scan, error) // of source
 	released atomic.Bool
 }
 
@@ -33,6 +35,44 @@ type Ref struct {
 func NewRef(j job.Job, t *readers.Table, close func()) *Ref {
 	return &Ref{Entry: j.Entry, Version: j.Version, Table: t, job: j, close: close}
 }
+
+// Source has the rows of a table that is not one of the cache.
+type Source interface {
+	scan.Source
+	// Retain keeps the rows given last readable until release is called; nil: they always are.
+	Retain() (release func())
+	// Release ends the use of the source.
+	Release()
+}
+
+// NewSourceRef returns a use of a table whose rows a source has.
+func NewSourceRef(e tree.Entry, version string, cached bool, src Source,
+	scan func(scan.Selection) (*scan.Scan, error),
+) *Ref {
+	return &Ref{
+		Entry: e, Version: version, Table: src.Table(), Cached: cached, source: src, scan: scan, close: src.Release,
+	}
+}
+
+// Batch returns batch i of the table, verified against damage. Only a table whose rows a source has
+// may be read by several goroutines.
+func (h *Ref) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	if h.source != nil {
+		return h.source.Batch(ctx, i)
+	}
+	return (&refSource{h}).Batch(ctx, i)
+}
+
+// Search returns the rows of batch i whose bounding box meets box, as scan.Source does.
+func (h *Ref) Search(ctx context.Context, i int, box [4]float64) ([]int32, bool, error) {
+	if h.source != nil {
+		return h.source.Search(ctx, i, box)
+	}
+	return (&refSource{h}).Search(ctx, i, box)
+}
+
+// Source returns the source that has the rows, or nil: then the batches of Table have them.
+func (h *Ref) Source() Source { return h.source }
 
 // Uncached returns a use of a table that no other caller finds.
 func (t *Cache) Uncached(j job.Job, l *persist.Data) *Ref {
@@ -88,7 +128,9 @@ func (h *Ref) Scan(sel scan.Selection) (*scan.Scan, error) {
 	src := &refSource{Ref: h}
 	var s *scan.Scan
 	var err error
-	if h.entry == nil {
+	if h.source != nil {
+		s, err = h.scan(sel)
+	} else if h.entry == nil {
 		s, err = scan.Of(src, sel)
 	} else {
 		s, err = h.entry.views.Scan(src, sel)
@@ -120,6 +162,9 @@ func (h *Ref) Release() {
 // returns nil for a table that the garbage collector owns. If the rows are streamed while they are
 // parsed, release reports that the rows received before Retain have been sent.
 func (h *Ref) Retain() (release func()) {
+	if h.source != nil {
+		return h.source.Retain()
+	}
 	if h.call != nil {
 		return h.call.partial.sent()
 	}
@@ -137,4 +182,17 @@ func (h *Ref) Shape(limits readers.Limits) (shape readers.Shape, ok bool) {
 		return readers.Shape{}, false
 	}
 	return h.Table.Shape(limits).Open(), true
+}
+
+// Cached returns the table of a job if it is cached, without a parse, or nil.
+func (t *Cache) Cached(j job.Job) *Ref {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.hit(j)
+	if p == nil {
+		return nil
+	}
+	return &Ref{
+		Entry: j.Entry, Version: j.Version, Table: p.Table, Cached: true, job: j, cache: t, entry: p,
+	}
 }

@@ -30,6 +30,8 @@ type Entry struct {
 	mount  *Mount
 	rel    string
 	tables *archiveTables // of an archive with several tables; else nil
+
+	members *members // of a dataset; else nil
 }
 
 // archiveTables are the tables of an archive that has several, each of which is a layer. They are
@@ -163,6 +165,9 @@ func (t *Tree) LookupAs(name, format string) (Entry, error) {
 	if _, known := t.cfg.Formats.ByName(format); !known || !ok {
 		return t.Lookup(name)
 	}
+	if e, ok := t.dataset(name); ok {
+		return e, nil
+	}
 	listed, err := t.lookupFile(file)
 	if err != nil {
 		return t.Lookup(name)
@@ -223,6 +228,9 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 	if t.ctx.Err() != nil {
 		return Entry{}, ErrClosed
 	}
+	if e, ok := t.dataset(name); ok {
+		return e, nil
+	}
 	known := Entry{}
 	at, listed := t.index.Load().files[name]
 	if listed {
@@ -230,7 +238,7 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 	}
 	for _, m := range t.mounts {
 		rel, ok := m.Rel(name)
-		if !ok {
+		if !ok || m.Unlisted {
 			continue
 		}
 		e, err := t.examine(m, rel, known)

@@ -34,10 +34,13 @@ func (t *Tree) indexOf(all folders, collide func(first, second Entry)) *index {
 					continue
 				}
 				x.files[e.Name] = &e
-				x.names = append(x.names, e.Name)
+				if !m.Unlisted {
+					x.names = append(x.names, e.Name)
+				}
 			}
 		}
 	}
+	t.addDatasets(x, collide)
 	return x
 }
 

@@ -151,7 +151,7 @@ func (x *index) ofLayer(name string) *Entry {
 
 // Layered reports whether the entry's file may have several layers.
 func (t *Tree) Layered(e Entry) bool {
-	f, _ := t.cfg.Formats.ByName(e.Format)
+	f, _ := t.cfg.Formats.ByName(e.Format) // none for a dataset
 	return f.Layered || e.tables != nil
 }
 

@@ -20,6 +20,9 @@ type Root struct {
 	// URL of a folder of an object store or a web server, in place of Dir
 	URL     string
 	Refresh time.Duration // between two lists of a URL; 0: DefaultStoreRefresh
+	// Unlisted files have no entries of their own: they are members of datasets. Alias is then any
+	// text that begins the names in errors.
+	Unlisted bool
 }
 
 // OpenStore opens the folder of a URL.
@@ -62,6 +65,9 @@ func ParseRoot(s string) (Root, error) {
 }
 
 func (r Root) check() error {
+	if r.Unlisted {
+		return r.checkDir()
+	}
 	for _, b := range []byte(r.Alias) {
 		if !('a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '.' || b == '_' || b == '-') {
 			return fmt.Errorf("alias %q: only letters, digits, '.', '_' and '-' are allowed", r.Alias)
@@ -70,6 +76,11 @@ func (r Root) check() error {
 	if strings.HasPrefix(r.Alias, ".") {
 		return fmt.Errorf("alias %q: it must not begin with '.'", r.Alias)
 	}
+	return r.checkDir()
+}
+
+// checkDir returns an error unless there is a folder.
+func (r Root) checkDir() error {
 	if r.URL != "" {
 		return nil
 	}

@@ -33,6 +33,8 @@ type Config struct {
 	Log     zerolog.Logger
 	Store   OpenStore // of roots with a URL; nil: there are none
 
+	Datasets []Dataset // many files that are one table each
+
 	// Layers reports the layers of files that an earlier process has parsed, by Entry.Location; may
 	// be nil.
 	Layers func(ctx context.Context, each func(location string, id source.Identity, layers []string)) error
@@ -89,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Tree, error) {
 	}
 	err = t.rescan(ctx, func(first, second Entry) {
 		if collision == nil {
-			collision = fmt.Errorf("two roots have an entry %q: %s and %s: give one an alias (ALIAS=DIR)",
+			collision = fmt.Errorf("two of the roots and datasets have an entry %q: %s and %s: give a root an alias (ALIAS=DIR)",
 				first.Name, first.Path, second.Path)
 		}
 	})
@@ -244,6 +246,6 @@ func (t *Tree) logCollision(first, second Entry) {
 	if !t.collided[second.Path] {
 		t.collided[second.Path] = true
 		t.cfg.Log.Warn().Str("name", first.Name).Str("served", first.Path).Str("hidden", second.Path).
-			Msg("two roots have an entry of this name; the first root's is served")
+			Msg("two entries have this name; the first one is served")
 	}
 }

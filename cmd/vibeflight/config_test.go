@@ -137,7 +137,7 @@ func TestOptionsOfFiles(t *testing.T) {
 	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.Add(f, c.Define)
-	files, err := settings.FromFile(f, configFile(t, `
+	file, err := settings.FromFile(f, configFile(t, `
 [[files]]
 match = "*.csv"
 options = { delimiter = ";", header = true }
@@ -148,7 +148,7 @@ options = { delimiter = "|", on_error = "skip" }
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := settings.OptionsOf(files, map[string]any{"on_error": "fail"})
+	options := settings.OptionsOf(file.Files, map[string]any{"on_error": "fail"})
 	for name, want := range map[string]map[string]any{
 		"a.geojson":     {"on_error": "fail"},
 		"a.csv":         {"on_error": "fail", "delimiter": ";", "header": "true"},
@@ -177,8 +177,8 @@ func TestConfigurationPage(t *testing.T) {
 	var c server.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.Add(f, c.Define)
-	files, err := settings.FromFile(f, configFile(t, text), all.Formats())
-	if err != nil || len(files) != 2 || c.Memory != 8<<30 || c.CacheBytes != 200e9 {
-		t.Errorf("got %v, %v, %v, %v", files, c.Memory, c.CacheBytes, err)
+	file, err := settings.FromFile(f, configFile(t, text), all.Formats())
+	if err != nil || len(file.Files) != 2 || c.Memory != 8<<30 || c.CacheBytes != 200e9 {
+		t.Errorf("got %v, %v, %v, %v", file.Files, c.Memory, c.CacheBytes, err)
 	}
 }

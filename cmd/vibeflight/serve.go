@@ -29,6 +29,8 @@ func newServe(std output.Stdio) *cobra.Command {
   vibeflight serve --data data
   # two folders, the second one under a name, on a unix socket
   vibeflight serve --data data --data west=/srv/west --listen unix:///run/vibeflight.sock --memory 8GiB
+  # many files as one table
+  vibeflight serve --dataset 'all=data/**/*.geojson'
   # settings from a file
   vibeflight serve --config vibeflight.toml
   # settings from the environment
@@ -37,7 +39,7 @@ func newServe(std output.Stdio) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.Config != "" {
 				var err error
-				if c.Files, err = settings.FromFile(cmd.Flags(), c.Config, all.Formats()); err != nil {
+				if c.File, err = settings.FromFile(cmd.Flags(), c.Config, all.Formats()); err != nil {
 					return err
 				}
 			}

@@ -39,7 +39,7 @@ type Table struct {
 // OfTable describes a parsed table. cached means that no parse was needed for it.
 func OfTable(t *readers.Table, cached bool) Table {
 	f := Table{
-		Format: t.Format, Engine: t.Engine, BBox: finite(t.BBox), GeometryTypes: t.GeometryTypes,
+		Format: t.Format, Engine: t.Engine, BBox: Finite(t.BBox), GeometryTypes: t.GeometryTypes,
 		BytesRead: t.Summary.BytesRead, ParseSeconds: t.ParseTime.Seconds(), Cached: cached,
 		RoundedIntegers: t.RoundedIntegers, IgnoredOrdinates: t.Summary.IgnoredOrdinates,
 		ReplacedCharacters: t.ReplacedCharacters,
@@ -60,8 +60,8 @@ func OfTable(t *readers.Table, cached bool) Table {
 	return f
 }
 
-// finite returns the box, or nil if JSON can't encode it: WKT may hold Infinity.
-func finite(box *[4]float64) *[4]float64 {
+// Finite returns the box, or nil if JSON can't encode it: WKT may hold Infinity.
+func Finite(box *[4]float64) *[4]float64 {
 	if box != nil {
 		for _, v := range box {
 			if math.IsInf(v, 0) || math.IsNaN(v) {
@@ -80,7 +80,7 @@ type Endpoint struct {
 }
 
 // OfEndpoint describes an endpoint. A box that JSON can't encode is left out.
-func OfEndpoint(rows int64, box *[4]float64) Endpoint { return Endpoint{rows, finite(box)} }
+func OfEndpoint(rows int64, box *[4]float64) Endpoint { return Endpoint{rows, Finite(box)} }
 
 // Entry is app_metadata of an entry that is not parsed yet.
 type Entry struct {
@@ -106,6 +106,20 @@ type Description struct {
 	Layers        []string         `json:"layers,omitempty"` // of the file, in order of appearance
 	Links         *readers.Links   `json:"links,omitempty"`  // to other files
 	Foreign       map[string]int64 `json:"foreign_members"`
+	Dataset       *Dataset         `json:"dataset,omitempty"` // nil for a file
+}
+
+// Dataset describes the files of a dataset.
+type Dataset struct {
+	Files   int           `json:"files"`             // without those that are left out
+	Skipped int           `json:"skipped,omitempty"` // files that are left out
+	First   []SkippedFile `json:"first,omitempty"`   // the first of those
+}
+
+// SkippedFile is a file that is left out of a dataset.
+type SkippedFile struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 }
 
 // Column is a field of the schema that DoGet sends.

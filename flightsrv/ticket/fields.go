@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -116,6 +117,39 @@ func optionsOf(v json.RawMessage) (map[string]any, error) {
 		}
 	}
 	return options, nil
+}
+
+// partitionsOf reads the values of folders' columns.
+func partitionsOf(v json.RawMessage) (map[string]any, error) {
+	ms, err := members(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(ms) == 0 {
+		return nil, errors.New("is empty; leave it out for all rows")
+	}
+	values := make(map[string]any, len(ms))
+	for _, m := range ms {
+		if values[m.key], err = partitionOf(m.value); err != nil {
+			return nil, &Error{Field: "partitions." + m.key, Err: err}
+		}
+	}
+	return values, nil
+}
+
+// partitionOf reads a text, an integer or null.
+func partitionOf(v json.RawMessage) (any, error) {
+	switch {
+	case v[0] == '"':
+		return stringOf(v)
+	case string(v) == "null":
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("want a text, an integer or null, have %s", excerpt.Of(v))
+	}
+	return n, nil
 }
 
 func optionError(key string, err error) error {

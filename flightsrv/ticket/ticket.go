@@ -25,10 +25,12 @@ const MaxBytes = 64 << 10
 // Ticket selects rows and columns of an entry, and how they are encoded. Nil fields select
 // everything.
 type Ticket struct {
-	Name        string
-	Columns     []string
-	BBox        *[4]float64 // xmin ymin xmax ymax
-	Rows        *[2]int64   // half-open range of the file's rows
+	Name    string
+	Columns []string
+	BBox    *[4]float64 // xmin ymin xmax ymax
+	// Partitions are the values that columns of a dataset's folders must have: string, int64 or nil.
+	Partitions  map[string]any
+	Rows        *[2]int64 // half-open range of the file's rows
 	Limit       *int64
 	Encoding    geoarrow.Encoding
 	Compression Compression
@@ -151,6 +153,8 @@ func (t *Ticket) set(m member) (err error) {
 		t.Columns, err = columnsOf(m.value)
 	case "bbox":
 		t.BBox, err = bboxOf(m.value)
+	case "partitions":
+		t.Partitions, err = partitionsOf(m.value)
 	case "rows":
 		t.Rows, err = rowsOf(m.value)
 	case "limit":
@@ -168,8 +172,8 @@ func (t *Ticket) set(m member) (err error) {
 	case "options":
 		t.Options, err = optionsOf(m.value)
 	default:
-		err = errors.New("is unknown; known are name, columns, bbox, rows, limit, geometry_encoding, coords, " +
-			"compression, crs, version, options")
+		err = errors.New("is unknown; known are name, columns, bbox, partitions, rows, limit, geometry_encoding, " +
+			"coords, compression, crs, version, options")
 	}
 	return err
 }
@@ -184,6 +188,7 @@ func (t Ticket) Encode() []byte {
 		Name        string         `json:"name"`
 		Columns     []string       `json:"columns,omitempty"`
 		BBox        *[4]float64    `json:"bbox,omitempty"`
+		Partitions  map[string]any `json:"partitions,omitempty"`
 		Rows        *[2]int64      `json:"rows,omitempty"`
 		Limit       *int64         `json:"limit,omitempty"`
 		Geometry    string         `json:"geometry_encoding,omitempty"`
@@ -196,7 +201,7 @@ func (t Ticket) Encode() []byte {
 	}
 	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options, j.Poll = t.Name, t.Columns, t.BBox,
 		t.Rows, t.Limit, t.Version, t.Options, t.Poll
-	j.CRS = t.CRS
+	j.CRS, j.Partitions = t.CRS, t.Partitions
 	j.Geometry = unlessFirst(geometryEncodings, int(t.Encoding.Geometry))
 	j.Coords = unlessFirst(coordLayouts, int(t.Encoding.Coords))
 	j.Compression = unlessFirst(compressions, int(t.Compression))
@@ -214,6 +219,7 @@ func (t Ticket) Encode() []byte {
 // isName reports whether the name alone encodes t.
 func (t Ticket) isName() bool {
 	return t.Name != "" && t.Name[0] != '{' && t.Columns == nil && t.BBox == nil && t.Rows == nil && t.Limit == nil &&
+		len(t.Partitions) == 0 &&
 		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.CRS == "" &&
 		t.Version == "" && len(t.Options) == 0 && t.Poll == ""
 }
@@ -230,7 +236,7 @@ func unlessFirst(names []string, i int) string {
 func (t Ticket) Selection() catalog.Selection {
 	return catalog.Selection{
 		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows, Limit: t.Limit, Encoding: t.Encoding,
-		CRS: t.CRS,
+		CRS: t.CRS, Partitions: t.Partitions,
 	}
 }
 
@@ -238,6 +244,9 @@ func (t Ticket) Selection() catalog.Selection {
 func (t Ticket) RowName(n int64) string {
 	if t.BBox != nil {
 		return fmt.Sprintf("row %d of those of %s in the bbox", n, t.Name)
+	}
+	if len(t.Partitions) > 0 {
+		return fmt.Sprintf("row %d of those of %s in the partitions", n, t.Name)
 	}
 	if t.Rows != nil {
 		n += t.Rows[0]

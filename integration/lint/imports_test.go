@@ -30,7 +30,7 @@ var layers = []string{
 	"readers/geoarrow readers/internal/xmltext",
 	"readers/internal/positions readers/internal/prj readers/slots",
 	"readers",
-	"readers/internal/window readers/internal/device",
+	"readers/internal/window readers/internal/device readers/union",
 	"readers/internal/rows readers/internal/xmlfile",
 	"readers/internal/parallel",
 	// the formats
@@ -48,7 +48,7 @@ var layers = []string{
 	"catalog/persist",
 	"catalog/tables",
 	"catalog/load catalog/poll",
-	"catalog/inbox",
+	"catalog/dataset catalog/inbox",
 	"catalog",
 	// the server
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",

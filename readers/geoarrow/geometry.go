@@ -23,6 +23,18 @@ func (k Kind) Multi() Kind {
 	return k
 }
 
+// Join is the kind that holds the geometries of two columns: a kind and its Multi kind give the Multi
+// kind, anything else gives NoKind, which is WKB.
+func (k Kind) Join(o Kind) Kind {
+	switch {
+	case k == o || o != NoKind && o.Multi() == k:
+		return k
+	case k != NoKind && k.Multi() == o:
+		return o
+	}
+	return NoKind
+}
+
 // IsMulti reports whether k is MultiPoint, MultiLineString or MultiPolygon.
 func (k Kind) IsMulti() bool { return k >= MultiPoint && k <= MultiPolygon }
 

@@ -1,6 +1,29 @@
 package geoarrow
 
-// Promote returns the column a kind that holds its own, and a dimension that holds its own: a
+// Widen gives the column the kind and the dimension of a table's, which hold its own. NoKind is WKB.
+func (g *Geometry) Widen(kind Kind, dim Dim) (*Geometry, error) {
+	if g.Kind == kind && g.Dim == dim {
+		return g, nil
+	}
+	if kind == NoKind {
+		wide, err := g.ToWKB()
+		if err != nil {
+			return nil, err
+		}
+		if wide.Dim != dim {
+			copied := *wide
+			copied.Dim = dim
+			wide = &copied
+		}
+		return wide, nil
+	}
+	if g.Nulls == g.Rows { // its kind, if it has one, may be that of rows that were cut off
+		return NullGeometry(g.Rows, kind, dim), nil
+	}
+	return g.Promote(kind, dim), nil
+}
+
+// Promote gives the column a kind that holds its own, and a dimension that holds its own: a
 // single kind its Multi kind, where an empty geometry gets no parts; missing ordinates as NaN.
 // Kinds remembers what the rows were, so that WKB and WKT undo it. Slices that stay as they are are
 // shared. With the column's own kind and dimension it returns the column itself. A column of nulls

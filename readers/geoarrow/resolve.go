@@ -58,6 +58,17 @@ type Resolution struct {
 	JSON, Mixed bool // as in Column
 }
 
+// String names the type for people.
+func (r Resolution) String() string {
+	switch {
+	case r.JSON:
+		return "JSON text"
+	case r.Mixed:
+		return "text of mixed values"
+	}
+	return r.Type.String()
+}
+
 var (
 	textType  = Resolution{Type: arrow.BinaryTypes.String}
 	jsonType  = Resolution{Type: arrow.BinaryTypes.String, JSON: true}
@@ -243,4 +254,21 @@ func resolveID(k FactKinds) Resolution {
 		return Resolution{Type: arrow.PrimitiveTypes.Uint64}
 	}
 	return Resolution{Type: arrow.PrimitiveTypes.Int64}
+}
+
+// Rounded returns facts that give the same types as f, alone and joined with others. Times are only
+// told apart by whether nanoseconds hold them, so that many columns have the same rounded facts.
+func (f Facts) Rounded() Facts {
+	if f.Kinds&factTemporal == 0 || f.Kinds&FactDeclared != 0 {
+		return f
+	}
+	low, high := int64(minNanoSec), int64(maxNanoSec)
+	if f.MinSec < minNanoSec {
+		low--
+	}
+	if f.MaxSec > maxNanoSec {
+		high++
+	}
+	f.MinSec, f.MaxSec = low, high
+	return f
 }

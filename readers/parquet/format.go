@@ -34,6 +34,7 @@ func Format() readers.Format {
 		Indexed:    true,
 		Sniff:      func(head []byte) bool { return bytes.HasPrefix(head, magic) },
 		Open:       open,
+		Cover:      cover,
 		CPU: func(l readers.Layout) readers.Parser {
 			f := l.Dialect.(*footer)
 			p := project{f, f.plan.Needs(l.Columns), maxGroupRows}

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -116,51 +115,8 @@ func (v *batchView) validPositions() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.validPositions == nil {
-		sound := hasValidPositions(v.columns.Geometry)
+		sound := v.columns.Geometry.ValidPositions()
 		d.validPositions = &sound
 	}
 	return *d.validPositions
-}
-
-func hasValidPositions(g *geoarrow.Geometry) bool {
-	switch g.Kind {
-	case geoarrow.NoKind:
-		return hasValidWKBPositions(g)
-	case geoarrow.Point:
-		for i := range g.X {
-			if math.IsNaN(g.X[i]) || math.IsNaN(g.Y[i]) {
-				if s, ok := g.Shape(i); ok && s.C1 > s.C0 { // an empty point is NaN too
-					return false
-				}
-			}
-		}
-		return true
-	}
-	for i := range g.X {
-		if math.IsNaN(g.X[i]) || math.IsNaN(g.Y[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func hasValidWKBPositions(g *geoarrow.Geometry) bool {
-	var d geoarrow.WKBDecoder
-	var b geoarrow.GeometryBuilder
-	for i := range g.Rows {
-		wkb := g.WKB[g.Offsets[i]:g.Offsets[i+1]]
-		if len(wkb) == 0 { // null
-			continue
-		}
-		b.Reset()
-		if _, _, err := d.Read(&b, wkb); err != nil {
-			return false
-		}
-		for k := range b.X {
-			if math.IsNaN(b.X[k]) || math.IsNaN(b.Y[k]) {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -76,6 +76,9 @@ func (l *lease) retain() (release func()) {
 
 // batch returns batch i after a check of its bytes.
 func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
+	if l.ref.Source() != nil {
+		return l.ref.Batch(ctx, i)
+	}
 	for {
 		t := l.table.Load()
 		if t.Check == nil {
@@ -93,6 +96,9 @@ func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 
 // search returns the rows of batch i whose bounding box meets a box, ascending.
 func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, error) {
+	if l.ref.Source() != nil {
+		return l.searchSource(ctx, i, box)
+	}
 	for {
 		t := l.table.Load()
 		if t.Search == nil {
@@ -106,6 +112,19 @@ func (l *lease) search(ctx context.Context, i int, box [4]float64) ([]int32, err
 			return nil, err
 		}
 	}
+}
+
+// searchSource is search for a table whose rows a source has.
+func (l *lease) searchSource(ctx context.Context, i int, box [4]float64) ([]int32, error) {
+	rows, ok, err := l.ref.Search(ctx, i, box)
+	if ok || err != nil {
+		return rows, err
+	}
+	b, err := l.ref.Batch(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return inBox(b.Geometry, box), nil
 }
 
 // inBox is [lease.search] without an index.

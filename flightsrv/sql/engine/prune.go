@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // choose finds what must be read: the batches that may have matching rows, and of some of them only
@@ -20,7 +23,11 @@ func (b *batches) choose(f filter, args arguments) error {
 	}
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
+	prior, _ := b.lease.ref.Source().(catalog.Prior)
 	for i := range found {
+		if prior != nil && !f.condition.mayMatch(priorView(b.lease, prior, i, args)) {
+			continue
+		}
 		g.Go(func() error {
 			v, err := b.derived.view(ctx, b.lease, i, args)
 			if err != nil {
@@ -42,6 +49,37 @@ func (b *batches) choose(f filter, args arguments) error {
 	}
 	b.condition, b.args = f.condition, args
 	return nil
+}
+
+// priorView is a batch for conditions on what is known of it before its rows are loaded.
+func priorView(l *lease, prior catalog.Prior, batch int, args arguments) *batchView {
+	types := l.table.Load().Batches[0]
+	columns := &geoarrow.Columns{Rows: 2, Attributes: make([]geoarrow.Column, len(types.Attributes))}
+	ranges := make(map[int]*columnRange, len(types.Attributes))
+	for k := range columns.Attributes {
+		c := &columns.Attributes[k]
+		c.Nulls = 1 // of two rows: nulls and other values
+		ranges[k] = &columnRange{}
+		values, ok := prior.Values(batch, k)
+		switch {
+		case !ok:
+		case values.AllNull:
+			c.Nulls = columns.Rows
+		default:
+			if !values.Nulls {
+				c.Nulls = 0
+			}
+			ranges[k] = &columnRange{known: true, low: values.Low, high: values.High}
+		}
+	}
+	if types.Geometry != nil {
+		columns.Geometry = &geoarrow.Geometry{Rows: columns.Rows, Nulls: 1}
+	}
+	valid := prior.ValidPositions(batch)
+	return &batchView{
+		lease: l, batch: batch, args: args, columns: columns,
+		cache: &batchCache{ranges: ranges, validPositions: &valid},
+	}
 }
 
 // The maximum part of a batch that is read row by row. Rows must be copied, and their geometries

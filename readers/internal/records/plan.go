@@ -26,6 +26,7 @@ const (
 // Plan is the conversion of each field of a schema.
 type Plan struct {
 	CRS      geoarrow.CRS
+	Cover    *Cover // nil: there is none
 	fields   []field
 	geometry *geometryField // nil: there is none
 }
@@ -64,6 +65,7 @@ type geo struct {
 type geoColumn struct {
 	Encoding string          `json:"encoding"`
 	CRS      json.RawMessage `json:"crs"`
+	Types    []string        `json:"geometry_types"`
 	Covering *struct {
 		BBox struct {
 			XMin []string `json:"xmin"`
@@ -89,6 +91,9 @@ func NewPlan(schema *arrow.Schema) (*Plan, error) {
 		return nil, err
 	}
 	covering, covered := said.covering(schema)
+	if covered {
+		p.Cover = said.cover()
+	}
 	names := uniqueNames(schema)
 	for i, f := range schema.Fields() {
 		switch {

@@ -42,6 +42,7 @@ type Config struct {
 	Config          string     // file with settings, by the names of the flags; empty: none
 	Data            []string   // roots as DIR or ALIAS=DIR, or as URLs; at least one
 	Refresh         []string   // intervals of lists, as DURATION or ALIAS=DURATION
+	Dataset         []string   // many files as one table, as NAME=GLOB
 	Listen          []string   // host:port or unix:///path; default 127.0.0.1:8815
 	Advertise       []string   // locations in FlightInfo; empty: clients use their connection
 	Insecure        bool       // listen beyond this machine without TLS and login
@@ -68,7 +69,7 @@ type Config struct {
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
 
-	Files []settings.FileOptions // of Config
+	File settings.File // what Config says besides flags
 }
 
 // Define adds the flags of serve to f.
@@ -80,6 +81,8 @@ func (c *Config) Define(f *pflag.FlagSet) {
 		"az://, https://; may repeat")
 	f.StringArrayVar(&c.Refresh, "refresh-interval", nil,
 		"time between two lists of a URL of --data, as `DURATION` or ALIAS=DURATION; may repeat; default 1m")
+	f.StringArrayVar(&c.Dataset, "dataset", nil,
+		"many files as one table, as `NAME=GLOB`, where * and ? stop at / and ** does not; may repeat")
 	f.StringArrayVar(&c.Listen, "listen", []string{flightsrv.DefaultListen},
 		"`address`, as HOST:PORT or unix:///PATH; may repeat")
 	f.StringArrayVar(&c.Advertise, "advertise", nil,
@@ -154,7 +157,7 @@ func (c *Config) Check() error {
 		return err
 	}
 	switch {
-	case len(c.Data) == 0 && c.Writable == "":
+	case len(c.Data) == 0 && c.Writable == "" && len(c.Dataset) == 0 && len(c.File.Datasets) == 0:
 		return usage.Errorf("--data: say which folder to serve")
 	case c.MaxPutBytes < 1:
 		return usage.Errorf("--max-put-bytes: %v is less than 1 byte", c.MaxPutBytes)
@@ -187,6 +190,10 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		}
 		roots = append(roots, root)
 	}
+	datasets, err := settings.Datasets(c.Dataset, c.File.Datasets)
+	if err != nil {
+		return usage.Errorf("--dataset: %w", err)
+	}
 	writable, err := c.writableRoot()
 	if err != nil {
 		return err
@@ -215,13 +222,14 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	log.Info().Str("engine", engineSet.Choice()).Strs("devices", engineSet.Devices()).Msg("the engine is chosen")
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
-		Roots: roots, Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
+		Roots: roots, Datasets: datasets,
+		Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
 		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing,
 		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
 		Limits:  limits,
-		Options: settings.OptionsOf(c.Files, map[string]any{"on_error": c.OnError}),
+		Options: settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
 		Store:   c.openStore,
 	})

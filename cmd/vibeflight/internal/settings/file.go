@@ -15,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/spf13/pflag"
 
+	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/readers"
 )
@@ -27,6 +28,16 @@ import (
 //	[[files]]
 //	match = "stations/*.csv"
 //	options = { delimiter = ";", decimal = "," }
+//
+//	[[datasets]]
+//	name = "roads"
+//	files = ["/srv/roads/**/*.geojson"]
+
+// File has what a configuration file says besides flags.
+type File struct {
+	Files    []FileOptions
+	Datasets []catalog.Dataset
+}
 
 // FileOptions are options of the format for the files that a pattern matches.
 type FileOptions struct {
@@ -59,32 +70,35 @@ func OptionsOf(files []FileOptions, all map[string]any) func(name string) map[st
 }
 
 // FromFile sets the settings of a file, unless the command line or the environment has set them. It
-// returns the file's options for data files.
-func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) ([]FileOptions, error) {
+// returns what else the file has.
+func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) (found File, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
+		return found, fmt.Errorf("--config: %w", err)
 	}
 	var keys map[string]any
 	if _, err := toml.Decode(string(text), &keys); err != nil {
 		var at toml.ParseError
 		if errors.As(err, &at) {
-			return nil, usage.Errorf("%s: line %d: %s", file, at.Position.Line, at.Message)
+			return found, usage.Errorf("%s: line %d: %s", file, at.Position.Line, at.Message)
 		}
-		return nil, usage.Errorf("%s: %w", file, err)
+		return found, usage.Errorf("%s: %w", file, err)
 	}
-	list := keys["files"]
+	list, sets := keys["files"], keys["datasets"]
 	delete(keys, "files")
+	delete(keys, "datasets")
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if err := Set(flags, name, keys[name]); err != nil {
-			return nil, usage.Errorf("%s: %s: %w", file, name, err)
+			return found, usage.Errorf("%s: %s: %w", file, name, err)
 		}
 	}
-	files, err := filesOf(list, formats)
-	if err != nil {
-		return nil, usage.Errorf("%s: %w", file, err)
+	if found.Files, err = filesOf(list, formats); err == nil {
+		found.Datasets, err = datasetsOf(sets, formats)
 	}
-	return files, nil
+	if err != nil {
+		return found, usage.Errorf("%s: %w", file, err)
+	}
+	return found, nil
 }
 
 // Set sets a flag that is not set yet. A flag that may repeat accepts a list or one value.
@@ -179,21 +193,29 @@ func fileOptionsOf(table map[string]any, formats readers.Registry) (FileOptions,
 		if !ok {
 			return f, fmt.Errorf("%s: want a pattern as text, and options as a table", key)
 		}
-		for _, name := range slices.Sorted(maps.Keys(given)) {
-			text, err := settingText(given[name])
-			if err == nil {
-				err = knownOption(formats, name, text)
-			}
-			if err != nil {
-				return f, fmt.Errorf("options.%s: %w", name, err)
-			}
-			f.options[name] = text
+		if err := addOptions(f.options, given, formats); err != nil {
+			return f, err
 		}
 	}
 	if f.match == "" || !doublestar.ValidatePattern(f.match) {
 		return f, fmt.Errorf("match: %q is no pattern of file names, as stations/*.csv", f.match)
 	}
 	return f, nil
+}
+
+// addOptions adds checked options of formats.
+func addOptions(options, given map[string]any, formats readers.Registry) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		text, err := settingText(given[name])
+		if err == nil {
+			err = knownOption(formats, name, text)
+		}
+		if err != nil {
+			return fmt.Errorf("options.%s: %w", name, err)
+		}
+		options[name] = text
+	}
+	return nil
 }
 
 // knownOption returns an error for an option that no format accepts. The format of a file is known

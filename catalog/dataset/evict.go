@@ -1,0 +1,35 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vibeflight/vibeflight/catalog/tree"
+)
+
+// Evict removes the tables of a dataset's packs from memory and from the cache, with what is known
+// of all units, and returns the number of tables. Tables of large members are those of their own
+// entries, and stay.
+func (s *Sets) Evict(ctx context.Context, e tree.Entry) (int, error) {
+	d := s.sets[e.Name]
+	d.wg.Wait() // for records that are being stored
+	d.mu.Lock()
+	known := d.known
+	d.known, d.at, d.stored = map[digest]*record{}, map[memberKey]place{}, map[digest]bool{}
+	d.views, d.recent = map[viewKey]*View{}, nil
+	d.mu.Unlock()
+	n := 0
+	var errs []error
+	for u, r := range known {
+		if r.pack {
+			n++
+			j := d.packJob(&unit{digest: u, pack: true}, nil)
+			d.Cache.Evict(j.Key.Name, nil)
+			errs = append(errs, d.Archive.ForgetMade(j))
+		}
+		if store := d.Archive.Store(); store != nil {
+			errs = append(errs, store.Delete(ctx, d.recordKey(u)))
+		}
+	}
+	return n, errors.Join(errs...)
+}

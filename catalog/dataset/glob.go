@@ -1,0 +1,167 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/vibeflight/vibeflight/catalog/tree"
+)
+
+// glob is a pattern of files below a root. "*" and "?" stop at "/", "**" does not.
+type glob struct {
+	written string    // folder in front of the first wildcard, as it was written
+	root    tree.Root // whose files it matches
+	below   string    // the same folder, below the root; "": the root itself
+	pattern string    // of paths below that folder
+}
+
+// label returns the path of an entry as the pattern writes it, if the pattern matches it.
+func (g *glob) label(e *tree.Entry) (string, bool) {
+	at := e.Root()
+	if at.Alias != g.root.Alias || at.Dir != g.root.Dir || at.Unlisted != g.root.Unlisted {
+		return "", false
+	}
+	rel := e.Rel()
+	if g.below != "" {
+		rest, ok := strings.CutPrefix(rel, g.below+"/")
+		if !ok {
+			return "", false
+		}
+		rel = rest
+	}
+	if ok, err := doublestar.Match(g.pattern, rel); !ok || err != nil {
+		return "", false
+	}
+	return path.Join(g.written, rel), true
+}
+
+// labelOf returns the path of an entry as the first pattern that matches it writes it.
+func labelOf(globs []glob, e *tree.Entry) (string, bool) {
+	for i := range globs {
+		if label, ok := globs[i].label(e); ok {
+			return label, true
+		}
+	}
+	return "", false
+}
+
+// Resolution is the result of Resolve.
+type Resolution struct {
+	// Roots are the given ones, and those that only datasets read.
+	Roots    []tree.Root
+	Datasets []tree.Dataset
+
+	specs []Spec
+	globs [][]glob // of each
+}
+
+// Resolve checks the specifications and finds the root of each pattern: one of the given roots if
+// it has the files, else a new one that is not listed.
+func Resolve(specs []Spec, roots []tree.Root) (*Resolution, error) {
+	r := &Resolution{Roots: roots}
+	names := map[string]bool{}
+	for _, spec := range specs {
+		if err := checkName(spec.Name); err != nil {
+			return nil, fmt.Errorf("dataset %q: %w", spec.Name, err)
+		}
+		if names[spec.Name] {
+			return nil, fmt.Errorf("dataset %q is there twice", spec.Name)
+		}
+		names[spec.Name] = true
+		if len(spec.Files) == 0 {
+			return nil, fmt.Errorf("dataset %q: say which files it has", spec.Name)
+		}
+		var globs []glob
+		for _, text := range spec.Files {
+			g, err := r.resolve(text)
+			if err != nil {
+				return nil, fmt.Errorf("dataset %q: %q: %w", spec.Name, text, err)
+			}
+			globs = append(globs, g)
+		}
+		r.specs, r.globs = append(r.specs, spec), append(r.globs, globs)
+		r.Datasets = append(r.Datasets, tree.Dataset{Name: spec.Name, Match: func(e *tree.Entry) bool {
+			_, ok := labelOf(globs, e)
+			return ok
+		}})
+	}
+	return r, nil
+}
+
+// checkName returns an error for a name that an entry of a dataset cannot have.
+func checkName(name string) error {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' {
+			return errors.New("a name has no empty part, and no part that begins with '.'")
+		}
+	}
+	if strings.ContainsAny(name, "#%*?[]{}\\\x00") {
+		return errors.New("a name has none of # % * ? [ ] { } \\")
+	}
+	return nil
+}
+
+// resolve finds the root of a pattern. Object stores have their roots here too: a URL's fixed part
+// is the folder.
+func (r *Resolution) resolve(text string) (glob, error) {
+	if !doublestar.ValidatePattern(text) {
+		return glob{}, errors.New("it is not a pattern of file names, as roads/**/*.geojson")
+	}
+	fixed, pattern := Split(text)
+	if alias, rest, _ := strings.Cut(fixed, "/"); !strings.Contains(text, "://") {
+		for _, root := range r.Roots {
+			if root.Alias == alias && alias != "" && !root.Unlisted {
+				return glob{written: fixed, root: root, below: rest, pattern: pattern}, nil
+			}
+		}
+	}
+	dir := fixed
+	if !strings.Contains(text, "://") {
+		abs, err := filepath.Abs(fixed)
+		if err != nil {
+			return glob{}, err
+		}
+		dir = abs
+	}
+	for _, root := range r.Roots {
+		if below, ok := inside(root.Dir, dir); ok {
+			return glob{written: fixed, root: root, below: below, pattern: pattern}, nil
+		}
+	}
+	root := tree.UnlistedRoot(dir)
+	r.Roots = append(r.Roots, root)
+	return glob{written: fixed, root: root, pattern: pattern}, nil
+}
+
+// inside returns the path of a folder below another one.
+func inside(root, dir string) (below string, ok bool) {
+	if dir == root {
+		return "", true
+	}
+	return strings.CutPrefix(dir, strings.TrimSuffix(root, "/")+"/")
+}
+
+// Split returns the folder in front of the first part with a wildcard, "." if there is none, and
+// the pattern of what follows it. The last part is always of the pattern.
+//
+//	data/roads/**/*.geojson    data/roads    **/*.geojson
+//	s3://bucket/a/year=*/b     s3://bucket/a    year=*/b
+func Split(text string) (fixed, pattern string) {
+	at := strings.IndexAny(text, "*?[{\\")
+	if at < 0 {
+		at = len(text)
+	}
+	at = strings.LastIndexByte(text[:at], '/')
+	switch {
+	case at < 0:
+		return ".", text
+	case at == 0:
+		return "/", text[1:]
+	}
+	return text[:at], text[at+1:]
+}

@@ -1,0 +1,199 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDatasetStreams reads rows of the first member while the last one is parsed: the schema is
+// known from an earlier parse.
+func TestDatasetStreams(t *testing.T) {
+	w := newWorld(t, ofParts(Dataset{}))
+	const last = 60_000 // rows: only the last member has so many
+	for i := range 6 {
+		n := 45_000 // more than 1 MiB
+		if i == 5 {
+			n = last
+		}
+		w.writePart(fmt.Sprintf("%d.rows", i), textOf(i, n))
+	}
+	c := w.open()
+	h, err := c.Table(t.Context(), Request{Name: "all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Release()
+	w.close(c)
+	if err := os.RemoveAll(filepath.Join(w.cache, "tables")); err != nil {
+		t.Fatal(err)
+	}
+	c = w.open()
+	blocked, free := make(chan struct{}, 100), make(chan struct{})
+	pause := func(ctx context.Context, row int64) error {
+		if row <= 45_000 {
+			return nil
+		}
+		select {
+		case blocked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-free:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	w.format.pause.Store(&pause)
+	defer w.format.pause.Store(nil)
+	w.format.parses.Store(0)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	h, s, err := c.Read(ctx, Request{Name: "all"}, Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	var rows int64
+	for rows < 2*45_000 {
+		rec, err := s.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows += rec.NumRows()
+		rec.Release()
+	}
+	if n := w.format.parses.Load(); n > 5 {
+		t.Errorf("%d members are parsed after the rows of two: the memory is not bounded", n)
+	}
+	for rows < 5*45_000 {
+		rec, err := s.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows += rec.NumRows()
+		rec.Release()
+	}
+	<-blocked // the last one is under way
+	close(free)
+	for {
+		rec, err := s.Next(ctx)
+		if err != nil {
+			break
+		}
+		rows += rec.NumRows()
+		rec.Release()
+	}
+	if rows != 5*45_000+last {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+// TestDatasetPrunes opens only the members that a bounding box or a range of rows needs.
+func TestDatasetPrunes(t *testing.T) {
+	w := newWorld(t, ofParts(Dataset{}))
+	for i := range 6 { // a member has y = i
+		w.writePart(fmt.Sprintf("p=%d/%d.rows", i, i), textOf(i, 45_000))
+	}
+	c := w.open()
+	want := w.readRows(c, "all", Selection{BBox: &[4]float64{0, 3, 1e6, 3}})
+	w.close(c)
+	if err := os.RemoveAll(filepath.Join(w.cache, "tables")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		sel  Selection
+	}{
+		{"bbox", Selection{BBox: &[4]float64{0, 3, 1e6, 3}}},
+		{"rows", Selection{Rows: &[2]int64{3 * 45_000, 4 * 45_000}}},
+		{"partition", Selection{Partitions: map[string]any{"p": int64(3)}}},
+	} {
+		w := &world{t: t, data: w.data, cache: w.cache, fs: w.fs, change: w.change}
+		c := w.open()
+		got := w.readRows(c, "all", tt.sel)
+		if len(got) < len(want) || w.format.parses.Load() > 1 {
+			t.Errorf("%s: %d rows, want %d; %d parses, want 1", tt.name, len(got), len(want), w.format.parses.Load())
+		}
+		w.close(c)
+		if err := os.RemoveAll(filepath.Join(w.cache, "tables")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDatasetPollAndEvict(t *testing.T) {
+	w := newWorld(t, ofParts(Dataset{}))
+	for i := range 5 {
+		w.writePart(fmt.Sprintf("%d.rows", i), textOf(i, 50))
+	}
+	c := w.open()
+	id := ""
+	for {
+		h, at, err := c.Poll(t.Context(), Request{Name: "all"}, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id = at.ID; h != nil {
+			if h.Table.Rows != 250 {
+				t.Errorf("%d rows", h.Table.Rows)
+			}
+			h.Release()
+			break
+		}
+	}
+	c.awaitSaves()
+	w.wantTables(1)
+	if n, err := c.Evict(t.Context(), "all"); n != 1 || err != nil {
+		t.Errorf("Evict: %d, %v, want one pack", n, err)
+	}
+	w.wantTables(0)
+	w.format.parses.Store(0)
+	if rows := w.readRows(c, "all", Selection{}); len(rows) != 250 {
+		t.Errorf("%d rows after the eviction", len(rows))
+	}
+	w.wantParses(5)
+	var changed *ChangedError
+	if _, err := c.Table(t.Context(), Request{Name: "all", Version: "other"}); !errors.As(err, &changed) {
+		t.Errorf("another version: %v, want a *ChangedError", err)
+	}
+	w.close(c)
+	w.wantTidy()
+}
+
+func TestDatasetSpecifications(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.rows", "1;a;\n")
+	for _, tt := range []struct {
+		name string
+		spec Dataset
+		want string
+	}{
+		{"no files", Dataset{Name: "d"}, "say which files"},
+		{"pattern", Dataset{Name: "d", Files: []string{"[a"}}, "not a pattern"},
+		{"name", Dataset{Name: ".d", Files: []string{"x/*"}}, "begins with '.'"},
+		{"letters", Dataset{Name: "d#1", Files: []string{"x/*"}}, "none of #"},
+		{"folder", Dataset{Name: "d", Files: []string{"/no/such/folder/*.rows"}}, "no such file"},
+		{"a file's name", Dataset{Name: "a.rows", Files: []string{w.data + "/*.rows"}}, "have an entry \"a.rows\""},
+	} {
+		w.change = func(c *Config) { c.Datasets = []Dataset{tt.spec} }
+		c, err := w.tryOpen()
+		if err == nil {
+			_ = c.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	w.change = func(c *Config) {
+		c.Datasets = []Dataset{{Name: "none", Files: []string{w.data + "/*.other"}}}
+	}
+	if rows := w.readRows(w.open(), "none", Selection{}); len(rows) != 0 {
+		t.Errorf("%q, want no rows", rows)
+	}
+}
