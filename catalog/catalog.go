@@ -170,7 +170,7 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 	cfg := c.cfg
 	c.tree, err = tree.Open(ctx, tree.Config{
 		Roots: cfg.Roots, Formats: cfg.Formats, Options: cfg.Options, Rescan: cfg.Rescan, Log: cfg.Log,
-		Store: cfg.Store,
+		Store:    cfg.Store,
 		Datasets: datasets,
 		Layers: func(ctx context.Context, each func(string, source.Identity, []string)) error {
 			return c.archive.Layers(ctx, cfg.Formats, each)

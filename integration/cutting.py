@@ -11,7 +11,7 @@ PIECE = 1 << 16
 
 
 class Cut:
-    """A server over data that is killed when clients have got after_bytes, and started again away seconds later at the same address; this so many times.
+    """A server over data that is killed when clients have got after_bytes, and started again away seconds later at the same address; this n times.
 
     with Cut(data, 10_000_000) as cut:
         vibeflight.connect(cut.uri)

@@ -99,4 +99,4 @@ def test_a_dataset_of_such_files_is_planned_without_a_parse(tmp_path, lies):
         assert server.action("stats")["parses"] == (1 if lies else 0)
         whole = read(client, name="many")
         assert whole.num_rows == 3 * GROUP * GROUPS and whole.schema.equals(part.schema, check_metadata=True)
-        assert server.settled()["parses"] == 3
+        assert server.idle_statistics()["parses"] == 3

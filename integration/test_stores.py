@@ -124,7 +124,7 @@ def test_replaced_object_is_read_anew(tmp_path, monkeypatch):
             assert len(list(server.client().list_flights())) == 2
             described = server.action("describe", json.dumps({"name": "a.csv"}).encode())
             assert described["identity"] == "etag"
-            assert server.settled()["parses"] == 3
+            assert server.idle_statistics()["parses"] == 3
 
 
 def test_command_line_reads_urls(files, monkeypatch):

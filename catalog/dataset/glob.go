@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/readers/remote"
 )
 
 // glob is a pattern of files below a root. "*" and "?" stop at "/", "**" does not.
@@ -23,7 +24,7 @@ type glob struct {
 // label returns the path of an entry as the pattern writes it, if the pattern matches it.
 func (g *glob) label(e *tree.Entry) (string, bool) {
 	at := e.Root()
-	if at.Alias != g.root.Alias || at.Dir != g.root.Dir || at.Unlisted != g.root.Unlisted {
+	if at.Alias != g.root.Alias || at.Dir != g.root.Dir || at.URL != g.root.URL || at.Unlisted != g.root.Unlisted {
 		return "", false
 	}
 	rel := e.Rel()
@@ -36,6 +37,9 @@ func (g *glob) label(e *tree.Entry) (string, bool) {
 	}
 	if ok, err := doublestar.Match(g.pattern, rel); !ok || err != nil {
 		return "", false
+	}
+	if remote.IsURL(g.written) {
+		return g.written + "/" + rel, true
 	}
 	return path.Join(g.written, rel), true
 }
@@ -106,30 +110,54 @@ func checkName(name string) error {
 	return nil
 }
 
-// resolve finds the root of a pattern. Object stores have their roots here too: a URL's fixed part
-// is the folder.
+// resolveURL is resolve for files of a store. What follows a '?' are the options of the URL.
+func (r *Resolution) resolveURL(text string) (glob, error) {
+	address, options, _ := strings.Cut(text, "?")
+	if !doublestar.ValidatePattern(address) {
+		return glob{}, errors.New("it is not a pattern of file names, as s3://bucket/roads/**/*.geojson")
+	}
+	fixed, pattern := Split(address)
+	for _, root := range r.Roots {
+		if root.URL == "" {
+			continue
+		}
+		if below, ok := inside(strings.TrimSuffix(remote.Address(root.URL), "/"), fixed); ok {
+			return glob{written: fixed, root: root, below: below, pattern: pattern}, nil
+		}
+	}
+	folder := fixed + "/"
+	if strings.HasPrefix(text, "http") && !strings.ContainsAny(pattern, "*?[{") {
+		folder = address // one file: its server need not list the others
+	}
+	if options != "" {
+		folder += "?" + options
+	}
+	root := tree.UnlistedRoot(folder)
+	r.Roots = append(r.Roots, root)
+	return glob{written: fixed, root: root, pattern: pattern}, nil
+}
+
+// resolve finds the root of a pattern.
 func (r *Resolution) resolve(text string) (glob, error) {
+	if remote.IsURL(text) {
+		return r.resolveURL(text)
+	}
 	if !doublestar.ValidatePattern(text) {
 		return glob{}, errors.New("it is not a pattern of file names, as roads/**/*.geojson")
 	}
 	fixed, pattern := Split(text)
-	if alias, rest, _ := strings.Cut(fixed, "/"); !strings.Contains(text, "://") {
-		for _, root := range r.Roots {
-			if root.Alias == alias && alias != "" && !root.Unlisted {
-				return glob{written: fixed, root: root, below: rest, pattern: pattern}, nil
-			}
+	alias, rest, _ := strings.Cut(fixed, "/")
+	for _, root := range r.Roots {
+		if root.Alias == alias && alias != "" && !root.Unlisted {
+			return glob{written: fixed, root: root, below: rest, pattern: pattern}, nil
 		}
 	}
-	dir := fixed
-	if !strings.Contains(text, "://") {
-		abs, err := filepath.Abs(fixed)
-		if err != nil {
-			return glob{}, err
-		}
-		dir = abs
+	dir, err := filepath.Abs(fixed)
+	if err != nil {
+		return glob{}, err
 	}
 	for _, root := range r.Roots {
-		if below, ok := inside(root.Dir, dir); ok {
+		if below, ok := inside(root.Dir, dir); ok && root.URL == "" {
 			return glob{written: fixed, root: root, below: below, pattern: pattern}, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vibeflight/vibeflight/readers/remote"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -93,5 +94,10 @@ func (t *Tree) dataset(name string) (Entry, bool) {
 // Root returns the root that an entry's file is below.
 func (e Entry) Root() Root { return e.mount.Root }
 
-// UnlistedRoot returns the root of a folder whose files are only members of datasets.
-func UnlistedRoot(dir string) Root { return Root{Alias: escape(dir), Dir: dir, Unlisted: true} }
+// UnlistedRoot returns the root of a folder, or of a URL, whose files are only members of datasets.
+func UnlistedRoot(dir string) Root {
+	if remote.IsURL(dir) {
+		return Root{Alias: escape(remote.Address(dir)), URL: dir, Unlisted: true}
+	}
+	return Root{Alias: escape(dir), Dir: dir, Unlisted: true}
+}

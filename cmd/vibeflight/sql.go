@@ -43,7 +43,8 @@ const tableRows = 100
 const sqlLong = `Run an SQL query on a server, or on the files below the given folders, by default the current one.
 
 The name of a table is that of its file, "roads.geojson", or without the extension if that is
-unambiguous. A file in a folder is "north/roads.geojson" or north."roads.geojson". The dialect is
+unambiguous. A text after FROM or JOIN may be the URL of files, 's3://bucket/*.parquet'. A file in a
+folder is "north/roads.geojson" or north."roads.geojson". The dialect is
 DuckDB's. "-" reads the query from stdin.
 
 Without -o, the first rows are shown as a table. With --json or --csv, all rows are printed, with
@@ -150,7 +151,7 @@ func queryText(arg string, in *os.File) (string, error) {
 
 // run runs the query and prints the result.
 func (c *sqlConfig) run(ctx context.Context, std output.Stdio, query string, paths []string) error {
-	from, err := c.open(ctx, paths)
+	from, err := c.open(ctx, paths, query)
 	if err != nil {
 		return err
 	}
@@ -187,9 +188,9 @@ type querier interface {
 	Close()
 }
 
-func (c *sqlConfig) open(ctx context.Context, paths []string) (querier, error) {
+func (c *sqlConfig) open(ctx context.Context, paths []string, query string) (querier, error) {
 	if c.from.Server.Address != "" {
 		return c.from.Server.Dial()
 	}
-	return sqlengine.OpenLocal(ctx, &c.engine, &c.from, paths)
+	return sqlengine.OpenLocal(ctx, &c.engine, &c.from, paths, query)
 }

@@ -50,6 +50,7 @@ type Root struct {
 	options Options
 	limit   *limiter
 	stats   counters
+	single  string // key of the only object; "": a folder
 }
 
 // NewRoot returns the folder that a store was opened for. address is its URL for messages.
@@ -106,6 +107,9 @@ func (r *Root) Stat(ctx context.Context, key string) (Object, error) {
 // "a//b" and "../x", are left out, and so are empty objects that stand for folders. The list is
 // begun anew after a failure, so that yield may get an object twice.
 func (r *Root) List(ctx context.Context, prefix string, yield func(Object) error) error {
+	if r.single != "" {
+		return r.describe(ctx, []string{r.single}, yield)
+	}
 	var stopped error
 	var names []string // of objects without a size, which the list of a web server has
 	err := r.attempt(ctx, prefix, func(ctx context.Context, progress func()) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 )
@@ -21,16 +22,23 @@ func IsURL(text string) bool {
 	return ok && slices.Contains(schemes, scheme)
 }
 
-// Open opens the folder of a URL.
+// Open opens the folder of a URL. The folder of a file on a web server has this file alone.
 func (o Openers) Open(ctx context.Context, text string, options Options) (*Root, error) {
 	u, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme == "http" || u.Scheme == "https" {
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return o.open(ctx, u, options)
+	}
+	if strings.HasSuffix(u.Path, "/") || path.Ext(u.Path) == "" {
 		return NewRoot(OpenHTTP(u, false), address(u), options), nil
 	}
-	return o.open(ctx, u, options)
+	root, key, err := o.OpenFile(ctx, text, options)
+	if err == nil {
+		root.single = key
+	}
+	return root, err
 }
 
 // OpenFile opens the folder of the file of a URL, and returns the file's key in it.

@@ -15,11 +15,13 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/host"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/remote"
 )
 
 // Local is an engine over the files of this machine.
@@ -28,8 +30,9 @@ type Local struct {
 	engine *Engine
 }
 
-// OpenLocal opens an engine over the folders of paths; the current folder if there are none.
-func OpenLocal(ctx context.Context, c *Flags, from *target.Flags, paths []string) (*Local, error) {
+// OpenLocal opens an engine over the folders of paths, and over the files whose URLs are in a query.
+// Without either, it is over the current folder.
+func OpenLocal(ctx context.Context, c *Flags, from *target.Flags, paths []string, query string) (*Local, error) {
 	options, err := localfile.ParseOptions(from.Options)
 	if err != nil {
 		return nil, err
@@ -38,9 +41,12 @@ func OpenLocal(ctx context.Context, c *Flags, from *target.Flags, paths []string
 	if err != nil {
 		return nil, err
 	}
-	roots, err := rootsOf(paths)
-	if err != nil {
-		return nil, err
+	_, datasets := urlsOf(query)
+	var roots []catalog.Root
+	if len(datasets) == 0 || len(paths) > 0 {
+		if roots, err = rootsOf(paths); err != nil {
+			return nil, err
+		}
 	}
 	memory, err := host.Memory()
 	if err != nil {
@@ -51,6 +57,10 @@ func OpenLocal(ctx context.Context, c *Flags, from *target.Flags, paths []string
 		Roots: roots, Formats: all.Formats(), MemoryBytes: memory / 2, MaxUnpacked: int64(from.Limits.UnpackedBytes),
 		Limits:  limits,
 		Options: optionsOfNamed(paths, options), Log: zerolog.Nop(),
+		Datasets: datasets,
+		Store: func(ctx context.Context, url string) (*remote.Root, error) {
+			return stores.Openers().Open(ctx, url, remote.Options{Unpack: from.Limits.Unpacking()})
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -107,6 +117,9 @@ func rootsOf(paths []string) ([]catalog.Root, error) {
 }
 
 func rootOf(path string) (catalog.Root, error) {
+	if remote.IsURL(path) {
+		return catalog.ParseRoot(path)
+	}
 	info, err := os.Stat(path)
 	if err != nil && !strings.Contains(path, "=") {
 		return catalog.Root{}, err
@@ -124,6 +137,7 @@ func rootOf(path string) (catalog.Root, error) {
 
 // Query runs a statement. The caller closes its rows.
 func (l *Local) Query(ctx context.Context, text string) (target.RowStream, error) {
+	text, _ = urlsOf(text)
 	statement, err := l.engine.Prepare(ctx, text, "")
 	if err != nil {
 		return nil, err
