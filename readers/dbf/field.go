@@ -45,9 +45,6 @@ const (
 
 func (k kind) isMemo() bool { return k == kindMemo || k == kindHexMemo }
 
-// isText reports whether values of the kind are given as text.
-func (k kind) isText() bool { return k == kindText || k == kindHex || k.isMemo() }
-
 // id is the name of the field's column.
 func (f *Field) id() geoarrow.ColumnID { return geoarrow.ColumnID{Name: f.Name} }
 

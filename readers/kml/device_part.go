@@ -26,7 +26,7 @@ const deviceDepth = 16
 // deviceChunks makes what one goroutine needs.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
-	c.probe = device.Probe{Src: w.src, End: w.head.End, First: c.begins, Last: c.beginsLast}
+	c.probe = device.Probe{Src: w.Source, End: w.head.End, First: c.begins, Last: c.beginsLast}
 	return c
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -17,15 +16,6 @@ type Identity struct {
 	Mtime, Ctime  int64 // nanoseconds since the epoch
 	Device, Inode uint64
 	Siblings      [16]byte // digest of the names and identities of the files that belong to it; zeros: there are none
-}
-
-// Identify looks at the file at path, following links.
-func Identify(path string) (Identity, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Identity{}, err
-	}
-	return IdentityOf(info), nil
 }
 
 // IdentityOf is the identity in what a stat said.
