@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
@@ -46,7 +47,7 @@ func (d *deviceRows) cells(part *readers.Part, r *device.Scratch) *geoarrow.Geom
 	d.After(func() {
 		count, valid := device.Validity(mask, n)
 		d.Accept(found.Geometry.Nulls == count && (count == n || bytes.Equal(found.Geometry.Valid, valid)), oddCells)
-		part.State = pack(found.SRID, d.table.Closed)
+		part.State = parallel.PackState(found.SRID, d.table.Closed)
 	})
 	if !d.asked.Geometry() {
 		return geoarrow.NullGeometry(n, geoarrow.NoKind, geoarrow.XY)

@@ -8,6 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 )
 
 // deviceRows reads a chunk of whole records on a device.
@@ -39,7 +40,7 @@ func (d *deviceRows) read(part *readers.Part) {
 	}
 	d.Try(gpu.Fill(d.S, d.odd, 0))
 	d.Try(ktable.TableKinds(d.K, d.S, d.Text, d.table, kinds))
-	part.State = pack(0, d.table.Closed)
+	part.State = parallel.PackState(0, d.table.Closed)
 	d.kinds = device.Result(d.Work, kinds)
 	still := device.Result(d.Work, d.table.StillOdd())
 	if d.Await(); d.Stopped() {

@@ -45,10 +45,7 @@ const (
 
 func (k kind) isMemo() bool { return k == kindMemo || k == kindHexMemo }
 
-// isText reports whether values of the kind become text.
-func (k kind) isText() bool { return k == kindText || k == kindHex || k.isMemo() }
-
-// id returns the name of the field's column.
+// id is the name of the field's column.
 func (f *Field) id() geoarrow.ColumnID { return geoarrow.ColumnID{Name: f.Name} }
 
 // takesAll reports whether any bytes are a valid value of the field.

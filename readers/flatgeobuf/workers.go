@@ -14,13 +14,12 @@ type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
 	parser parser
-	req    readers.Request
-	head   *scanner // receives the state of the parts
+	head   *scanner // gets what the parts showed
 	from   int64    // offset of the first feature
 }
 
 func newWorkers(ctx context.Context, c parser, req readers.Request, head *scanner, from int64) *workers {
-	w := &workers{ctx: ctx, parser: c, req: req, head: head, from: from}
+	w := &workers{ctx: ctx, parser: c, head: head, from: from}
 	req.Span.To = head.End
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
 		Parser: c, Source: head.Src, Request: req, Limits: head.limits,
@@ -58,7 +57,7 @@ type worker struct {
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*sink] {
-	s := w.parser.scanner(w.req)
+	s := w.parser.scanner(w.Request)
 	s.limits, s.emit = s.limits.Unbatched(), keep
 	return &worker{workers: w, s: s}
 }

@@ -24,7 +24,7 @@ type deviceChunks struct {
 // deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w, sep: kjson.RecordsComma}
-	c.probe = device.Probe{Src: w.src, End: w.head.Window.End, First: c.begins, Last: c.beginsLast}
+	c.probe = device.Probe{Src: w.Source, End: w.head.Window.End, First: c.begins, Last: c.beginsLast}
 	if w.head.inSequence {
 		c.sep, c.probe.Back = kjson.RecordsLine, 1 // the line feed before
 	}

@@ -18,8 +18,6 @@ type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
 	parser parser
-	src    *source.File
-	req    readers.Request
 	head   *scanner
 	prefix []byte      // first bytes of features; empty: too short to search for
 	seen   memberNames // properties of the rows so far, for the device
@@ -27,7 +25,7 @@ type workers struct {
 
 // newWorkers returns workers to which the head scanner hands over after the first rows.
 func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Request, head *scanner) *workers {
-	w := &workers{ctx: ctx, parser: c, src: src, req: req, head: head}
+	w := &workers{ctx: ctx, parser: c, head: head}
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
 		Parser: c, Source: src, Request: req, Limits: head.limits, Engine: c.device,
 		Summary: &head.sum, Emit: head.emit, Commit: w.commit,
@@ -112,7 +110,7 @@ type worker struct {
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*sink] {
-	s := w.parser.scanner(w.req)
+	s := w.parser.scanner(w.Request)
 	r := &worker{workers: w, s: s, limits: s.limits.Unbatched()}
 	s.state, s.onlyCRS, s.gaps, s.emit = w.head.state, true, w.head.gaps, keep
 	return r
@@ -147,7 +145,7 @@ func (r *worker) open(sink *sink, from, stop, row int64) bool {
 	s.sum = readers.Summary{CRS: r.head.sum.CRS, Foreign: map[string]int64{}}
 	s.stop = stop
 	r.p = 0
-	return s.open(r.ctx, r.src, from, r.head.Window.End, row, cmp.Or(r.parser.readBytes, window.Bytes))
+	return s.open(r.ctx, r.Source, from, r.head.Window.End, row, cmp.Or(r.parser.readBytes, window.Bytes))
 }
 
 // find returns the index of the prefix, or -1.

@@ -19,7 +19,7 @@ type deviceChunks struct {
 // deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
-	c.probe = device.Probe{Src: w.src, Begin: -1, End: w.head.End, First: c.first, Last: c.last}
+	c.probe = device.Probe{Src: w.Source, Begin: -1, End: w.head.End, First: c.first, Last: c.last}
 	return c
 }
 
@@ -31,8 +31,8 @@ func (w *workers) onDevice(at int64) bool {
 		return false
 	}
 	text := make([]byte, min(learnBytes, s.End-at))
-	if n, _ := w.src.ReadAt(text, at); n < len(text) {
-		return false // the parse of the rows reports the reason
+	if n, _ := w.Source.ReadAt(text, at); n < len(text) {
+		return false // the parse of the rows gives the reason
 	}
 	w.words = learn(text, &w.home.x, s.layer, s.opening, systems{axes: s.names.axes, fme: s.names.fme},
 		s.limits.MaxDepth)

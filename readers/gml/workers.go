@@ -25,8 +25,6 @@ type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
 	parser parser
-	src    *source.File
-	req    readers.Request
 	head   *scanner
 	crs    atomic.Pointer[layerCRS] // of the parts that were committed
 	home   where                    // of rows where parts begin
@@ -43,7 +41,7 @@ type partEnd struct{ start, next int64 }
 
 // newWorkers returns workers to which the head scanner hands over after the first rows.
 func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Request, head *scanner) *workers {
-	w := &workers{ctx: ctx, parser: c, src: src, req: req, head: head, moves: map[partEnd]where{}}
+	w := &workers{ctx: ctx, parser: c, head: head, moves: map[partEnd]where{}}
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
 		Parser: c, Source: src, Request: req, Limits: head.limits, Engine: c.device,
 		Summary: &head.sum, Emit: head.emit, Commit: w.commit,
@@ -136,7 +134,7 @@ type worker struct {
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*sink] {
-	s := w.parser.scanner(w.req)
+	s := w.parser.scanner(w.Request)
 	r := &worker{workers: w, s: s, limits: s.limits.Unbatched()}
 	s.part, s.membered, s.emit = true, true, keep
 	s.layer, s.frame, s.wraps, s.X.Encoding = w.head.layer, w.head.frame, w.head.wraps, w.head.X.Encoding
@@ -168,7 +166,7 @@ func (r *worker) open(sink *sink, from, stop, row int64) bool {
 	}
 	s.stop = stop
 	s.resume(&r.home)
-	return s.open(r.ctx, r.src, from, r.head.End, row, cmp.Or(r.parser.readBytes, window.Bytes))
+	return s.open(r.ctx, r.Source, from, r.head.End, row, cmp.Or(r.parser.readBytes, window.Bytes))
 }
 
 // Scan parses the features of the part.

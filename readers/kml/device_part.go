@@ -27,7 +27,7 @@ const deviceDepth = 16
 // deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w}
-	c.probe = device.Probe{Src: w.src, End: w.head.End, First: c.begins, Last: c.beginsLast}
+	c.probe = device.Probe{Src: w.Source, End: w.head.End, First: c.begins, Last: c.beginsLast}
 	return c
 }
 

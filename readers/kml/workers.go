@@ -24,15 +24,13 @@ type workers struct {
 	*parallel.File[*sink]
 	ctx    context.Context
 	parser parser
-	src    *source.File
-	req    readers.Request
 	head   *scanner
 	tags   *tagTexts // for the device
 }
 
 // newWorkers returns workers to which the head scanner hands over after the first rows.
 func newWorkers(ctx context.Context, c parser, src *source.File, req readers.Request, head *scanner) *workers {
-	w := &workers{ctx: ctx, parser: c, src: src, req: req, head: head}
+	w := &workers{ctx: ctx, parser: c, head: head}
 	w.File = parallel.NewFile[*sink](ctx, parallel.Config{
 		Parser: c, Source: src, Request: req, Limits: head.limits, Engine: c.device,
 		Summary: &head.sum, Emit: head.emit, Commit: w.commit,
@@ -88,7 +86,7 @@ type worker struct {
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*sink] {
-	s := w.parser.scanner(w.src, w.req)
+	s := w.parser.scanner(w.Source, w.Request)
 	r := &worker{workers: w, s: s, limits: s.limits.Unbatched()}
 	s.part, s.found, s.schemas, s.header, s.emit = true, true, w.head.schemas, w.head.header, keep
 	s.home.ResumeIn(&w.head.home)
@@ -115,7 +113,7 @@ func (r *worker) open(sink *sink, from, stop, row int64) bool {
 	s.layers, s.asides = layers{}, asides{}
 	s.containers = append(s.containers[:0], container{numbered: true, chosen: true})
 	s.X.ResumeIn(&s.home)
-	return s.open(r.ctx, r.src, from, r.head.End, row, cmp.Or(r.parser.readBytes, window.Bytes))
+	return s.open(r.ctx, r.Source, from, r.head.End, row, cmp.Or(r.parser.readBytes, window.Bytes))
 }
 
 // Scan parses the Placemarks of the part.

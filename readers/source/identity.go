@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 )
@@ -42,15 +41,6 @@ func (id Identity) Kind() string {
 
 // Weak reports whether the file may change without a change of its identity.
 func (id Identity) Weak() bool { return id.Object == "date" || id.Object == "size" }
-
-// Identify looks at the file at path, following links.
-func Identify(path string) (Identity, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Identity{}, err
-	}
-	return IdentityOf(info), nil
-}
 
 // IdentityOf is the identity in what a stat said.
 func IdentityOf(info fs.FileInfo) Identity {

@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 )
 
 // deviceChunks finds and parses chunks of rows.
@@ -173,7 +174,7 @@ func (d *deviceRows) read(part *readers.Part) {
 		f := found[0]
 		d.Accept(f.Fault < 0, unlike)
 		d.Accept(f.Least < 0 || f.Least == f.Most(), "several SRIDs")
-		part.State = pack(int32(f.Most()), true) // a row follows, so the last one has an end
+		part.State = parallel.PackState(int32(f.Most()), true) // a row follows, so something ends the last one
 		d.Accept(longest[0] <= d.longest, "a row that is too long, or nearly so")
 	})
 }

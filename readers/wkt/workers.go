@@ -17,14 +17,13 @@ type workers struct {
 	*parallel.File[*rows.Sink]
 	ctx    context.Context
 	parser parser
-	req    readers.Request
-	head   *scanner     // that found the first row, and receives the state of the parts
+	head   *scanner     // that found the first row, and gets what the parts showed
 	from   int64        // offset of the first row
 	srid   atomic.Int32 // of the parts that were committed, 0 if they have none
 }
 
 func newWorkers(ctx context.Context, c parser, req readers.Request, head *scanner, from int64) *workers {
-	w := &workers{ctx: ctx, parser: c, req: req, head: head, from: from}
+	w := &workers{ctx: ctx, parser: c, head: head, from: from}
 	w.File = parallel.NewFile[*rows.Sink](ctx, parallel.Config{
 		Parser: c, Source: head.Src, Request: req, Limits: head.limits, Engine: c.device,
 		Summary: &head.sum, Emit: head.emit, Commit: w.commit,
@@ -45,7 +44,7 @@ func (w *workers) read() error {
 // commit keeps the state of a part, and refuses one whose SRID differs from that of earlier parts.
 func (w *workers) commit(p *readers.Part) error {
 	s := w.head
-	srid, closed := unpack(p.State)
+	srid, closed := parallel.UnpackState(p.State)
 	if srid != 0 {
 		if s.known != 0 && s.known != srid {
 			return w.Refuse(p, s.row)
@@ -61,18 +60,6 @@ func (w *workers) commit(p *readers.Part) error {
 	return nil
 }
 
-// pack returns a part's State for commit: the SRID of its rows, and whether the last one ends
-// before the end of the file.
-func pack(srid int32, closed bool) uint64 {
-	state := uint64(srid) << 1
-	if closed {
-		state |= 1
-	}
-	return state
-}
-
-func unpack(state uint64) (srid int32, closed bool) { return int32(state >> 1), state&1 != 0 }
-
 // worker parses parts of the file for one goroutine.
 type worker struct {
 	*workers
@@ -82,7 +69,7 @@ type worker struct {
 }
 
 func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*rows.Sink] {
-	s := w.parser.scanner(w.req)
+	s := w.parser.scanner(w.Request)
 	s.emit = keep
 	return &worker{workers: w, s: s, limits: s.limits.Unbatched()}
 }
@@ -156,7 +143,8 @@ func (r *worker) Scan() (parallel.Extent, bool) {
 	}
 	s.sum.BytesRead = s.Read
 	return parallel.Extent{
-		Start: start, Next: s.next, Row: s.row, Stopped: s.stopped, State: pack(s.known, s.closed), Summary: s.sum,
+		Start: start, Next: s.next, Row: s.row, Stopped: s.stopped,
+		State: parallel.PackState(s.known, s.closed), Summary: s.sum,
 	}, true
 }
 

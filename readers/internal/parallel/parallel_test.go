@@ -73,6 +73,16 @@ func TestOutputOfNoRows(t *testing.T) {
 	}
 }
 
+func TestState(t *testing.T) {
+	for _, srid := range []int32{0, 1, 4326, 1<<31 - 1, -1, -1 << 31} {
+		for _, closed := range []bool{false, true} {
+			if got, ended := UnpackState(PackState(srid, closed)); got != srid || ended != closed {
+				t.Errorf("SRID %d, closed %t: got %d, %t", srid, closed, got, ended)
+			}
+		}
+	}
+}
+
 func TestFreeList(t *testing.T) {
 	var l FreeList[int]
 	if v, ok := l.Take(); ok || v != 0 {
