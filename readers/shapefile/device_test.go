@@ -407,7 +407,7 @@ func TestDeviceUneven(t *testing.T) {
 		Slots:      2, Work: 2,
 	}}, readertest.Kernels(t))
 	readertest.Same(t, shapefile.Format(), in, []int{0}, readertest.OnDevice(d))
-	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "far more beside them") {
+	if n := d.Counts(); n.Chunks == 0 || n.Refused == 0 || !strings.Contains(n.Reason, "far more in other files") {
 		t.Errorf("%+v", n)
 	}
 }
