@@ -113,8 +113,8 @@ func examineWorkers() Finding {
 func (c *Checkup) examineSpatial() Finding {
 	f := Finding{
 		Name: "spatial", Found: "not looked for",
-		Advice: "SQL has only DuckDB's own ST_ functions, without ST_Area and the like; make spatial fetches them, " +
-			"--duckdb-extensions names their folder " + sqlengine.SpatialFile + " is",
+		Advice: "SQL has no ST_Area and the like, except what DuckDB itself has; make spatial fetches them, " +
+			"--duckdb-extensions says where " + sqlengine.SpatialFile + " is",
 	}
 	if c.Serve.SQL.Extensions == "" {
 		return f
