@@ -84,7 +84,7 @@ func ParseCommand(b []byte) (Ticket, error) {
 func (t Ticket) refusePoll() error {
 	if t.Poll != "" {
 		return &Error{Field: "poll", Err: errors.New(
-			"is valid in the commands that PollFlightInfo returns, for the next PollFlightInfo and for CancelFlightInfo",
+			"is valid in commands that PollFlightInfo returned, for the next PollFlightInfo and for CancelFlightInfo",
 		)}
 	}
 	return nil
