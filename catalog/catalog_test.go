@@ -270,7 +270,7 @@ func (l *lab) follow() {
 	l.link("new/folder/e.fake", "link.fake")
 	l.wantNames("late", "link.fake", "new/folder/e.fake", "new/folder/f.fake", "new/folder/h.fake")
 	l.write("new/folder/e.fake", "1234567")
-	eventually(t, "changed file behind a link", func() error {
+	eventually(t, "changed file after a link", func() error {
 		if e := l.List("link.fake", ""); len(e) != 1 || e[0].Size != 7 {
 			return fmt.Errorf("listed %v, want 7 bytes", e)
 		}

@@ -80,7 +80,7 @@ func TestSiblingsThatChange(t *testing.T) {
 			}
 		}},
 		{"appeared", func(l *lab) { l.write("roads.CPG", "UTF-8") }},
-		{"written behind a link", func(l *lab) { l.write("elsewhere/x.shx", "longer text") }},
+		{"written after a link", func(l *lab) { l.write("elsewhere/x.shx", "longer text") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLab(t, "", sized, paired)

@@ -33,7 +33,7 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s changed: version %s was asked for, %s is there; ask for its FlightInfo again",
+	return fmt.Sprintf("%s changed: version %s was requested, %s is current; request its FlightInfo again",
 		e.Name, e.Want, e.Have)
 }
 

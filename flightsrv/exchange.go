@@ -117,7 +117,7 @@ type idleError struct {
 }
 
 func (e *idleError) Error() string {
-	return fmt.Sprintf("%s: nothing came for %v, and the upload is not ended: end it (done_writing) behind its last "+
+	return fmt.Sprintf("%s: nothing came for %v, and the upload is not ended: end it (done_writing) after its last "+
 		"message", e.name, e.limit)
 }
 

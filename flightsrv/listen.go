@@ -101,7 +101,7 @@ func checkSocketPath(path string) error {
 		return err
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return errors.New("something that is no socket lies there: remove it, or choose another path")
+		return errors.New("something that is not a socket is there: remove it, or choose another path")
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if errors.Is(err, syscall.ECONNREFUSED) {

@@ -82,7 +82,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no port", Config{Catalog: c, Listen: []string{"127.0.0.1"}}, "port"},
 		{"other scheme", Config{Catalog: c, Listen: []string{"http://127.0.0.1:1"}}, "host:port or unix:///path"},
 		{"relative socket", Config{Catalog: c, Listen: []string{"unix://x.sock"}}, "absolute"},
-		{"file in the way", Config{Catalog: c, Listen: []string{"unix://" + file}}, "no socket"},
+		{"file in the way", Config{Catalog: c, Listen: []string{"unix://" + file}}, "not a socket"},
 		{"no folder", Config{Catalog: c, Listen: []string{"unix://" + file + "/x"}}, "not a directory"},
 		{"long socket", Config{Catalog: c, Listen: []string{"unix:///tmp/" + strings.Repeat("x", 200)}}, "at most 107"},
 		{"message bytes", Config{Catalog: c, MaxMessageBytes: 1}, "--max-message-bytes 1"},

@@ -149,7 +149,7 @@ def test_the_catalog_follows_its_folder(tmp_path):
         wait_for(lambda: names(client) == ["a.geojson", "b.geojson"])
         put("a.geojson", 3)
         wait_for(lambda: client.get_flight_info(path("a.geojson")).total_records == 3)
-        with pytest.raises(pa.ArrowInvalid, match=r"precondition failed.*a\.geojson changed: version \w+ was asked for, \w+ is there"):
+        with pytest.raises(pa.ArrowInvalid, match=r"precondition failed.*a\.geojson changed: version \w+ was requested, \w+ is current"):
             client.do_get(info.endpoints[0].ticket).read_all()
         (tmp_path / "b.geojson").unlink()
         wait_for(lambda: names(client) == ["a.geojson"])

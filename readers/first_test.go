@@ -113,7 +113,7 @@ func TestFirstChunk(t *testing.T) {
 				t.Fatal(err)
 			}
 			if first && (len(at) == 0 || at[0] != 0) {
-				t.Errorf("chunks %d behind the first part", at)
+				t.Errorf("chunks %d after the first part", at)
 			}
 			synctest.Wait()
 			if err := errors.Join(b.Add(rows(25, 15)), b.Finish()); err != nil ||

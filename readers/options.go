@@ -24,7 +24,7 @@ var CommonOptions = []Option{
 	{
 		Name: "on_error", Default: "fail", Values: []string{"fail", "skip", "null", "repair"},
 		Doc: "what to do about a malformed feature or record: fail; skip it and count it; keep it and make " +
-			"the one bad value null; or repair what has one obvious reading and make null what has none",
+			"the one bad value null; or repair values with one obvious reading and make others null",
 	},
 }
 

@@ -32,7 +32,7 @@ func TestTablesOfAnArchive(t *testing.T) {
 			"a.kml=a.kml a.csv=a.csv a.csv.kml=a.csv.kml",
 		},
 		{
-			"a table of its own beside a shapefile's",
+			"a table of its own next to a shapefile's",
 			[]string{"a.shp", "a.dbf", "codes.dbf", "list.csv"},
 			"a=a.shp codes=codes.dbf list=list.csv",
 		},

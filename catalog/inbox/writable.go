@@ -54,7 +54,7 @@ type ExistsError struct {
 
 func (e *ExistsError) Error() string {
 	if e.ReadOnly {
-		return fmt.Sprintf("%s: an entry of this name lies in a folder that is not writable", e.Name)
+		return fmt.Sprintf("%s: an entry of this name is in a folder that is not writable", e.Name)
 	}
 	return fmt.Sprintf("%s: there is an entry of this name: replace it or append to it, if that is meant", e.Name)
 }

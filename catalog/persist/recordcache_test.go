@@ -52,7 +52,7 @@ func TestRecent(t *testing.T) {
 	r.drop(store.Key{Name: "/0"})
 	r.keep(recordOf("late", 1), before)
 	if has("0", 2) || has("late", 1) {
-		t.Error("what was read before a change is kept behind it")
+		t.Error("what was read before a change is kept after it")
 	}
 	r.keep(recordOf("0", 3), r.begin())
 	r.keep(recordOf("1", 3), r.begin())

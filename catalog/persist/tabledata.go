@@ -21,6 +21,9 @@ type Data struct {
 	cacheKey cachedir.Key        // of held
 }
 
+// NewData returns a table in memory.
+func NewData(t *readers.Table) *Data { return &Data{Table: t} }
+
 // Mapped reports whether the table is mapped from a file.
 func (l *Data) Mapped() bool { return l.file != nil }
 

@@ -100,7 +100,7 @@ func TestConfigErrors(t *testing.T) {
 		{"table", "[memory]\na = 1", "memory: want a text, a number or a boolean, got a table"},
 		{"date", "drain = 2020-01-01", "drain: want a text, a number or a boolean, got a date"},
 		{"list of lists", `data = [["a"]]`, "data: want a text, a number or a boolean, got a list"},
-		{"files", `files = "x"`, "files: want tables, each behind a line [[files]]"},
+		{"files", `files = "x"`, "files: want tables, each after a line [[files]]"},
 		{"no pattern", "[[files]]\noptions = {}", `files, number 1: match: "" is no pattern`},
 		{"pattern", "[[files]]\nmatch = \"a[\"", `files, number 1: match: "a[" is no pattern of file names`},
 		{

@@ -43,7 +43,7 @@ func TestLike(t *testing.T) {
 		{"escaped backslash", `a\\b`, `a\b`, true},
 		{"escaped letter", `\a`, "a", true},
 		{"backslash at the end", `a\`, `a\`, true},
-		{"escaped percent behind a percent", `%\%`, "50%", true},
+		{"escaped percent after a percent", `%\%`, "50%", true},
 		{"long", strings.Repeat("%a", 500) + "b", strings.Repeat("a", 5000), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -242,7 +242,7 @@ func (f *fixture) sqlInfo(t testing.TB, ids ...flightsql.SqlInfo) map[uint32]str
 		for row := range int(rec.NumRows()) {
 			id := rec.Column(0).(*array.Uint32).Value(row)
 			if int(id) <= last {
-				t.Errorf("id %d behind %d", id, last)
+				t.Errorf("id %d after %d", id, last)
 			}
 			last = int(id)
 			u := rec.Column(1).(*array.DenseUnion)

@@ -209,7 +209,7 @@ func checkArray(a arrow.Array) error {
 	for i := range n + 1 {
 		at := offsets(i)
 		if at < last {
-			return fmt.Errorf("offset %d is %d, behind %d", i, at, last)
+			return fmt.Errorf("offset %d is %d, after %d", i, at, last)
 		}
 		last = at
 	}

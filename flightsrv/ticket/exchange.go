@@ -62,7 +62,7 @@ func (x *Exchange) set(m member) (err error) {
 	case "shape":
 		x.Shape, err = shapeOf(m.value)
 	case "rows", "version":
-		err = errors.New("stands in tickets only")
+		err = errors.New("is valid in tickets only")
 	case "name", "columns", "bbox", "limit", "geometry_encoding", "coords", "compression", "crs", "options":
 		err = x.Ticket.set(m)
 	default:

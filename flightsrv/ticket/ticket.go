@@ -86,7 +86,7 @@ func ParseCommand(b []byte) (Ticket, error) {
 func (t Ticket) refusePoll() error {
 	if t.Poll != "" {
 		return &Error{Field: "poll", Err: errors.New(
-			"stands in the commands that PollFlightInfo gives, for the next PollFlightInfo and for CancelFlightInfo",
+			"is valid in commands that PollFlightInfo returned, for the next PollFlightInfo and for CancelFlightInfo",
 		)}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (t Ticket) refusePoll() error {
 func ParsePollCommand(b []byte) (Ticket, error) {
 	t, err := parseBody(b)
 	if err == nil && t.Rows != nil {
-		err = &Error{Field: "rows", Err: errors.New("stands in tickets only, as GetFlightInfo gives them")}
+		err = &Error{Field: "rows", Err: errors.New("is valid in tickets only, as GetFlightInfo returns them")}
 	}
 	if err != nil {
 		return Ticket{}, fmt.Errorf("command: %w", err)

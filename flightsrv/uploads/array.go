@@ -121,7 +121,7 @@ func checkOffsets(d arrow.ArrayData, width int) (last int64, at func(i int) int6
 	}
 	for i := 1; i <= n; i++ {
 		if next := at(i); next < last {
-			return 0, nil, fmt.Errorf("offset %d is %d, behind %d", i, next, last)
+			return 0, nil, fmt.Errorf("offset %d is %d, after %d", i, next, last)
 		}
 		last = at(i)
 	}

@@ -82,7 +82,7 @@ func (b *Bytes) values(d *flight.FlightData, rows int) ([]byte, error) {
 	for i := 1; i <= rows; i++ {
 		next := b.offset(offsets, i)
 		if next < last {
-			return nil, fmt.Errorf("offset %d of a batch is %d, behind %d", i, next, last)
+			return nil, fmt.Errorf("offset %d of a batch is %d, after %d", i, next, last)
 		}
 		last = next
 	}

@@ -46,7 +46,7 @@ func newDecompressor(compression table, body []byte, maxBytes int64) (*decompres
 	codec, method := compression.byte(compressionCodec), compression.byte(compressionMethod)
 	switch {
 	case method != 0:
-		return nil, fmt.Errorf("the batch is compressed by method %d, which nobody knows", method)
+		return nil, fmt.Errorf("the batch is compressed by the unknown method %d", method)
 	case codec == codecLZ4:
 		u.lz4 = lz4.NewReader(nil)
 	case codec == codecZstd:

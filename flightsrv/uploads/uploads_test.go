@@ -116,9 +116,9 @@ func TestWhole(t *testing.T) {
 		{"text, beyond its end", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(0, 9), []byte("a")), "too short"},
 		{
 			"offsets, falling", of(arrow.BinaryTypes.String, 2, 0, nil, nil, int32s(0, 3, 1), []byte("abc")),
-			"offset 2 is 1, behind 3",
+			"offset 2 is 1, after 3",
 		},
-		{"offsets, negative", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(0, -1), []byte("abc")), "behind"},
+		{"offsets, negative", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(0, -1), []byte("abc")), "after"},
 		{
 			"offsets, not from 0", of(arrow.BinaryTypes.String, 1, 0, nil, nil, int32s(1, 2), []byte("abc")),
 			"first offset is 1",
@@ -216,7 +216,7 @@ func TestRecords(t *testing.T) {
 				}
 			}
 			if _, err := r.Next(); !errors.Is(err, io.EOF) {
-				t.Errorf("behind the last one: %v", err)
+				t.Errorf("after the last one: %v", err)
 			}
 		})
 	}

@@ -356,7 +356,7 @@ func TestSettings(t *testing.T) {
 				at += n
 			}
 			if got := c.settings.frameBytes.Load(); got != want[i] {
-				t.Errorf("in pieces of %d: %d behind frame %d, want %d", step, got, i, want[i])
+				t.Errorf("in pieces of %d: %d after frame %d, want %d", step, got, i, want[i])
 			}
 		}
 	}

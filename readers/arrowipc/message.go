@@ -119,7 +119,7 @@ func next(src *source.File, at, to int64) (m message, ok bool, err error) {
 }
 
 // wordAt reads 4 bytes.
-func wordAt(src *source.File, at, to int64) (v uint32, behind int64, err error) {
+func wordAt(src *source.File, at, to int64) (v uint32, after int64, err error) {
 	if to-at < 4 {
 		return 0, at, fmt.Errorf("%d bytes where the length of a message is expected", to-at)
 	}

@@ -114,7 +114,7 @@ func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	for {
 		fields++
 		if p < len(text) && c.class[text[p]] == classQuote {
-			if p = c.behindQuotes(text, p); p < len(text) && c.class[text[p]]&endsField == 0 {
+			if p = c.afterQuotes(text, p); p < len(text) && c.class[text[p]]&endsField == 0 {
 				return fields, -1
 			}
 		}
@@ -131,8 +131,8 @@ func (c *deviceChunks) count(text []byte, p int) (fields, end int) {
 	}
 }
 
-// behindQuotes returns the index after the quote that closes the one at p, or the end of the text.
-func (c *deviceChunks) behindQuotes(text []byte, p int) int {
+// afterQuotes returns the index after the quote that closes the one at p, or the end of the text.
+func (c *deviceChunks) afterQuotes(text []byte, p int) int {
 	for p++; p < len(text); p++ {
 		switch {
 		case c.class[text[p]] != classQuote:

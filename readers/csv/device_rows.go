@@ -85,7 +85,7 @@ func (d *deviceRows) fields() {
 	d.table = x
 	switch {
 	case x.Odd&ktable.TableStray != 0:
-		d.Accept(false, "a quote inside of a field that does not begin with one, or text behind a closing one")
+		d.Accept(false, "a quote inside of a field that does not begin with one, or text after a closing one")
 	case x.Odd&ktable.TableOpen != 0:
 		d.Accept(false, "a chunk that ends inside of quotes")
 	case x.Odd != 0:

@@ -137,7 +137,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 	}{
 		{"nothing", "", ""},
 		{"a stray quote", "1,2,5\",3\n", "a quote inside of a field"},
-		{"text behind a quote", "1,2,\"5\"x,3\n", "a quote inside of a field"},
+		{"text after a quote", "1,2,\"5\"x,3\n", "a quote inside of a field"},
 		{"a quote that is not closed", "1,2,\"5,3\n", "inside of quotes"},
 		{"fewer fields", "1,2,3\n", "fewer or more fields"},
 		{"more fields", "1,2,3,4,5\n", "fewer or more fields"},

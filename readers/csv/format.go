@@ -56,13 +56,13 @@ func Format() readers.Format {
 			},
 			{
 				Name: optDecimal, Default: auto, Values: []string{auto, ".", ","},
-				Doc: "what stands before the fraction of a number; auto: a point, and for coordinates what their " +
-					"first values have",
+				Doc: "the decimal separator of numbers; auto: a point, and for coordinates the separator of " +
+					"their first values",
 			},
 			{
 				Name: optRagged, Default: "error", Values: []string{"error", "pad"},
-				Doc: "what a record of fewer or more fields does: error, or pad it with nulls " +
-					"and drop what is too much",
+				Doc: "how to treat a record of fewer or more fields: error, or pad it with nulls " +
+					"and drop surplus fields",
 			},
 			{
 				Name: optTypes, Default: auto, Values: []string{auto, "string"},
@@ -81,10 +81,10 @@ func Format() readers.Format {
 			},
 			{
 				Name: optKeep, Default: "false", Values: []string{"true", "false"},
-				Doc: "whether columns of which geometries are made are attributes too",
+				Doc: "whether the columns of the geometry are attributes too",
 			},
 			{Name: optCRS, Doc: "the coordinate reference system, as EPSG:3857; that of the geometries' SRID if " +
-				"empty, else it stands in its place"},
+				"empty, which it overrides"},
 		},
 		Open: open,
 		CPU: func(l readers.Layout) readers.Parser {

@@ -86,7 +86,7 @@ func (s *scanner) geometryCell(i, p int) int {
 func (s *scanner) readGeometry(field cell) bool {
 	s.kind, s.own = geoarrow.NoKind, 0
 	b := s.raw(field)
-	if field.high || field.doubled || field.stray || field.behind > 0 {
+	if field.high || field.doubled || field.stray || field.after > 0 {
 		var ok bool
 		if b, ok = s.bytes(field); !ok {
 			return false

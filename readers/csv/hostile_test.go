@@ -23,8 +23,8 @@ func TestSkippedHasNoSay(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"too few fields", "wkt,v\nfoo\nPOINT(1 2),1\n", "v: int32, geometry: geoarrow.point xy"},
 		{"too many fields", "lat,lon\nx,y,z\n1,2\n", "geometry: geoarrow.point xy"},
-		{"behind a quote", "lat,lon\n1,\"x\"y\n1,2\n", "geometry: geoarrow.point xy"},
-		{"behind a quote and on", "lat,lon\n\"x\"y,\"a\nb\"\n1,2\n", "geometry: geoarrow.point xy"},
+		{"after a quote", "lat,lon\n1,\"x\"y\n1,2\n", "geometry: geoarrow.point xy"},
+		{"after a quote and on", "lat,lon\n\"x\"y,\"a\nb\"\n1,2\n", "geometry: geoarrow.point xy"},
 		{"not in the encoding", "lat,lon,v\nx,y,\xff\n1,2,3\n", "v: int32, geometry: geoarrow.point xy"},
 		{"nothing else", "lat,lon\n1\n", "lat: string, lon: string"},
 	} {

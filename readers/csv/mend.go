@@ -121,7 +121,7 @@ func (t *text) mendedCell(c cell, q int) (cell, int) {
 	if plain < 0 {
 		return c, -1
 	}
-	c.behind, c.to, t.mended = q+1, plain, q+1
+	c.after, c.to, t.mended = q+1, plain, q+1
 	return c, plain
 }
 

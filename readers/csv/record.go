@@ -48,7 +48,7 @@ func (s *scanner) parse(p int) int {
 				return -1
 			}
 			if !s.pad {
-				s.deviate(end+1, -1, ruleRagged, "fields behind the last column are left out")
+				s.deviate(end+1, -1, ruleRagged, "fields after the last column are left out")
 			}
 			if end = s.pass(end + 1); end < 0 {
 				return -1
@@ -87,7 +87,7 @@ func (s *scanner) failField(i, p int) int {
 
 // tooMany sets the fault for one more field at p, once that is known to exist.
 func (s *scanner) tooMany(p int) {
-	s.fault = fault{pos: p, want: fmt.Sprintf("a field behind the last of %d", len(s.fields)), bare: true, shape: true}
+	s.fault = fault{pos: p, want: fmt.Sprintf("a field after the last of %d", len(s.fields)), bare: true, shape: true}
 }
 
 // absent returns the state of a geometry whose fields, from one on, are padded. It examines only

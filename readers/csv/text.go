@@ -29,7 +29,7 @@ type cell struct {
 	doubled  bool // in its text there are quotes, doubled
 	high     bool // its text is not all ASCII
 	stray    bool // in its text there are quotes that are not doubled
-	behind   int  // place of text that follows the closing quote; 0: none
+	after    int  // place of text that follows the closing quote; 0: none
 }
 
 // cell reads the field at p. The byte after it is a delimiter, a line end or the end of the file.
@@ -133,7 +133,7 @@ func (t *text) quotedCell(p int) (c cell, end int) {
 			end += 2
 			continue
 		case t.class[next]&endsField == 0 && end+1 < t.N:
-			t.fail(end+1, "the delimiter or a line end behind the closing quote")
+			t.fail(end+1, "the delimiter or a line end after the closing quote")
 			t.fault.shape = true
 			if !t.mend {
 				return c, -1
@@ -189,7 +189,7 @@ func (t *text) bytes(c cell) (b []byte, ok bool) {
 		}
 	}
 	switch {
-	case c.behind > 0:
+	case c.after > 0:
 		b = t.joined(b)
 	case c.stray:
 		b = t.single(b)

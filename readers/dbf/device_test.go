@@ -109,7 +109,7 @@ func TestDeviceAcceptsOrdinaryTables(t *testing.T) {
 			nil,
 		},
 		{"parcels", parcels(500), nil, nil},
-		{"parcels and what is behind them", append(parcels(500), "\x1A and more"...), nil, nil},
+		{"parcels and what is after them", append(parcels(500), "\x1A and more"...), nil, nil},
 		{
 			"ignored memos", longer(column("M", 'M', 10, 0, "         1", "", "        99"), 3000),
 			map[string]any{"memo": "ignore"},
@@ -178,7 +178,7 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"GBK", record("", "", "", "", "", "\xd6\xd0"), "GBK", "that GPUs do not know"},
 		{"UTF-8 that is none", record("", "", "", "", "", "M\xfcnchen"), "UTF-8", "not UTF-8"},
 		{"half a character at the end of a text", record("", "", "", "", "", "123456789\xc3"), "UTF-8", "not UTF-8"},
-		{"the other half behind it", record() + "\xa9" + record()[1:], "UTF-8", "a deletion flag"},
+		{"the other half after it", record() + "\xa9" + record()[1:], "UTF-8", "a deletion flag"},
 		{"UTF-8", record("", "", "", "", "", "é 中"), "UTF-8", ""},
 		{"numbers of every kind", record("-0", "-9223372036854775808", "-INFINITY", "00000101", "?", "*"), "UTF-8", ""},
 		{"nothing at all", " " + strings.Repeat("\x00", len(record())-1), "UTF-8", ""},

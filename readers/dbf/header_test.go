@@ -44,11 +44,11 @@ func TestHeader(t *testing.T) {
 		{"B14: a backlink and no 0x0D", change(func(t *table) {
 			t.version, t.behind = 0x30, []byte(strings.Repeat("x", 263))
 		}).bytes(), nil, values},
-		{"bytes behind the fields", change(func(t *table) {
+		{"bytes after the fields", change(func(t *table) {
 			t.behind = []byte("\x0dC\x00 what else")
 		}).bytes(), nil, values},
-		{"zeros behind the fields", change(func(t *table) { t.behind = make([]byte, 33) }).bytes(), nil, values},
-		{"bytes behind the last field of a record", change(func(t *table) {
+		{"zeros after the fields", change(func(t *table) { t.behind = make([]byte, 33) }).bytes(), nil, values},
+		{"bytes after the last field of a record", change(func(t *table) {
 			t.records, t.length = []string{" 01axy", " 02bxy"}, 6
 		}).bytes(), nil, values},
 		{"fewer records in the header", change(func(t *table) {
@@ -58,7 +58,7 @@ func TestHeader(t *testing.T) {
 			t.promised = 5
 		}).bytes(), nil, "error: a.dbf: dbf: byte 4: the header promises 5 records of 4 bytes, the file has room for 2"},
 		{"B11: skipped", change(func(t *table) { t.promised = 5 }).bytes(), skip, values + "skipped: 3 at [105]\n"},
-		{"B11: skipped behind a malformed one", change(func(t *table) {
+		{"B11: skipped after a malformed one", change(func(t *table) {
 			t.promised = 5
 			t.records = []string{" 01a", " x1a", " 02b"}
 		}).bytes(), skip, values + "skipped: 3 at [101 109]\n"},

@@ -181,7 +181,7 @@ func (c *column) memoOf(value []byte) ([]byte, error) {
 		return nil, err
 	}
 	if c.memo == nil {
-		return nil, memoErrorf("the memo is in block %d of a memo file, and there is none beside the table (option "+
+		return nil, memoErrorf("the memo is in block %d of a memo file, and there is none next to the table (option "+
 			"memo: ignore reads it without)", number)
 	}
 	return c.memo.read(number)
@@ -227,7 +227,7 @@ func (m *memoFile) read(block int64) ([]byte, error) {
 		return m.terminated(at)
 	}
 	if length < 0 || length > m.src.Size-at-memoHead {
-		return nil, memoErrorf("the memo in block %d of %s says that it has %d bytes, the file has %d behind it",
+		return nil, memoErrorf("the memo in block %d of %s says that it has %d bytes, the file has %d after it",
 			block, m.src.Name, length, m.src.Size-at-memoHead)
 	}
 	if length > m.most {

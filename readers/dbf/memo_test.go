@@ -130,7 +130,7 @@ func TestMemos(t *testing.T) {
 		},
 		{
 			"no memo file", memo(0x83, pointers...), nil, nil,
-			"error: byte 66, record 0, M: the memo is in block 1 of a memo file, and there is none beside the table " +
+			"error: byte 66, record 0, M: the memo is in block 1 of a memo file, and there is none next to the table " +
 				"(option memo: ignore reads it without)",
 		},
 		{"no memo file and no memo", memo(0x83, pointers[1]), nil, nil, "M: string: null\n"},
@@ -146,7 +146,7 @@ func TestMemos(t *testing.T) {
 			"M: string: \"first\" | null\nskipped: 1 at [87]\n",
 		},
 		{
-			"behind the file", memo(0x83, right(10, "99")...),
+			"after the file", memo(0x83, right(10, "99")...),
 			map[string][]byte{".dbt": dbt3("first")},
 			nil,
 			"error: record 0, M: the memo is in block 99 of a.dbt, which has 1024 bytes in blocks of 512",
@@ -160,7 +160,7 @@ func TestMemos(t *testing.T) {
 			"a length beyond the file", memo(0x8B, pointers[0]),
 			map[string][]byte{".dbt": dbt4(512, strings.Repeat("x", 500))[:1000]},
 			nil,
-			"error: record 0, M: the memo in block 1 of a.dbt says that it has 500 bytes, the file has 480 behind it",
+			"error: record 0, M: the memo in block 1 of a.dbt says that it has 500 bytes, the file has 480 after it",
 		},
 		{
 			"a length of less than nothing", memo(0x8B, pointers[0]),
@@ -375,7 +375,7 @@ func TestSharedMemosEnd(t *testing.T) {
 		run, err := r.ReadSome(t.Context(), at, 1000)
 		if err != nil || run.To != at+14 || run.Columns.Rows != 14 || len(run.SiblingBytes) != 14 ||
 			run.SiblingBytes[13] != 14*30_000 {
-			t.Fatalf("from record %d: to %d, %d rows, beside %v, %v: want 14 rows", at, run.To,
+			t.Fatalf("from record %d: to %d, %d rows, next to %v, %v: want 14 rows", at, run.To,
 				run.Columns.Rows, run.SiblingBytes, err)
 		}
 		at = run.To

@@ -113,11 +113,11 @@ func (c *column) numeral(b *block, place int) []byte {
 // parseFloat returns the correctly rounded value of a number. It writes a zero after the number and
 // restores the byte. number.Padding bytes after that can be read.
 func parseFloat(text []byte) (v float64, ok bool) {
-	behind := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), len(text)))
-	was := *behind
-	*behind = 0
+	next := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(text)), len(text)))
+	was := *next
+	*next = 0
 	v, end := number.Float(unsafe.Pointer(unsafe.SliceData(text)), 0)
-	*behind = was
+	*next = was
 	if end == len(text) {
 		return v, true
 	}

@@ -211,14 +211,14 @@ func (d *decoder) rings(t *table, k geoarrow.Kind, b *body) *fault {
 	for i := 0; i < len(ends); i += 4 {
 		to := int64(binary.LittleEndian.Uint32(ends[i:]))
 		if to < int64(from) || to > int64(b.n) {
-			return faultf(at+i, "part %d ends behind position %d, expected %d to %d", i/4, to, from, b.n)
+			return faultf(at+i, "part %d ends after position %d, expected %d to %d", i/4, to, from, b.n)
 		}
 		d.ring(k, b, from, int(to))
 		d.geom.EndRing()
 		from = int(to)
 	}
 	if from != b.n {
-		return faultf(at+len(ends)-4, "the last part ends behind position %d of %d", from, b.n)
+		return faultf(at+len(ends)-4, "the last part ends after position %d of %d", from, b.n)
 	}
 	return nil
 }

@@ -173,17 +173,17 @@ func TestMalformedGeometries(t *testing.T) {
 		{
 			"ends that go back", polygon,
 			shape{xy: append(ring(0), ring(5)...), ends: []uint32{5, 4, 8}},
-			"part 1 ends behind position 4, expected 5 to 8",
+			"part 1 ends after position 4, expected 5 to 8",
 		},
 		{
-			"an end behind all positions", polygon,
+			"an end after all positions", polygon,
 			shape{xy: ring(0), ends: []uint32{5}},
-			"part 0 ends behind position 5, expected 0 to 4",
+			"part 0 ends after position 5, expected 0 to 4",
 		},
 		{
-			"positions behind the last end", polygon,
+			"positions after the last end", polygon,
 			shape{xy: ring(0), ends: []uint32{3}},
-			"the last part ends behind position 3 of 4",
+			"the last part ends after position 3 of 4",
 		},
 		{"parts of a polygon", polygon, shape{parts: []shape{{xy: ring(0)}}}, "a Polygon has 1 parts, expected none"},
 		{
@@ -198,7 +198,7 @@ func TestMalformedGeometries(t *testing.T) {
 		},
 		{"a member without type", collection, shape{parts: []shape{{xy: ring(0)}}}, "the geometry has no type"},
 		{
-			"a malformed member behind a good one", collection,
+			"a malformed member after a good one", collection,
 			shape{parts: []shape{{kind: collection, parts: []shape{
 				{kind: point, xy: []float64{1, 2}},
 				{kind: point, xy: ring(0)},

@@ -63,7 +63,7 @@ func readHeader(src *source.File) (*header, error) {
 	if f := h.parse(buf); f != nil {
 		return nil, errorAt(src, int64(headerStart+f.at), -1, f)
 	}
-	if h.first, err = h.behindIndex(src); err != nil {
+	if h.first, err = h.afterIndex(src); err != nil {
 		return nil, err
 	}
 	return h, nil

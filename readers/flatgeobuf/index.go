@@ -12,8 +12,8 @@ const defaultNodeSize = 16
 // indexItemBytes is the size of a node of the index: xmin, ymin, xmax, ymax, offset.
 const indexItemBytes = 40
 
-// behindIndex returns the offset of the first feature.
-func (h *header) behindIndex(src *source.File) (int64, error) {
+// afterIndex returns the offset of the first feature.
+func (h *header) afterIndex(src *source.File) (int64, error) {
 	if h.count == 0 || h.nodeSize == 0 {
 		return h.index, nil
 	}

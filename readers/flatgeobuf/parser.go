@@ -93,7 +93,7 @@ func (s *scanner) complete() error {
 		return nil
 	case !s.skip:
 		return errorAt(s.Src, s.End, s.row, fmt.Errorf(
-			"the file ends behind %d features, expected %d, as the header says", s.row, s.header.count,
+			"the file ends after %d features, expected %d, as the header says", s.row, s.header.count,
 		))
 	}
 	s.sum.Add(&readers.Summary{Skipped: readers.SkippedRows{Count: missing, First: []int64{s.End}}})

@@ -146,7 +146,7 @@ func (s *scanner) length(p int, at int64) (int, error) {
 	left := s.End - at
 	if count := s.header.count; count > 0 && s.row >= count && !s.guess {
 		return 0, errorAt(s.Src, at, -1, fmt.Errorf(
-			"%d bytes behind the last of the %d features that the header says there are", left, count,
+			"%d bytes after the last of the %d features that the header says there are", left, count,
 		))
 	}
 	if left < lengthBytes {

@@ -51,7 +51,7 @@ func TestStructure(t *testing.T) {
 		},
 		{
 			"no feature of 2^40", points(0, 1<<40, 0),
-			"feature 0: the file ends behind 0 features, expected 1099511627776",
+			"feature 0: the file ends after 0 features, expected 1099511627776",
 		},
 		{
 			"2^63 features", points(0, 1<<63, 0),
@@ -71,15 +71,15 @@ func TestStructure(t *testing.T) {
 		},
 		{
 			"a feature is missing", plain[:first+size],
-			"feature 1: the file ends behind 1 features, expected 2, as the header says",
+			"feature 1: the file ends after 1 features, expected 2, as the header says",
 		},
 		{
 			"a feature too many", points(3, 2, 0),
-			" bytes behind the last of the 2 features that the header says there are",
+			" bytes after the last of the 2 features that the header says there are",
 		},
 		{
-			"bytes behind the last feature", append(bytes.Clone(plain), 0),
-			"1 bytes behind the last of the 2 features that the header says there are",
+			"bytes after the last feature", append(bytes.Clone(plain), 0),
+			"1 bytes after the last of the 2 features that the header says there are",
 		},
 		{"no feature", points(0, 0, 0), "n: int32:\ngeometry: geoarrow.wkb xy:"},
 		{
@@ -102,7 +102,7 @@ func TestStructure(t *testing.T) {
 				strconv.Itoa(first+size) + "]",
 		},
 		{"cut", plain[:len(plain)-1], "feature 1: the file ends inside of a feature"},
-		{"a feature too many", points(3, 2, 0), " bytes behind the last of the 2 features"},
+		{"a feature too many", points(3, 2, 0), " bytes after the last of the 2 features"},
 	})
 	if _, err := readertest.Check(t, flatgeobuf.Format(), readertest.Input{Name: "a.fgb"}); err == nil {
 		t.Error("empty file: got no error")

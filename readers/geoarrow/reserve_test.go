@@ -28,7 +28,7 @@ func TestReserve(t *testing.T) {
 		t.Skip("the kernel does not populate")
 	}
 	if resident(behind, page) > 0 && !poisoned {
-		t.Error("pages behind what was foreseen are there")
+		t.Error("pages after what was foreseen are there")
 	}
 	there := &s[:1][0]
 	s = append(s, make([]int64, 4*n*9/8-n)...)

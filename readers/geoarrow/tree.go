@@ -23,7 +23,7 @@ func ParseWKB(wkb []byte) (Tree, error) {
 	}
 	t, err := r.tree(h, 0)
 	if err == nil && r.at < len(wkb) {
-		err = r.errorf("%d bytes behind the geometry", len(wkb)-r.at)
+		err = r.errorf("%d bytes after the geometry", len(wkb)-r.at)
 	}
 	return t, err
 }

@@ -43,7 +43,7 @@ func (d *WKBDecoder) Read(b *GeometryBuilder, wkb []byte) (k Kind, srid uint32, 
 	r := wkbReader{b: wkb}
 	before := *d
 	if k, err = d.geometry(&r, wkbHead{}, 0); err == nil && r.at < len(wkb) {
-		err = r.errorf("%d bytes behind the geometry", len(wkb)-r.at)
+		err = r.errorf("%d bytes after the geometry", len(wkb)-r.at)
 	}
 	if err != nil {
 		b.Undo()

@@ -121,7 +121,7 @@ func TestWKBDecoderErrors(t *testing.T) {
 		{"a byte order", &wkbOf{b: []byte{2, 1, 0, 0, 0}}, 0},
 		{"a kind", little(8), 0},
 		{"a dimension", little(4001), 0},
-		{"bytes behind", little(1).at(one, two).n(0), 21},
+		{"bytes after", little(1).at(one, two).n(0), 21},
 		{"a count beyond the bytes", little(2).n(1 << 31), 5},
 		{"rings beyond the bytes", little(3).n(1 << 30), 5},
 		{"members beyond the bytes", little(7).n(1 << 30), 5},

@@ -24,7 +24,7 @@ func TestAppendWKB(t *testing.T) {
 		{"line m", Shape{Kind: LineString, Dim: XYM, C0: 2, C1: 3}, "01 d2070000 01000000" + two + zero + one},
 		{"empty polygon", Shape{Kind: Polygon, R0: 1, R1: 1}, "01 03000000 00000000"},
 		{
-			"polygon behind a gap",
+			"polygon after a gap",
 			Shape{Kind: Polygon, Rings: []int32{0, 1, 3, 3}, C0: 2, C1: 3, R0: 1, R1: 3},
 			"01 03000000 02000000 01000000" + two + zero + "00000000",
 		},

@@ -122,7 +122,7 @@ func WKBToWKT(dst, wkb []byte) ([]byte, error) {
 		dst, err = r.appendTagged(dst, h, 0)
 	}
 	if err == nil && r.at < len(wkb) {
-		err = r.errorf("%d bytes behind the geometry", len(wkb)-r.at)
+		err = r.errorf("%d bytes after the geometry", len(wkb)-r.at)
 	}
 	if err != nil {
 		return dst[:start], err

@@ -65,7 +65,7 @@ func TestWKBToWKTErrors(t *testing.T) {
 		{"wrong member", "010400000001000000¦010200000000000000", "a MultiPoint has a member LineString"},
 		{"multi in multi", "010400000001000000¦010400000000000000", "a MultiPoint has a member MultiPoint"},
 		{"other dimension", "010700000001000000¦01ea03000000000000", "a GeometryCollection has a member LineString Z"},
-		{"bytes behind", "010200000000000000¦00", "1 bytes behind"},
+		{"bytes after", "010200000000000000¦00", "1 bytes after"},
 	} {
 		before, after, _ := strings.Cut(c.wkb, "¦")
 		wkb, err := hex.DecodeString(before + after)

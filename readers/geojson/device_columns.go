@@ -254,7 +254,7 @@ var factsOfNumbers = [...]geoarrow.FactKinds{
 // numberFacts returns the facts for the result of NumberKinds.
 func (d *deviceRows) numberFacts(found uint32) (facts geoarrow.FactKinds) {
 	d.Accept(found&(knumber.NumberMalformed|knumber.NumberRange|knumber.NumberUndecided) == 0,
-		"a number that is none, or beyond float64")
+		"a malformed number, or one beyond float64")
 	for i, fact := range factsOfNumbers {
 		if found>>i&1 != 0 {
 			facts |= fact

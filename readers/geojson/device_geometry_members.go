@@ -185,7 +185,7 @@ func (d *deviceRows) countForeignOfMembers() {
 	if d.Stopped() {
 		return
 	}
-	d.Accept(fault[0] < 0, "a value that nobody reads, and that is not as JSON has it, or too deep")
+	d.Accept(fault[0] < 0, "an ignored value that is not JSON, or too deep")
 	for f, n := range counts {
 		if n > 0 && (f >= len(structuralNames) || ofGeometry.known>>f&1 == 0) {
 			d.foreign[d.dict.names[f]] += n

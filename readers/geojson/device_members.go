@@ -370,7 +370,7 @@ func (d *deviceRows) countForeign(top *placedMembers) {
 		if d.Stopped() {
 			return
 		}
-		d.Accept(l.fault[0] < 0, "a value that nobody reads, and that is not as JSON has it, or too deep")
+		d.Accept(l.fault[0] < 0, "an ignored value that is not JSON, or too deep")
 		for f, n := range l.counts {
 			if n > 0 && (f >= len(structuralNames) || l.known>>f&1 == 0) {
 				d.foreign[d.dict.names[f]] += n

@@ -138,7 +138,7 @@ var memberTests = []struct {
 	}, ""},
 	{"values that are too deep", func(i int) string {
 		return featureWith(`"a":1`, seldom(i, 50, `,"deep":`+strings.Repeat("[", 70)+strings.Repeat("]", 70)), "")
-	}, "a value that nobody reads, and that is not as JSON has it, or too deep"},
+	}, "an ignored value that is not JSON, or too deep"},
 }
 
 // TestDeviceMembers holds the tables, and the counts of foreign members, against those of the CPU

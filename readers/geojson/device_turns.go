@@ -56,7 +56,7 @@ func (d *deviceRows) paused(task func()) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		var rest func()
 		rest = func() {
-			d.Accept(yield(struct{}{}), "a task beside it did not end")
+			d.Accept(yield(struct{}{}), "another task did not end")
 			d.turns.rest = rest
 		}
 		d.turns.rest = rest

@@ -67,7 +67,7 @@ func (s *scanner) utf16() bool {
 }
 
 // onlyBlanks reads the rest of the file after p.
-func (s *scanner) onlyBlanks(p int, behind string) bool {
+func (s *scanner) onlyBlanks(p int, after string) bool {
 	if p < 0 {
 		return false
 	}
@@ -75,7 +75,7 @@ func (s *scanner) onlyBlanks(p int, behind string) bool {
 		return false
 	}
 	if p < s.N {
-		s.wrong(p, "", "RFC 8259 section 2", "bytes behind "+behind)
+		s.wrong(p, "", "RFC 8259 section 2", "bytes after "+after)
 		return false
 	}
 	return true
@@ -335,7 +335,7 @@ func (s *scanner) crs(p, open int) int {
 		return end
 	}
 	if s.inSequence && (s.onlyCRS || s.counted) && crs != s.sum.CRS {
-		s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q beside %q", crs, s.sum.CRS))
+		s.wrong(p, "crs", "", fmt.Sprintf("a second CRS, %q next to %q", crs, s.sum.CRS))
 		s.fault.file = true
 		return -1
 	}

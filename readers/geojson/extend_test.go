@@ -102,19 +102,19 @@ func TestExtend(t *testing.T) {
 		}
 		extended++
 		if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
-			t.Fatalf("%s\nbehind\n%s\ngot error %v, want %v", after, before, gotErr, wantErr)
+			t.Fatalf("%s\nafter\n%s\ngot error %v, want %v", after, before, gotErr, wantErr)
 		}
 		if wantErr != nil {
 			continue
 		}
 		if got, want := readertest.Rows(got), readertest.Rows(want); got != want {
-			t.Fatalf("%s\nbehind\n%s\ngot\n%s\nwant\n%s", after, before, got, want)
+			t.Fatalf("%s\nafter\n%s\ngot\n%s\nwant\n%s", after, before, got, want)
 		}
 		if err := readertest.Canonical(got); err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(got.Starts, got.Spans, got.Bytes) != fmt.Sprint(want.Starts, want.Spans, want.Bytes) {
-			t.Fatalf("%s\nbehind\n%s\ngot\n%v %v\nwant\n%v %v", after, before, got.Starts, got.Spans,
+			t.Fatalf("%s\nafter\n%s\ngot\n%v %v\nwant\n%v %v", after, before, got.Starts, got.Spans,
 				want.Starts, want.Spans)
 		}
 	}

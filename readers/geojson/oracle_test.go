@@ -260,7 +260,7 @@ func (o *oracle) file(data []byte, sequenceName bool) error {
 		o.sequence = true
 		return o.values(data, sequenceName)
 	case len(skipBlanks(data[end:], false)) > 0:
-		return refuse("bytes behind the root")
+		return refuse("bytes after the root")
 	case root.kind == '[' && len(root.values) == 0:
 		return refuse("an array without a Feature")
 	case root.kind == '[':

@@ -133,14 +133,14 @@ func TestPartsOfOddFiles(t *testing.T) {
 	}{
 		{name: "the first row that is not skipped has the crs", file: "a.geojsonl", text: `{"type":"Feature"` +
 			"\n" + `{"type":"Feature",` + crs + `}`, options: skip},
-		{name: "two roots on one line behind a byte order mark", file: "a.geojson", text: "\ufeff" +
+		{name: "two roots on one line after a byte order mark", file: "a.geojson", text: "\ufeff" +
 			`{"type":"Feature"}{"type":"Feature"}`},
 		{
 			name: "an error in coordinates before their type", file: "a.geojson",
 			text: `[{"type":"Feature","geometry":{"type":"LineString","coordinates":[]}},{"geometry":{"coordinates":[`,
 		},
 		{
-			name: "an error behind coordinates before their type", file: "a.geojson",
+			name: "an error after coordinates before their type", file: "a.geojson",
 			text: `[{"type":"Feature","geometry":{"type":"Polygon","coordinates":[[[1,2]]]}},{"geometry":{"coordinates":[[`,
 		},
 		{

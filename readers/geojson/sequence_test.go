@@ -28,7 +28,7 @@ func TestSequence(t *testing.T) {
 		{"blank lines", "\n \n" + rowA + "\n\n\t\n" + rowB + "\n\n", ab},
 		{"record separators", "\x1e" + rowA + "\n\x1e" + rowB + "\n", ab},
 		{"record separators without newline", "\x1e" + rowA + "\x1e" + rowB, ab},
-		{"record separators behind blanks", " \n\x1e\x1e" + rowA + "\n\x1e \x1e" + rowB + "\x1e", ab},
+		{"record separators after blanks", " \n\x1e\x1e" + rowA + "\n\x1e \x1e" + rowB + "\x1e", ab},
 		{"byte order mark", "\xEF\xBB\xBF" + rowA + "\n" + rowB, ab},
 		{"byte order mark and separator", "\xEF\xBB\xBF\x1e" + rowA + "\n\x1e" + rowB, ab},
 		{
@@ -65,11 +65,11 @@ func TestSequence(t *testing.T) {
 		{"in .geojson, CR", rowA + "\r" + rowB, ab},
 		{"in .geojson, separators", "\x1e" + rowA + "\x1e" + rowB, ab},
 		{"in .geojson, second root on the line", rowA + "¦" + rowB, "second root"},
-		{"in .geojson, second root behind a blank", rowA + " ¦" + rowB, "second root"},
+		{"in .geojson, second root after a blank", rowA + " ¦" + rowB, "second root"},
 		{"in .geojson, third root on the line of the second", rowA + "\n" + rowB + rowA, "a: int32: 1 | 2 | 1"},
-		{"in .geojson, bytes behind the root", rowA + " ¦x", ""},
-		{"in .geojson, bytes on a line behind the root", rowA + "\n¦x", ""},
-		{"in .geojson, FeatureCollection and a line", fc(rowA) + "\n¦" + rowB, "behind"},
+		{"in .geojson, bytes after the root", rowA + " ¦x", ""},
+		{"in .geojson, bytes on a line after the root", rowA + "\n¦x", ""},
+		{"in .geojson, FeatureCollection and a line", fc(rowA) + "\n¦" + rowB, "after"},
 	})
 }
 
@@ -117,7 +117,7 @@ func TestSkip(t *testing.T) {
 		{"id", fc(rowA, `{"type":"Feature","id":{},"geometry":null,"properties":{"a":1}}`, rowB), skips(ab, "96")},
 		{"broken structure", fc(rowA, `{"type":"Feature","geometry":null,"properties":{"a":¦}}`, rowB), "feature 1"},
 		{
-			"broken structure behind a fault", fc(rowA, `{"type":"Feature","geometry":¦5,"properties":{"a":}}`, rowB),
+			"broken structure after a fault", fc(rowA, `{"type":"Feature","geometry":¦5,"properties":{"a":}}`, rowB),
 			"feature 1",
 		},
 		{
@@ -139,11 +139,11 @@ func TestSkip(t *testing.T) {
 		{"another crs is no fault of the feature", rowA + "\n" + `{"type":"Feature","crs":¦null,"geometry":5}` +
 			"\n" + rowB, "a second CRS"},
 		{
-			"another crs behind coordinates that are not as those of the line before", rowA + "\n" +
+			"another crs after coordinates that are not as those of the line before", rowA + "\n" +
 				shape("Point", "[1,2]") + "\n" + `{"coordinates":[[1,2],[3,4]],"type":"LineString","crs":¦"x"}`,
 			"a second CRS",
 		},
-		{"another crs behind wrong coordinates", rowA + "\n" +
+		{"another crs after wrong coordinates", rowA + "\n" +
 			`{"coordinates":[[1,2],[3]],"type":"LineString","crs":"x"}` + "\n" + rowB, skips(ab, "56")},
 		{"crs of a skipped first feature", `{"type":"Feature","crs":null,"geometry":5}` + "\n" + rowA +
 			"\n" + rowB, skips(ab, "0")},

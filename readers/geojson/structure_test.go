@@ -113,12 +113,12 @@ func TestStructure(t *testing.T) {
 		{"J18 brace for bracket", geom(`{"type":"Point","coordinates":[1,2¦}`), `"]"`},
 		{"J18 bracket for brace", fc(f("null", `{"a":1¦]`)), `"}"`},
 		{"J18 no bracket of features", `{"type":"FeatureCollection","features":[` + f(p12, "{}") + "¦}", `"]"`},
-		{"J18 extra brace", fc(f(p12, "{}")) + "¦}", "behind"},
+		{"J18 extra brace", fc(f(p12, "{}")) + "¦}", "after"},
 		{"J18 extra brace of the feature", fc(f(p12, "{}") + "¦}"), `"]"`},
 		{"J18 mismatch in JSON text", values(`{"b":[1¦}}`), `"]"`},
 		{"J18 feature in a feature", fc(f(p12, "{}"), `{"type":"Feature"¦{"type":"Feature","geometry":`+
 			p12+`,"properties":{}}`), `","`},
-		{"J18 feature behind an id", fc(f(p12, "{}"), `{"id":1¦{"type":"Feature","geometry":`+p12+
+		{"J18 feature after an id", fc(f(p12, "{}"), `{"id":1¦{"type":"Feature","geometry":`+p12+
 			`,"properties":{}}`), `","`},
 		{
 			"J19 unterminated string", fc(f(p12, `{"a":"x}`), `{"¦type":"Feature","geometry":null,"properties":{}}`),
@@ -138,7 +138,7 @@ func TestStructure(t *testing.T) {
 		{"J24 surrogate in UTF-8", values("\"a¦\xED\xA0\x80\""), "UTF-8"},
 		{"J24 beyond Unicode", values("\"a¦\xF4\x90\x80\x80\""), "UTF-8"},
 		{"J24 invalid UTF-8 in a key", props("{\"a¦\xFF\":1}"), "UTF-8"},
-		{"J24 invalid UTF-8 behind an escape", values("\"\\n¦\xFF\""), "UTF-8"},
+		{"J24 invalid UTF-8 after an escape", values("\"\\n¦\xFF\""), "UTF-8"},
 		{"J24 invalid UTF-8 before a bad escape", values("\"¦\xFF\\x\""), "UTF-8"},
 		{"J24 invalid UTF-8 in JSON text", values("{\"b\":\"¦\xFF\"}"), "UTF-8"},
 		{"J24 invalid UTF-8 in a foreign member", `{"type":"FeatureCollection","x":"` + "¦\xFF" +
@@ -183,10 +183,10 @@ func TestJSON(t *testing.T) {
 		{"literal is short", values("tru¦"), "true"},
 		{"other blanks", values("¦\f1"), "a value"},
 		{"no-break space", values("¦\u00a01"), "a value"},
-		{"two roots", fc() + "¦" + fc(), "behind"},
-		{"trailing bytes", fc() + "\n¦x", "behind"},
+		{"two roots", fc() + "¦" + fc(), "after"},
+		{"trailing bytes", fc() + "\n¦x", "after"},
 		{"trailing blanks", fc() + " \t\r\n", ""},
-		{"byte order mark inside", fc() + "¦\xEF\xBB\xBF", "behind"},
+		{"byte order mark inside", fc() + "¦\xEF\xBB\xBF", "after"},
 		{"number at the end of a member", props(`{"a":1 ,"b":2 }`), "a: int32: 1\nb: int32: 2"},
 		{"key with every escape", props(`{"\"\\\/\b\f\n\r\t\u0041":1}`), "\"\\/\b\f\n\r\tA: int32: 1"},
 		{"empty key", props(`{"":1}`), ": int32: 1"},

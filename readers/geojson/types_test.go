@@ -24,7 +24,7 @@ func TestTypes(t *testing.T) {
 			"a: float64: -1 | 1.8446744073709552e+19\nrounded integers: 1",
 		},
 		{
-			"integers, negative behind uint64", values("9223372036854775808", "-1"),
+			"integers, negative after uint64", values("9223372036854775808", "-1"),
 			"a: float64: 9.223372036854776e+18 | -1",
 		},
 		{
@@ -273,7 +273,7 @@ func TestFeature(t *testing.T) {
 		{"crs, EPSG code", crs(`{"type":"EPSG","properties":{"code":3857}}`), "crs: EPSG:3857"},
 		{"crs, EPSG code as a text", crs(`{"type":"EPSG","properties":{"code":"3857"}}`), "crs: EPSG:3857"},
 		{"crs null", crs("null"), "crs: none"},
-		{"crs behind the features", `{"type":"FeatureCollection","features":[],"crs":{"type":"name","properties":{"name":"EPSG:25832"}}}`, "crs: EPSG:25832"},
+		{"crs after the features", `{"type":"FeatureCollection","features":[],"crs":{"type":"name","properties":{"name":"EPSG:25832"}}}`, "crs: EPSG:25832"},
 		{"crs twice", `{"type":"FeatureCollection","crs":null,"features":[],"crs":{"type":"name","properties":{"name":"EPSG:25832"}}}`, "crs: EPSG:25832"},
 		{"crs of a Feature at the root", `{"type":"Feature","crs":{"type":"name","properties":{"name":"EPSG:25832"}},"geometry":null,"properties":{"a":1}}`, "a: int32: 1\ncrs: EPSG:25832"},
 		{"crs of a geometry at the root", `{"type":"Point","coordinates":[1,2],"crs":{"type":"name","properties":{"name":"EPSG:25832"}}}`, point12 + "\ncrs: EPSG:25832"},

@@ -60,7 +60,7 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Options: []readers.Option{{
 			Name: optionAxes, Default: namedAxes, Values: []string{namedAxes, plainAxes, swappedAxes},
-			Doc: "the order of coordinates in the file: auto is as srsName says, xy is easting or longitude first, " +
+			Doc: "the order of coordinates in the file: auto is by srsName, xy is easting or longitude first, " +
 				"yx is northing or latitude first",
 		}, {
 			Name: optionLinearize, Default: no, Values: []string{no, yes},

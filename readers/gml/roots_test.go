@@ -10,7 +10,7 @@ func TestRoots(t *testing.T) {
 	collection := "<FeatureCollection><featureMember>" + feature + "</featureMember></FeatureCollection>"
 	check(t, readCase{}, []textCase{
 		{"a feature", feature, want},
-		{"a feature behind a comment", "<?xml version='1.0'?><!-- <f> -->" + feature + "\n<!-- -->", want},
+		{"a feature after a comment", "<?xml version='1.0'?><!-- <f> -->" + feature + "\n<!-- -->", want},
 		{
 			"without identifier", `<f><n>1</n><g><Point><pos>1 2</pos></Point></g></f>`,
 			"n: int32: 1\ngeometry: geoarrow.point xy: POINT (1 2)",

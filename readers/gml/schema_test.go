@@ -96,7 +96,7 @@ func TestSchema(t *testing.T) {
 					"| null",
 			},
 			{
-				"zones behind nothing", values("", "<a>2020-01-02Z</a>"),
+				"zones after nothing", values("", "<a>2020-01-02Z</a>"),
 				"a: string: null | \"2020-01-02Z\"\nb: string: null | null\nc: time32[ms]: null | null",
 			},
 			{"impossible date", values("<a>¦2020-02-30</a>"), "want a date, as the type is xs:date"},

@@ -175,7 +175,7 @@ func (s *scanner) establish(system *system, p int) bool {
 	}
 	if s.crs.crs != system.crs {
 		return s.wrongFile(p, fieldGeometry, "",
-			fmt.Sprintf("a second coordinate reference system in layer %s: %s beside %s", s.layer,
+			fmt.Sprintf("a second coordinate reference system in layer %s: %s next to %s", s.layer,
 				crsName(system.crs), crsName(s.crs.crs)))
 	}
 	s.crs.last = system

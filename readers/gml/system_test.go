@@ -92,12 +92,12 @@ func TestSystemLevels(t *testing.T) {
 		{
 			"two systems", geom(point(urn, "1 2"), point(urn, "1 2"),
 				`<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`),
-			`feature 2, geometry: a second coordinate reference system in layer f: "EPSG:3857" beside "EPSG:4326"`,
+			`feature 2, geometry: a second coordinate reference system in layer f: "EPSG:3857" next to "EPSG:4326"`,
 		},
-		{"a system and none", geom(point(urn, "1 2"), `<Point><pos>1 2</pos>¦</Point>`), `none beside "EPSG:4326"`},
+		{"a system and none", geom(point(urn, "1 2"), `<Point><pos>1 2</pos>¦</Point>`), `none next to "EPSG:4326"`},
 		{
 			"none and a system", geom(bare, `<Point srsName="¦EPSG:3857"><pos>1 2</pos></Point>`),
-			`"EPSG:3857" beside none`,
+			`"EPSG:3857" next to none`,
 		},
 		{"T3: two systems in a geometry", geom(
 			`<MultiPoint srsName="EPSG:4326"><pointMember><Point srsName="¦EPSG:3857"><pos>1 2</pos></Point></pointMember></MultiPoint>`,

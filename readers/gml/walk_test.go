@@ -62,10 +62,10 @@ func TestFaults(t *testing.T) {
 		{"empty file", "¦", "a root element"},
 		{"another root", "¦<kml><Document/></kml>", "<kml> is no FeatureCollection"},
 		{"cut in a feature", "<c><member><f><a>1</a>¦", "want the end tag"},
-		{"cut behind a feature", "<c><member><f><a>1</a></f></member>¦", "want the end tag"},
+		{"cut after a feature", "<c><member><f><a>1</a></f></member>¦", "want the end tag"},
 		{"wrong end tag", "<c><member><f><a>1¦</b></f></member></c>", `want the end tag "</a>"`},
 		{"wrong end of a member", "<c><member><f/>¦</members></c>", `want the end tag "</member>"`},
-		{"text behind the root", "<c><member><f/></member></c>¦x", "text behind the root element"},
+		{"text after the root", "<c><member><f/></member></c>¦x", "text after the root element"},
 		{"malformed in another layer", fc("<f><a>1</a></f>", "<g><a>1¦</b></g>"), `want the end tag "</a>"`},
 		{
 			"document type", "¦<!DOCTYPE c [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><c/>",
@@ -78,7 +78,7 @@ func TestFaults(t *testing.T) {
 			"the server sent an exception in place of features: Unknown type <a>; b",
 		},
 		{"service exception report", `¦<ServiceExceptionReport><ServiceException code="x">no</ServiceException></ServiceExceptionReport>`, "in place of features: no"},
-		{"exception behind features", `<FeatureCollection><member><f/></member>¦<ExceptionReport><ExceptionText>out of memory</ExceptionText></ExceptionReport></FeatureCollection>`, "in place of features: out of memory"},
+		{"exception after features", `<FeatureCollection><member><f/></member>¦<ExceptionReport><ExceptionText>out of memory</ExceptionText></ExceptionReport></FeatureCollection>`, "in place of features: out of memory"},
 	})
 }
 
@@ -89,7 +89,7 @@ func TestSkip(t *testing.T) {
 		{"last", values("<a>1</a>", bad), "a: int32: 1\nskipped: 1 at [80]"},
 		{"all", values(bad, bad), "skipped: 2 at [34 108]"},
 		{"names of features that were left out", values(bad+"<b>1</b>", "<a>1</a>"), "a: int32: 1\nskipped: 1 at [34]"},
-		{"broken behind", values("<a>1</a>", "<g><Point><pos>1 ¦x</pos></g>"), "want an ordinate"},
+		{"broken after", values("<a>1</a>", "<g><Point><pos>1 ¦x</pos></g>"), "want an ordinate"},
 		{"broken before", values("<a>1</a>", "<a>1¦</b><g><Point><pos>1 x</pos></Point></g>"), "want the end tag"},
 	})
 }

@@ -60,7 +60,7 @@ func TestOtherLayers(t *testing.T) {
 			`Name: string: "b"`,
 		},
 		{"XML before", doc(folder("A", pm("<name>¦</nam>")), folder("B", named("b"))), `"</name>"`},
-		{"XML behind", doc(folder("B", named("b")), folder("A", pm("<name>¦</nam>"))), `"</name>"`},
+		{"XML after", doc(folder("B", named("b")), folder("A", pm("<name>¦</nam>"))), `"</name>"`},
 		{"XML inside", doc(folder("B", named("b"), folder("A", pm("<name>¦</nam>")), named("c"))), `"</name>"`},
 	})
 }
@@ -94,7 +94,7 @@ func TestLateSchema(t *testing.T) {
 	text := func(tail ...string) string {
 		return doc(folder("A", value("1")), schema, folder("B", append([]string{value("1"), value("02")}, tail...)...))
 	}
-	check(t, readCase{layer: "A"}, []textCase{{"behind the rows", text(), `f: string: "1"`}})
+	check(t, readCase{layer: "A"}, []textCase{{"after the rows", text(), `f: string: "1"`}})
 	check(t, readCase{layer: "B"}, []textCase{
 		{"before the rows", text(), "f: int32: 1 | 2"},
 		{

@@ -155,7 +155,7 @@ func (s *scanner) tuple(q unsafe.Pointer, p int) int {
 		case i == 0:
 			return s.failTuple(p, `"," and a second number of a tuple`)
 		case p == end && c != '<' && c != 0 && c != '&':
-			return s.failTuple(p, `"," or a blank behind a number`)
+			return s.failTuple(p, `"," or a blank after a number`)
 		}
 		return p
 	}

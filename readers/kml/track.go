@@ -76,7 +76,7 @@ func (s *scanner) coord() bool {
 		next := space(q, end)
 		switch {
 		case next == end && end < len(b):
-			return s.Expect(offset(end), fieldGeometry, trackRule, "a blank behind a number")
+			return s.Expect(offset(end), fieldGeometry, trackRule, "a blank after a number")
 		case i == 0 && next == len(b):
 			return s.Expect(offset(next), fieldGeometry, trackRule, "a second number of a position")
 		case i == 0:

@@ -135,7 +135,7 @@ func TestGeometry(t *testing.T) {
 		},
 		{"fault in decoded text", doc(pm(line("¦1,2 <!-- -->x"))), "no coordinates"},
 		{"fault before a reference", doc(pm(line("1,¦x&#32;"))), "a number"},
-		{"malformed XML behind a fault", doc(pm(line("1,¦x&nbsp;"))), "a number"},
+		{"malformed XML after a fault", doc(pm(line("1,¦x&nbsp;"))), "a number"},
 		{"elements", doc(pm("<Point><coordinates>¦1,2<b>2</b></coordinates></Point>")), "elements in coordinates"},
 		{"element for a number", doc(pm("<Point><coordinates>1,¦<b>2</b></coordinates></Point>")), "a number"},
 		{"two tuples", doc(pm(point("1,2 ¦3,4"))), "one tuple"},

@@ -56,7 +56,7 @@ func (f *footer) checkPages(src *source.File, column int, chunk *metadata.Column
 			err = v.check(&p, at+size-p.packed)
 		}
 		if err != nil {
-			return fmt.Errorf("the page at byte %d, behind %d of %d values: %w", at, n, chunk.NumValues(), err)
+			return fmt.Errorf("the page at byte %d, after %d of %d values: %w", at, n, chunk.NumValues(), err)
 		}
 		at += size
 		n += p.values()

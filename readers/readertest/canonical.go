@@ -183,7 +183,7 @@ func validity(bitmap []byte, nulls, n int) error {
 		return fmt.Errorf("bitmap %x of %d rows with %d nulls", bitmap, n, nulls)
 	}
 	if n&7 != 0 && bitmap[len(bitmap)-1]>>(n&7) != 0 {
-		return fmt.Errorf("bitmap %x has bits behind row %d", bitmap, n)
+		return fmt.Errorf("bitmap %x has bits after row %d", bitmap, n)
 	}
 	return nil
 }

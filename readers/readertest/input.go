@@ -104,7 +104,7 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 func openText(t testing.TB, in Input) *source.File {
 	t.Helper()
 	if len(in.Siblings) > 0 {
-		return openBeside(t, in)
+		return openSiblings(t, in)
 	}
 	f, err := os.CreateTemp("", "readertest-*")
 	if err != nil {
@@ -119,7 +119,7 @@ func openText(t testing.TB, in Input) *source.File {
 	return src
 }
 
-func openBeside(t testing.TB, in Input) *source.File {
+func openSiblings(t testing.TB, in Input) *source.File {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "readertest-*")
 	if err != nil {

@@ -40,7 +40,7 @@ func TestAttributes(t *testing.T) {
 		{"B10: deleted", three, "N: int32: 1 | 3" + geometry + "POINT (1 2) | POINT (5 6)", 0},
 		{"B10: deleted with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry +
 			"POINT (1 2) | POINT (1 2)", 0},
-		{"a malformed shape behind", shp(point, p, broken, broken), "record 2, geometry: a Point has 8 bytes", 156},
+		{"a malformed shape after", shp(point, p, broken, broken), "record 2, geometry: a Point has 8 bytes", 156},
 	})
 	check(t, siblingFiles{siblings: number("*  1", "*  2", "*  3")}, []shpCase{
 		{"all deleted", three, "N: int32:\ngeometry: geoarrow.wkb xy:", 0},
@@ -56,11 +56,11 @@ func TestAttributes(t *testing.T) {
 			"a malformed shape of the same record", shp(point, p, broken, p),
 			"record 1, geometry: a Point has 8 bytes", 140,
 		},
-		{"a malformed shape behind it", shp(point, p, p, broken), "record 1, N: attributes: ", 128},
+		{"a malformed shape after it", shp(point, p, p, broken), "record 1, N: attributes: ", 128},
 	})
 	check(t, siblingFiles{siblings: number("*  1", " 1,5", "   3")}, []shpCase{
 		{
-			"a malformed attribute behind a deleted record with a malformed shape", shp(point, broken, p, p),
+			"a malformed attribute after a deleted record with a malformed shape", shp(point, broken, p, p),
 			"record 1, N: attributes: ", 116,
 		},
 	})
@@ -74,7 +74,7 @@ func TestSkippedAttributes(t *testing.T) {
 			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
 		{"with a malformed shape", shp(point, p, broken, p), "N: int32: 1 | 3" + geometry +
 			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
-		{"behind a malformed shape", shp(point, broken, p, p), "N: int32: 3" + geometry +
+		{"after a malformed shape", shp(point, broken, p, p), "N: int32: 3" + geometry +
 			"POINT (1 2)\ncrs: none\nskipped: 2 at [100 116]", 0},
 		{"too few", shp(point, p, p, p, p, broken), "N: int32: 1 | 3" + geometry +
 			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 3 at [128 184 212]", 0},
@@ -83,7 +83,7 @@ func TestSkippedAttributes(t *testing.T) {
 	check(t, skipping(number("   1", " 2.5", "   3", "*  4")), []shpCase{
 		{"what is skipped has no say in types", shp(point, p, broken, p, p), "N: int32: 1 | 3" + geometry +
 			"POINT (1 2) | POINT (1 2)\ncrs: none\nskipped: 1 at [128]", 0},
-		{"types before and behind differ", shp(point, broken, p, broken, p), "N: float64: 2.5" + geometry +
+		{"types before and after differ", shp(point, broken, p, broken, p), "N: float64: 2.5" + geometry +
 			"POINT (1 2)\ncrs: none\nskipped: 2 at [100 144]", 0},
 		{
 			"nothing is left", shp(point, broken, broken, broken, p),

@@ -30,7 +30,7 @@ const (
 const fieldGeometry = "geometry"
 
 func surplusText(bytes int) string {
-	return fmt.Sprintf("the %d bytes behind the shape are not read", bytes)
+	return fmt.Sprintf("the %d bytes after the shape are not read", bytes)
 }
 
 // merged merges deviations of shapes and of attributes by row, those of shapes first.

@@ -322,7 +322,7 @@ func TestDeviceUneven(t *testing.T) {
 		ChunkBytes: 1 << 18,
 		Slots:      2, Work: 2,
 	}}, readertest.Kernels(t))
-	d.Refuses(t, "far more beside them", in)
+	d.Refuses(t, "far more in other files", in)
 }
 
 // TestDeviceFaults has calls of the device fail.

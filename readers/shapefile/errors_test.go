@@ -35,7 +35,7 @@ func TestStructure(t *testing.T) {
 			"record 1: the file ends inside of a record: its content has 20 bytes, of which 19 are there", 132,
 		},
 		{
-			"bytes behind the last record", append(two[:len(two):len(two)], 0),
+			"bytes after the last record", append(two[:len(two):len(two)], 0),
 			"record 2: the file ends inside of a record: 1 bytes are left", 156,
 		},
 		{
@@ -93,7 +93,7 @@ func TestMalformedShapes(t *testing.T) {
 			36, "1 points are in no part",
 		},
 		{"a part without points", polygon, put(ring, 48, 0), 48, "part 1 begins at point 0, expected 1 or more"},
-		{"a part behind all points", polygon, put(ring, 48, 10), 48, "part 1 begins at point 10 of 10"},
+		{"a part after all points", polygon, put(ring, 48, 10), 48, "part 1 begins at point 10 of 10"},
 		{"the first part", polygon, put(ring, 44, 1), 44, "part 0 begins at point 1, expected 0"},
 		{
 			"a part of no points", polygon, join(words(polygon), doubles(0, 0, 0, 0), words(1, 0, 0)), 44,

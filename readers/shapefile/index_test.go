@@ -71,7 +71,7 @@ func TestMovedShapes(t *testing.T) {
 		{"another length", shx(324, 88, 180, 58, 260, 56)},
 		{"another number", shx(324, 88, 260, 56, 180, 56)},
 		{"before the records", shx(324, 88, 180, 56, 0, 56)},
-		{"behind the file", shx(324, 88, 180, 56, 1<<31, 56)},
+		{"after the file", shx(324, 88, 180, 56, 1<<31, 56)},
 	} {
 		siblings := index(c.index)
 		if c.index == nil {

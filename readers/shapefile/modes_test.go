@@ -9,8 +9,8 @@ func TestLongRecords(t *testing.T) {
 	behind := words(7)
 	one := "geometry: geoarrow.polygon xy: POLYGON ((0 0, 0 1, 1 1, 1 0, 0 0)) | null\ncrs: none\ndeviations: " +
 		"long-record 2\n" +
-		"deviation: byte 100, row 0, \"geometry\": long-record: the 4 bytes behind the shape are not read\n" +
-		"deviation: byte 240, row 1, \"geometry\": long-record: the 4 bytes behind the shape are not read"
+		"deviation: byte 100, row 0, \"geometry\": long-record: the 4 bytes after the shape are not read\n" +
+		"deviation: byte 240, row 1, \"geometry\": long-record: the 4 bytes after the shape are not read"
 	check(t, alone, []shpCase{
 		{
 			"a polygon and Null", shp(polygon, join(parts(polygon, []xy{squareAt(0)}), behind), join(nothing, behind)),
@@ -19,21 +19,21 @@ func TestLongRecords(t *testing.T) {
 		{
 			"a point", shp(point, join(at(point, 1, 2), behind), at(point, 3, 4)),
 			"geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)\ncrs: none\ndeviations: long-record 1\n" +
-				"deviation: byte 100, row 0, \"geometry\": long-record: the 4 bytes behind the shape are not read", 0,
+				"deviation: byte 100, row 0, \"geometry\": long-record: the 4 bytes after the shape are not read", 0,
 		},
 		{
 			"PointZ with m and more, and with half of m", shp(pointZ, join(at(pointZ, 1, 2, 3, 4), behind),
 				join(at(pointZ, 1, 2, 3), behind)),
 			"geometry: geoarrow.point xyzm: POINT ZM (1 2 3 4) | POINT Z (1 2 3)\ncrs: none\ndeviations: " +
 				"long-record 2\n" +
-				"deviation: byte 100, row 0, \"geometry\": long-record: the 4 bytes behind the shape are not read\n" +
-				"deviation: byte 148, row 1, \"geometry\": long-record: the 4 bytes behind the shape are not read", 0,
+				"deviation: byte 100, row 0, \"geometry\": long-record: the 4 bytes after the shape are not read\n" +
+				"deviation: byte 148, row 1, \"geometry\": long-record: the 4 bytes after the shape are not read", 0,
 		},
 		{
 			"PolyLineZ with half of the measures", shp(polyLineZ, parts(polyLineZ, []xy{{0, 0, 1, 1}},
 				ordinates(1, 2), ordinates(1))),
 			"geometry: geoarrow.linestring xyz: LINESTRING Z (0 0 1, 1 1 2)\ncrs: none\ndeviations: long-record 1\n" +
-				"deviation: byte 100, row 0, \"geometry\": long-record: the 24 bytes behind the shape are not read", 0,
+				"deviation: byte 100, row 0, \"geometry\": long-record: the 24 bytes after the shape are not read", 0,
 		},
 	})
 }
@@ -125,7 +125,7 @@ func TestRepairOfRecords(t *testing.T) {
 			"the content has the 20 bytes of its shape, not 28"), 0},
 		{"cut", three[:183], "the file ends inside of a record", 160},
 		{
-			"bytes behind the last record", append(three[:len(three):len(three)], 0, 0),
+			"bytes after the last record", append(three[:len(three):len(three)], 0, 0),
 			"the file ends inside of a record", 184,
 		},
 	})
@@ -166,7 +166,7 @@ func TestRepairOfRecords(t *testing.T) {
 			"a length that hides the last record, which no number says", put(three, 135, 24),
 			"geometry: geoarrow.point xy: POINT (1 2) | POINT (3 4)\ncrs: none\n" +
 				"deviations: long-record 1\n" +
-				`deviation: byte 128, row 1, "geometry": long-record: the 28 bytes behind the shape are not read`, 0,
+				`deviation: byte 128, row 1, "geometry": long-record: the 28 bytes after the shape are not read`, 0,
 		},
 	})
 	check(t, siblingFiles{options: map[string]any{"on_error": "null"}}, []shpCase{

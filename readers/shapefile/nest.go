@@ -105,7 +105,7 @@ func (n *nesting) resolve() error {
 			r.depth = rings[r.parent].depth + 1
 		}
 		if n.steps < 0 {
-			return fmt.Errorf("the %d rings cross or touch so often that it takes too long to tell which lies in which",
+			return fmt.Errorf("the %d rings cross or touch so often that it takes too long to find which is in which",
 				len(rings))
 		}
 	}

@@ -196,14 +196,14 @@ func TestMultiPatches(t *testing.T) {
 				"0, 2 2 0, 1 2 0, 1 1 0)), ((9 9 0, 9 8 0, 8 8 0, 9 9 0)))", 0,
 		},
 		{
-			"an inner ring beside the outer one", shp(multiPatch, patch(multiPatch, []uint32{2, 3, 3},
+			"an inner ring next to the outer one", shp(multiPatch, patch(multiPatch, []uint32{2, 3, 3},
 				[]xy{square(0, 0, 9), square(1, 1, 1), square(20, 0, 1)}, ordinates(make([]float64, 15)...))),
 			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 0, 0 9 0, 9 9 0, 9 0 0, 0 0 0), (1 1 0, 1 2 " +
 				"0, 2 2 0, 2 1 0, 1 1 0)), " +
 				"((20 0 0, 20 1 0, 21 1 0, 21 0 0, 20 0 0)))", 0,
 		},
 		{
-			"a ring beside the first one", shp(multiPatch, patch(multiPatch, []uint32{4, 5, 5},
+			"a ring next to the first one", shp(multiPatch, patch(multiPatch, []uint32{4, 5, 5},
 				[]xy{square(20, 0, 1), square(0, 0, 9), square(1, 1, 1)}, ordinates(make([]float64, 15)...))),
 			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((20 0 0, 20 1 0, 21 1 0, 21 0 0, 20 0 0)), " +
 				"((0 0 0, 0 9 0, 9 9 0, 9 0 0, 0 0 0), (1 1 0, 1 2 0, 2 2 0, 2 1 0, 1 1 0)))", 0,
@@ -216,7 +216,7 @@ func TestMultiPatches(t *testing.T) {
 				"1, 2 2 2, 1 1 2, 1 1 1)))", 0,
 		},
 		{
-			"a ring behind triangles", shp(multiPatch, patch(multiPatch, []uint32{0, 3},
+			"a ring after triangles", shp(multiPatch, patch(multiPatch, []uint32{0, 3},
 				[]xy{{0, 0, 0, 1, 1, 1}, inner}, ordinates(make([]float64, 8)...))),
 			"geometry: geoarrow.multipolygon xyz: MULTIPOLYGON Z (((0 0 0, 0 1 0, 1 1 0, 0 0 0)), ((1 1 0, 2 1 0, 2 " +
 				"2 0, 1 2 0, 1 1 0)))", 0,

@@ -78,7 +78,7 @@ func (t *text) only(n int) (Geometry, bool) {
 		return g, false
 	}
 	if end = t.space(end); end < n {
-		t.fail(end, "nothing behind the geometry")
+		t.fail(end, "nothing after the geometry")
 		return g, false
 	}
 	return g, true

@@ -32,7 +32,7 @@ func readCell(t testing.TB, text string, room bool) (out string, srid int, err e
 	var shapes rows.Shapes
 	found, err := cell.Read(&g, &shapes, buf)
 	if room && string(buf[:len(text)+len(on)]) != text+on {
-		t.Errorf("%q: the text is another one behind it: %q", text, buf[:len(text)+len(on)])
+		t.Errorf("%q: the text is another one after it: %q", text, buf[:len(text)+len(on)])
 	}
 	if err != nil {
 		if g.Rows() != 0 || len(g.X) != 0 || shapes != (rows.Shapes{}) {
@@ -189,8 +189,8 @@ func TestCellErrors(t *testing.T) {
 		{"comma at the end", "LINESTRING(1 2,¦)", `want a number, found ")"`},
 		{"no end", "LINESTRING(1 2¦", `want a blank, "," or ")" behind a number, found the end of the text`},
 		{"no second end", "POLYGON((1 2)¦", `want "," or ")", found the end of the text`},
-		{"behind the geometry", "POINT(1 2) ¦x", `want nothing behind the geometry, found "x"`},
-		{"semicolon behind the geometry", "POINT(1 2)¦;", `want nothing behind the geometry, found ";"`},
+		{"after the geometry", "POINT(1 2) ¦x", `want nothing after the geometry, found "x"`},
+		{"semicolon after the geometry", "POINT(1 2)¦;", `want nothing after the geometry, found ";"`},
 		{"Z and two", "POINT Z(1 2¦)", `want one of 3 ordinates, which every position of this geometry has, found ")"`},
 		{"Z and four", "POINT Z(1 2 3 ¦4)", `want "," or ")" behind 3 ordinates, found "4"`},
 		{"two, then three", "LINESTRING(1 2, 3 4 ¦5)", `want "," or ")" behind 2 ordinates, found "5"`},
@@ -204,8 +204,8 @@ func TestCellErrors(t *testing.T) {
 		},
 		{"curve with tag", "¦TinZ (((0 0 0)))", "a TinZ: curves"},
 		{"curve in a collection", "GEOMETRYCOLLECTION(POINT(1 2),¦TRIANGLE((0 0)))", "a TRIANGLE: curves"},
-		{"SRID without number", "SRID=¦;POINT(1 2)", `want the number of a coordinate system behind SRID=, found ";"`},
-		{"negative SRID", "SRID=¦-1;POINT(1 2)", `want the number of a coordinate system behind SRID=, found "-1"`},
+		{"SRID without number", "SRID=¦;POINT(1 2)", `want the number of a coordinate system after SRID=, found ";"`},
+		{"negative SRID", "SRID=¦-1;POINT(1 2)", `want the number of a coordinate system after SRID=, found "-1"`},
 		{"SRID with comma", "SRID=4326¦,POINT(1 2)", `want ";" behind the SRID, found ","`},
 		{"SRID with colon", "SRID¦:4326;POINT(1 2)", `want "=" behind SRID, found ":"`},
 		{"wide SRID", "SRID=¦2147483648;POINT(1 2)", "an SRID beyond 2147483647"},

@@ -258,7 +258,7 @@ func TestDeviceFindsRows(t *testing.T) {
 		{"nothing", ""},
 		{"one row", "POINT(1 2)"},
 		{"no end", "1 2),POINT(1 2)"},
-		{"one behind", "1 2)\n¦|POINT(1 2)"},
+		{"one after", "1 2)\n¦|POINT(1 2)"},
 		{"two", "\n¦POINT(1 2)\n |POINT(3 4)\n"},
 		{"CR", "\r¦POINT(1 2)\r|POINT(3 4)"},
 		{"semicolons", ") ;¦POINT(1 2); ; |NULL ; "},

@@ -67,7 +67,7 @@ func (s *scanner) error() error {
 	// The window may end inside of the quoted text.
 	b := make([]byte, min(maxFound+1, s.End-e.Offset))
 	if n, err := s.Src.ReadAt(b, e.Offset); n < len(b) {
-		return fmt.Errorf("%s: reading what stands at byte %d: %w", s.Src.Name, e.Offset, err)
+		return fmt.Errorf("%s: reading the text at byte %d: %w", s.Src.Name, e.Offset, err)
 	}
 	e.Err = fmt.Errorf("want %s, found %s", f.want, found(b, "file"))
 	return e

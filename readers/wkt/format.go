@@ -47,8 +47,8 @@ func Format() readers.Format {
 		Version:    2,
 		Sniff:      Begins,
 		Options: []readers.Option{
-			{Name: "crs", Doc: "the coordinate reference system, as EPSG:3857; that of the SRIDs if empty, else it " +
-				"stands in their place"},
+			{Name: "crs", Doc: "the coordinate reference system, as EPSG:3857; that of the SRIDs if empty, which it " +
+				"overrides"},
 		},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return parser{layout: l} },

@@ -61,7 +61,7 @@ func (s *scanner) wrapped(p int) (g Geometry, end int) {
 		return g, -1
 	}
 	if end = s.space(end); s.at(end) != quote {
-		return g, s.fail(end, "the quote behind the geometry")
+		return g, s.fail(end, "the quote after the geometry")
 	}
 	return g, s.behind(end + 1)
 }

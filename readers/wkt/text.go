@@ -77,7 +77,7 @@ func (t *text) srid(p int) (srid int32, end int) {
 	}
 	switch {
 	case p == start:
-		return 0, t.fail(p, "the number of a coordinate system behind SRID=")
+		return 0, t.fail(p, "the number of a coordinate system after SRID=")
 	case n > maxSRID:
 		return 0, t.wrong(start, p, "an SRID beyond 2147483647")
 	}

@@ -100,7 +100,7 @@ func TestRows(t *testing.T) {
 		{"only nulls", "NULL\nNULL", "geometry: geoarrow.wkb xy: null | null\ncrs: none"},
 		{"J16 a word", "¦garbage", `a.wkt: wkt: byte 0, line 1, row 0, geometry: want the name of a geometry, found "garbage"`},
 		{"not null", "¦NULLS", `want the name of a geometry, found "NULLS"`},
-		{"behind null", "NULL ¦x", `want the end of the line or ";" behind the geometry, found "x"`},
+		{"after null", "NULL ¦x", `want the end of the line or ";" behind the geometry, found "x"`},
 		{
 			"two in a line", "POINT(1 2)\nPOINT(1 2) ¦POINT(3 4)",
 			`byte 22, line 2, row 1, geometry: want the end of the line or ";" behind the geometry, found "POINT"`,
@@ -114,7 +114,7 @@ func TestRows(t *testing.T) {
 		{"J15 UTF-16", "¦\xff\xfeP\x00O\x00", "found byte 0xff"},
 		{"BOM further on", "POINT(1 2)\n¦\xEF\xBB\xBFPOINT(1 2)", "want the name of a geometry"},
 		{"a zero", "POINT(1 2)\n¦\x00", "want the name of a geometry"},
-		{"a zero behind", "POINT(1 2)¦\x00", `want the end of the line`},
+		{"a zero after", "POINT(1 2)¦\x00", `want the end of the line`},
 	})
 }
 
@@ -168,7 +168,7 @@ func TestGeometries(t *testing.T) {
 				"0))\ncrs: none",
 		},
 		{
-			"G3 point with z beside a line", "POINT(9 9 1)\nLINESTRING(1 2,3 4)",
+			"G3 point with z next to a line", "POINT(9 9 1)\nLINESTRING(1 2,3 4)",
 			"geometry: geoarrow.wkb xyz: POINT Z (9 9 1) | LINESTRING (1 2, 3 4)\ncrs: none",
 		},
 		{"G5 empty, then a point", "POINT EMPTY\nPOINT(1 2)", points("POINT EMPTY | POINT (1 2)")},
@@ -217,7 +217,7 @@ func TestGeometries(t *testing.T) {
 				"5)\ncrs: none",
 		},
 		{
-			"a point of NaN beside points", "POINT(nan nan)\nMULTIPOINT(nan nan,1 2)",
+			"a point of NaN next to points", "POINT(nan nan)\nMULTIPOINT(nan nan,1 2)",
 			"geometry: geoarrow.multipoint xy: POINT EMPTY | MULTIPOINT (EMPTY, (1 2))\ncrs: none",
 		},
 		{
@@ -271,7 +271,7 @@ func TestSRID(t *testing.T) {
 			"byte 32, line 3, row 2, geometry: SRID 3857, while the rows before have 4326: a table has one " +
 				"coordinate reference system",
 		},
-		{"several behind rows without", "POINT(1 2)\nPOINT(3 4)\nSRID=4326;POINT(5 6)\nPOINT(7 8)\n¦SRID=3857;" +
+		{"several after rows without", "POINT(1 2)\nPOINT(3 4)\nSRID=4326;POINT(5 6)\nPOINT(7 8)\n¦SRID=3857;" +
 			"POINT(5 6)", "SRID 3857, while the rows before have 4326"},
 		{"several and malformed", "SRID=1;POINT(1 2)\n¦SRID=2;POINT(x)", "SRID 2, while"},
 		{"alone", "SRID=4326;¦", "want the name of a geometry, found the end of the file"},
@@ -301,7 +301,7 @@ func TestSkip(t *testing.T) {
 			"an SRID that is not there", "SRID=1;POINT(x)\nSRID=2;POINT(1 2)",
 			"geometry: geoarrow.point xy: POINT (1 2)\ncrs: text \"EPSG:2\"\nskipped: 1 at [0]",
 		},
-		{"behind a geometry", "POINT(1 2) x\nPOINT(3 4)", points("POINT (3 4)") + "\nskipped: 1 at [0]"},
+		{"after a geometry", "POINT(1 2) x\nPOINT(3 4)", points("POINT (3 4)") + "\nskipped: 1 at [0]"},
 		{
 			"counts of rows left out", "POLYGON((0 0,1 1),(1\nLINESTRING(1 2),\nPOINT(1 2)",
 			points("POINT (1 2)") + "\nskipped: 2 at [0 21]",

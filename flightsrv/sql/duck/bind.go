@@ -192,7 +192,7 @@ func (r *tableScan) fetch(i int, out *C.vf_batch) error {
 	defer rec.Release()
 	out.lasting = C.bool(lasting)
 	if int(rec.NumCols()) != r.schema.NumFields() {
-		return fmt.Errorf("batch %d has %d columns, %d were asked for", i, rec.NumCols(), r.schema.NumFields())
+		return fmt.Errorf("batch %d has %d columns, %d were requested", i, rec.NumCols(), r.schema.NumFields())
 	}
 	for k, f := range r.schema.Fields() {
 		if !arrow.TypeEqual(f.Type, rec.Column(k).DataType()) {

@@ -80,7 +80,7 @@ static void free_scan(void *data) {
   for (int64_t i = 0; i < s->batches; i++) {
     vf_batch *b = s->open[i];
     if (!b) continue;
-    // A statement that ended early has left slices that nobody took.
+    // A statement that ended early has left slices that were not taken.
     int64_t taken = b->next < b->rows ? b->next : b->rows;
     drop(b, (count_slices(b->rows) - count_slices(taken)) * s->columns);
     leave(b);
@@ -181,7 +181,7 @@ static bool convert(vf_scan *s, vf_batch *b, int64_t column, int64_t lo, int64_t
   return ok;
 }
 
-// DuckDB's string_t. A text of up to INLINE bytes begins where first is and has zeros behind it; else there are its first four bytes, and where it is.
+// DuckDB's string_t. A text of up to INLINE bytes begins where first is and is followed by zeros; else there are its first four bytes, and where it is.
 typedef struct text {
   uint32_t size;
   char first[4];

@@ -49,7 +49,7 @@ typedef struct vf_batch {
   struct ArrowArray array; // of the whole batch: a struct whose children are the columns
   int64_t rows;
   bool lasting;    // its memory stays until the rows of the statement are closed, with or without the array
-  int64_t next;    // first row that nobody has taken; runs past rows
+  int64_t next;    // first row that was not taken yet; runs past rows
   int64_t slices;  // those that DuckDB has not let go of, not yet taken ones included, once for each column; at 0 the array is released
   int64_t holders; // the scan, and the slices together; at 0 this is freed
 } vf_batch;

@@ -90,7 +90,7 @@ func TestPlainRetained(t *testing.T) {
 		release := rows.Retain()
 		rows.Close()
 		if _, err := rows.Next(t.Context()); !errors.Is(err, io.EOF) {
-			t.Errorf("Next behind Close: %v, want io.EOF", err)
+			t.Errorf("Next after Close: %v, want io.EOF", err)
 		}
 		s.Close()
 		if _, err := w.catalog.Evict(t.Context(), "grid.csv"); err != nil {
@@ -193,7 +193,7 @@ func TestPinned(t *testing.T) {
 		}
 		r.release()
 		if _, d, err := b.pin(batches[2]); err != nil || d == nil || b.size() != 2*one {
-			t.Errorf("behind the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others",
+			t.Errorf("after the run: %v, %v, %d bytes, want the third batch to be kept in place of one of the others",
 				d, err, b.size())
 		}
 	}

@@ -59,7 +59,7 @@ func TestSpatial(t *testing.T) {
 		{"intersects a box", "ST_Intersects(geometry, ST_MakeEnvelope(100, 100, 101, 101))", nil, 2, 1},
 		{"a box intersects", "ST_Intersects(ST_MakeEnvelope(15, 15, 16, 16), geometry)", nil, 2, 2},
 		{"touches at a corner", "ST_Intersects(geometry, ST_Point(15.5, 15.5))", nil, 1, 1},
-		{"beside it", "ST_Intersects(geometry, ST_Point(15.6, 15.6))", nil, 0, 0},
+		{"next to it", "ST_Intersects(geometry, ST_Point(15.6, 15.6))", nil, 0, 0},
 		{"contains", "ST_Contains(geometry, ST_Point(33.1, 33.1))", nil, 1, 1},
 		{"within", "ST_Within(geometry, ST_MakeEnvelope(9, 9, 11, 11))", nil, 2, 1},
 		{"a text", "ST_Intersects(geometry, ST_GeomFromText('LINESTRING(40 40, 41 41)'))", nil, 2, 1},

@@ -63,7 +63,7 @@ func TestCollectorPauses(t *testing.T) {
 		for _, end := range []error{errors.New("some"), nil} {
 			_ = parse(2, span, end)
 			if got := collectorPercent(); got != 77 {
-				t.Fatalf("GOGC %d behind all parses, want 77", got)
+				t.Fatalf("GOGC %d after all parses, want 77", got)
 			}
 		}
 	}

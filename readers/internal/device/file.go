@@ -115,7 +115,7 @@ func (r *reader) onDevice(start, end int64) (part readers.Part, why string) {
 	case end-start > room:
 		return part, "a chunk that ends in a long row"
 	case text.bytes > room:
-		return part, "a chunk whose rows have far more beside them than those of the file on average"
+		return part, "a chunk whose rows have far more in other files than those of the file on average"
 	}
 	part, why, err = r.inSlot(l, text, end)
 	return part, why

@@ -102,7 +102,7 @@ func TestPiecesThatCannotBeHad(t *testing.T) {
 	}{
 		{"an error", cutShort{}, 1, "the notes are gone"},
 		{"cut", strings.NewReader("short"), 1, "EOF"},
-		{"too long", cutShort{}, 1 << 20, "far more beside them"},
+		{"too long", cutShort{}, 1 << 20, "far more in other files"},
 	} {
 		r := newRig(t)
 		n := &notes{lines: newLines(text), pieces: [2]io.ReaderAt{c.piece, c.piece}, sizes: [2]int64{0, c.bytes}}

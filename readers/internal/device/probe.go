@@ -77,14 +77,14 @@ func (p *Probe) next(at int64) (int64, error) {
 
 // last returns where the last row seems to begin that begins after an offset, or -1: there is none
 // near the end.
-func (p *Probe) last(behind int64) (int64, error) {
+func (p *Probe) last(after int64) (int64, error) {
 	for size := int64(firstBytes); ; size *= 8 {
-		at := max(behind, p.End-size)
+		at := max(after, p.End-size)
 		text, err := p.read(at, p.End-at)
 		if err != nil {
 			return -1, err
 		}
-		if i := p.Last(text); i >= 0 || size >= maxBytes || at == behind {
+		if i := p.Last(text); i >= 0 || size >= maxBytes || at == after {
 			return offset(at, i), nil
 		}
 	}

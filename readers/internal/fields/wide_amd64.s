@@ -63,12 +63,12 @@ next:
 	ORQ        BX, AX
 	ANDNQ      AX, DX, AX          // separators
 	LEAQ       (R10)(R10*1), R11
-	ORQ        R12, R11            // behind closing
+	ORQ        R12, R11            // after closing
 	LEAQ       (AX)(AX*1), R13
-	ORQ        R14, R13            // behind a separator
-	ANDNQ      R9, R13, R13        // opening, not behind a separator: two for one, or wrong
+	ORQ        R14, R13            // after a separator
+	ANDNQ      R9, R13, R13        // opening, not after a separator: two for one, or wrong
 	ORQ        AX, CX
-	ANDNQ      R11, CX, R11        // behind closing, neither a separator nor a quote
+	ANDNQ      R11, CX, R11        // after closing, neither a separator nor a quote
 	ORQ        R11, R13
 	JNE        out
 
@@ -93,7 +93,7 @@ lines:
 	// Bit i of BX: separator i is a line end.
 	PEXTQ   AX, BX, BX
 	TESTQ   BX, BX
-	JEQ     behind
+	JEQ     after
 	MOVQ    DI, R10
 	SUBQ    starts+40(FP), R10
 	SHRQ    $2, R10
@@ -107,7 +107,7 @@ line:
 	BLSRQ  BX, BX
 	JNE    line
 
-behind:
+after:
 	LEAQ   (DI)(R13*4), DI
 	VPADDD Z23, Z22, Z22
 	ADDQ   $64, SI

@@ -24,8 +24,8 @@ func decimalsPlain(out []float64, q unsafe.Pointer, starts, first []uint32) (n i
 			out[n] = 0
 			continue
 		}
-		v, behind := Float(q, from)
-		if behind != end || v >= 1e15 || v <= -1e15 {
+		v, after := Float(q, from)
+		if after != end || v >= 1e15 || v <= -1e15 {
 			break
 		}
 		out[n] = v

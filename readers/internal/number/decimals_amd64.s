@@ -12,7 +12,7 @@
 
 // func decimalsAVX2(c *constants, out *float64, count int, text unsafe.Pointer, starts, first *uint32) (n int, valid uint64)
 //
-// SI  the number at hand, behind its sign   CX  bytes of it   R9  its sign   R10  digits before the point   R11  digits   R14  number of it   R15  c
+// SI  the current number, after its sign   CX  bytes of it   R9  its sign   R10  digits before the point   R11  digits   R14  number of it   R15  c
 TEXT ·decimalsAVX2(SB), NOSPLIT, $0-64
 	MOVQ    c+0(FP), R15
 	MOVQ    out+8(FP), DI

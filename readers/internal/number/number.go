@@ -46,10 +46,10 @@ func Number(q unsafe.Pointer, p int) (n Num, end int) {
 		integer := ^uint64(0) >> ((64 - 8*k) & 63)
 		first := w&integer | digits(q, p+1)&^integer
 		count := leading(first)
-		behind := p + 1 + int(count)
-		if k-1 < 7 && count-k-1 < 7-k && byteAt(q, behind)|0x20 != 'e' && (w&0xFF != 0 || k == 1) {
+		after := p + 1 + int(count)
+		if k-1 < 7 && count-k-1 < 7-k && byteAt(q, after)|0x20 != 'e' && (w&0xFF != 0 || k == 1) {
 			n.Float = signed(float64(int64(value(first<<((64-8*count)&63))))/exactTens[(count-k)&31], n.Negative)
-			return n, behind
+			return n, after
 		}
 		n.Float, end = Float(q, start)
 		return n, end

@@ -152,7 +152,7 @@ func TestFloatExponentsOfLongTexts(t *testing.T) {
 		want       float64
 	}{
 		{"zeros before digits", "0." + strings.Repeat("0", 200000) + "125e200001", 1.25},
-		{"zeros behind digits", "-125" + strings.Repeat("0", 200000) + "e-200000", -125},
+		{"zeros after digits", "-125" + strings.Repeat("0", 200000) + "e-200000", -125},
 		{"tie", "9007199254740993" + strings.Repeat("0", 200000) + "e-200000", 9007199254740992},
 		{"above tie", "9007199254740993" + strings.Repeat("0", 199999) + "1e-200000", 9007199254740994},
 		{
@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 		{"N6 two minuses", "-¦-1"},
 		{"N6 no exponent", "1e¦"},
 		{"N6 no exponent, comma", "1e¦,"},
-		{"N6 no exponent behind sign", "1e+¦"},
+		{"N6 no exponent after sign", "1e+¦"},
 		{"N6 two signs", "1e+¦-1"},
 		{"N6 fraction in exponent", "1.5e¦.5"},
 		{"N7 leading zeros", "0¦0012"},
@@ -223,7 +223,7 @@ func TestRefused(t *testing.T) {
 		{"minus, comma", "-¦,"},
 		{"quoted", "¦\"1\""},
 		{"byte from 80 on", "¦\xB15"},
-		{"byte from 80 on behind minus", "-¦\xFF5"},
+		{"byte from 80 on after minus", "-¦\xFF5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := strings.Index(c.text, "¦")

@@ -43,12 +43,12 @@ func scan(q unsafe.Pointer, p int) (d decimal, end int) {
 	d.integer = true
 	if byteAt(q, p) == '.' {
 		d.integer = false
-		behind := p + 1
-		d.mantissa, p = run(q, behind, d.mantissa)
-		if p == behind {
+		after := p + 1
+		d.mantissa, p = run(q, after, d.mantissa)
+		if p == after {
 			return decimal{}, ^p
 		}
-		point = p - behind
+		point = p - after
 		count += point
 	}
 	d.exponent = -point
@@ -98,19 +98,19 @@ func run(q unsafe.Pointer, p int, mantissa uint64) (uint64, int) {
 // first that is not zero on.
 func (d *decimal) truncate(q unsafe.Pointer, start, end int) {
 	d.mantissa, d.exponent = 0, 0
-	significant, behind := 0, 0
+	significant, after := 0, 0
 	for p := start; p < end; p++ {
 		c := byteAt(q, p)
 		if c == '.' {
-			behind = 1
+			after = 1
 			continue
 		}
 		if significant == maxDigits {
-			d.exponent += 1 - behind
+			d.exponent += 1 - after
 			d.cut = d.cut || c != '0'
 			continue
 		}
-		d.exponent -= behind
+		d.exponent -= after
 		d.mantissa = 10*d.mantissa + uint64(c-'0')
 		if d.mantissa != 0 {
 			significant++

@@ -9,7 +9,7 @@
 #define powers 112
 #define spread 240
 
-// CONVERT gives dst the number whose digits begin at text[DX]: R14 + 1 of them before the point, R12 behind it, R10 in all. R9 is its sign, X4 and X6 and
+// CONVERT gives dst the number whose digits begin at text[DX]: R14 + 1 of them before the point, R12 after it, R10 in all. R9 is its sign, X4 and X6 and
 // R10, R14, BX are used up.
 #define CONVERT(dst) \
 	SHLQ $4, R14; \
@@ -74,7 +74,7 @@
 	ORQ       BX, AX; \
 	NOTQ      AX
 
-// NUMBER finds the number at text[DX], and leaves what CONVERT wants, with DX behind its sign and R11 behind it. The sign is a branch: it seldom
+// NUMBER finds the number at text[DX], and leaves what CONVERT wants, with DX after its sign and R11 after it. The sign is a branch: it seldom
 // changes, and nothing waits for it. A leading zero is not plain.
 #define NUMBER(digits, point) \
 	XORL    R9, R9; \
@@ -128,7 +128,7 @@ yOther: \
 inside: \
 	MOVB    $1, inside+56(FP); \
 	JMP     out; \
-behind: \
+after: \
 	MOVB    $0, inside+56(FP); \
 out: \
 	SUBQ    text+8(FP), SI; \
@@ -186,21 +186,21 @@ close:
 	LEAQ 1(SI)(R11*1), SI
 	DECQ CX
 	CMPB (SI), $','
-	JNE  behind
+	JNE  after
 	CMPB 1(SI), $'['
 	JNE  spaced
 	TESTQ CX, CX
-	JEQ  behind
+	JEQ  after
 	INCQ SI
 	JMP  position
 
 spaced:
 	CMPB 1(SI), $' '
-	JNE  behind
+	JNE  after
 	CMPB 2(SI), $'['
-	JNE  behind
+	JNE  after
 	TESTQ CX, CX
-	JEQ  behind
+	JEQ  after
 	ADDQ $2, SI
 	JMP  position
 
@@ -236,7 +236,7 @@ ySame:
 	STORE
 	ADDQ R11, SI
 	DECQ CX
-	JEQ  behind
+	JEQ  after
 	INCQ SI
 	CMPB (SI), $' '
 	JNE  position
@@ -249,7 +249,7 @@ last:
 	STORE
 	ADDQ R11, SI
 	DECQ CX
-	JMP  behind
+	JMP  after
 
 	OTHER
 	END

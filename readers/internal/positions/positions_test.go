@@ -32,7 +32,7 @@ func TestPlain(t *testing.T) {
 		},
 		{"an integer", "[1.5,2.5],¦[3,4.5]]", "1.5 2.5,¦3 4.5)", "1.5 2.5 inside"},
 		{"a zero in front", "¦[1.5,02.5]]", "¦1.5 02.5)", "inside"},
-		{"no digit behind the point", "¦[1.,2.5]]", "¦1. 2.5)", "inside"},
+		{"no digit after the point", "¦[1.,2.5]]", "¦1. 2.5)", "inside"},
 		{"16 digits before the point", "¦[1234567890123456.5,2.5]]", "¦1234567890123456.5 2.5)", "inside"},
 		{"16 digits", "¦[1.5,1.234567890123456]]", "¦1.5 1.234567890123456)", "inside"},
 		{"an exponent", "[1.5,2.5],¦[3.5,4.5e1]]", "1.5 2.5,¦3.5 4.5e1)", "1.5 2.5 inside"},

@@ -24,7 +24,7 @@
 //
 //	text   [-84.9147001, 26.9366934],[-84.9147496,27.12],[-84.91
 //	else   [   .       ,   .       ],[   .       ,  .  ],[   .
-//	DX      1 of 13, 5 behind one position, 7 before another, 11 behind two
+//	DX      1 of 13, 5 after one position, 7 before another, 11 after two
 #define LOAD \
 	VMOVDQU8      (SI), Z0; \
 	VPSUBB        Z16, Z0, Z1; \
@@ -46,10 +46,10 @@
 // CHECK goes to other unless so many numbers stand before text[R11], each a run of one point with digits on both sides, a minus in front at most, and no zero
 // before another digit. BX gets their signs, a bit each, and R13 where R12 is when signs and blanks are left out, for FIND. In this order:
 //
-//	first digits   R13   behind neither a digit nor a point
+//	first digits   R13   after neither a digit nor a point
 //	wrong zeros    R10   zeros that are first digits and stand before a digit
 //	wrong points   R10   not between digits
-//	first bytes    R13   digits, signs and points behind none of these: as many as numbers
+//	first bytes    R13   digits, signs and points after none of these: as many as numbers
 //	wrong signs    R10   that are no first bytes
 #define CHECK(numbers, other) \
 	KMOVQ   K1, AX; \
@@ -187,7 +187,7 @@ two:
 	ADDQ    $16, R8
 	SUBQ    $2, CX
 	CMPQ    DX, $13
-	JLT     behind
+	JLT     after
 	TESTQ   CX, CX
 	JEQ     fullOfTwo
 	ADDQ    R11, SI
@@ -244,7 +244,7 @@ single:
 	DECQ    CX
 	JEQ     fullOfOne
 	CMPQ    DX, $7
-	JLT     behind
+	JLT     after
 	ADDQ    R11, SI
 	JMP     block
 
@@ -259,7 +259,7 @@ full:
 	PDEPQ  R12, R11, R11
 	TZCNTQ R11, R11
 
-behind:
+after:
 	LEAQ 1(SI)(R11*1), SI
 	MOVB $0, inside+56(FP)
 	JMP  out
@@ -276,11 +276,11 @@ out:
 	VZEROUPPER
 	RET
 
-// Offsets of what wideWKT has beside.
+// Offsets of what wideWKT has in addition.
 #define lines 1288
 #define comma 1304
 
-// LOADWKT is LOAD for WKT: a blank counts as something else, but for one behind a comma.
+// LOADWKT is LOAD for WKT: a blank counts as something else, but for one after a comma.
 //
 //	text   -84.9147001 26.9366934, -84.9147496 27.12, -84.91
 //	else      .       ,  .       ,    .       ,  .  ,    .
@@ -391,11 +391,11 @@ two:
 	ADDQ         $16, R8
 	SUBQ         $2, CX
 	CMPQ         DX, $8
-	JLT          behind
+	JLT          after
 
-another: // behind the comma at R11
+another: // after the comma at R11
 	TESTQ CX, CX
-	JEQ   behind
+	JEQ   after
 	LEAQ  1(SI)(R11*1), SI
 	CMPB  (SI), $' '
 	JNE   block
@@ -456,7 +456,7 @@ single:
 	CMPQ    DX, $3
 	JNE     another
 
-behind:
+after:
 	ADDQ R11, SI
 	MOVB $0, inside+56(FP)
 	JMP  out

@@ -80,7 +80,7 @@ func compareJSON(t *testing.T, wide bool, s string, most int) {
 	case len(g.X) > most || inside && len(g.X) == most:
 		t.Fatalf("%s\n%d positions, want %d at most, inside %v", s, len(g.X), most, inside)
 	case inside && end != len(s)-len(next), !inside && (end != at || at == 0):
-		t.Fatalf("%s\nends at byte %d, inside %v, behind %d positions to byte %d", s, end, inside, len(g.X), at)
+		t.Fatalf("%s\nends at byte %d, inside %v, after %d positions to byte %d", s, end, inside, len(g.X), at)
 	}
 	if _, _, length := taken(next); wide && inside && length > 0 && behindPosition.MatchString(next[length:]) {
 		t.Fatalf("%s\nstops at byte %d before a plain position", s, end)

@@ -81,7 +81,7 @@ func compareWKT(t *testing.T, wide bool, s string, most int) (read int) {
 	case count != len(g.X) || count > most || inside && (count == most || ended):
 		t.Fatalf("%s\n%d positions, %d counted, want %d at most, inside %v", s, len(g.X), count, most, inside)
 	case inside && end != next, !inside && (end != at || count < most && !ended):
-		t.Fatalf("%s\nends at byte %d, inside %v, behind %d positions to byte %d", s, end, inside, count, at)
+		t.Fatalf("%s\nends at byte %d, inside %v, after %d positions to byte %d", s, end, inside, count, at)
 	}
 	if _, _, length := takenWKT(s[next:], 8); inside && length > 0 {
 		t.Fatalf("%s\nstops at byte %d before a plain position", s, end)

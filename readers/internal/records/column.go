@@ -51,7 +51,7 @@ func target(t arrow.DataType, depth int) (arrow.DataType, error) {
 		}
 	case arrow.DecimalType:
 		if t.GetScale() < 0 || t.GetScale() > t.GetPrecision() {
-			return nil, fmt.Errorf("%s is a type that is not read: its digits behind the point are fewer than none, "+
+			return nil, fmt.Errorf("%s is a type that is not read: its digits after the point are fewer than none, "+
 				"or more than all", t)
 		}
 	case *arrow.DictionaryType:
@@ -311,7 +311,7 @@ func (r rows) runs() (geoarrow.Column, error) {
 			k++
 		}
 		if k >= len(ends) || k >= values.Len() {
-			return geoarrow.Column{}, &rowError{i, errors.New("a row behind the last run")}
+			return geoarrow.Column{}, &rowError{i, errors.New("a row after the last run")}
 		}
 		numbers[i] = k
 	}

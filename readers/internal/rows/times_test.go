@@ -78,7 +78,7 @@ func TestEmpty(t *testing.T) {
 		{"dates", []string{"", "-", "2024-01-01"}, "date32 1 1 0"},
 		{"dates without nulls", []string{"2024-01-01", ""}, "date32 0 1"},
 		{"times", []string{"12:34", "", "12:34:56.789"}, "time32 0 1 0"},
-		{"numbers behind", []string{"", "7"}, "int32 1 0"},
+		{"numbers after", []string{"", "7"}, "int32 1 0"},
 		{"numbers before", []string{"7", ""}, "int32 0 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

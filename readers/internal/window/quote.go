@@ -14,7 +14,7 @@ const maxFound = 40
 func (w *Window) Found(off int64) (string, error) {
 	b := make([]byte, min(maxFound, w.End-off))
 	if n, err := w.Src.ReadAt(b, off); n < len(b) {
-		return "", fmt.Errorf("%s: reading what stands at byte %d: %w", w.Src.Name, off, err)
+		return "", fmt.Errorf("%s: reading the text at byte %d: %w", w.Src.Name, off, err)
 	}
 	return Quote(b), nil
 }

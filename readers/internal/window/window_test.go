@@ -55,7 +55,7 @@ func TestWindow(t *testing.T) {
 				t.Fatalf("seed %d: got %q, want %q", seed, got, want)
 			}
 			if behind := w.Text(w.N, w.N+number.Padding); !bytes.Equal(behind, make([]byte, number.Padding)) {
-				t.Fatalf("seed %d: %q behind the text", seed, behind)
+				t.Fatalf("seed %d: %q after the text", seed, behind)
 			}
 			if r.IntN(3) == 0 {
 				at := from + r.Int64N(end-from)

@@ -165,13 +165,13 @@ func (s *Scanner) Exceeds(m xmltext.Mark, read bool, do func() bool) bool {
 func (s *Scanner) withinMax(at int, m xmltext.Mark, do func() bool) bool {
 	fault, field, ofFile, n, eof := s.X.Fault, s.Field, s.OfFile, s.N, s.EOF
 	s.N, s.EOF = at+int(s.Most), false
-	behind := s.Text(s.N, s.N+xmltext.Padding)
-	kept := slices.Clone(behind)
-	clear(behind)
+	padding := s.Text(s.N, s.N+xmltext.Padding)
+	kept := slices.Clone(padding)
+	clear(padding)
 	s.Show()
 	s.X.Rewind(m)
 	shows := s.X.Next() == xmltext.Start && !do() && !s.X.Cut()
-	copy(behind, kept)
+	copy(padding, kept)
 	s.N, s.EOF = n, eof
 	s.Show()
 	s.X.Fault, s.Field, s.OfFile = fault, field, ofFile

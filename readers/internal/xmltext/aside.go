@@ -71,7 +71,7 @@ func (x *Scanner) comment(p int) int {
 			return -1
 		}
 		if x.at(p+1) == '-' {
-			return x.literal(p, "-->", rule, `">" behind "--", which a comment may not hold`)
+			return x.literal(p, "-->", rule, `">" after "--", which a comment may not hold`)
 		}
 		p++
 	}

@@ -96,7 +96,7 @@ func TestMalformedText(t *testing.T) {
 	}{
 		{"a low surrogate", head + "a\x00\x00\xDCb\x00", 10},
 		{"a high surrogate", head + "\x00\xD8b\x00", 8},
-		{"far behind", long + "\x00\xDC", int64(len(long))},
+		{"far after", long + "\x00\xDC", int64(len(long))},
 		{"half a unit", head + "a", 8},
 		{"half a pair", head + "\x00\xD8", 8},
 		{"windows-1251", "<?xml version='1.0' encoding='windows-1251'?><a>\x98</a>", 48},

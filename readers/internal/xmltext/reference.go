@@ -114,7 +114,7 @@ func (x *Scanner) quoted(p int, quote byte) (end int, coded bool) {
 		}
 		switch {
 		case p >= x.N:
-			x.fail(x.N, tagRule, "the quote behind the value of an attribute")
+			x.fail(x.N, tagRule, "the quote after the value of an attribute")
 		case c == quote:
 			if all&high != 0 {
 				single, ok := x.valid(start, p)

@@ -211,7 +211,7 @@ func (x *Scanner) between() int {
 	case x.at(p) == '<' && p < x.N:
 		return p
 	case p < x.N && x.closed:
-		return x.wrong(p, "XML 1.0 section 2.1", "text behind the root element")
+		return x.wrong(p, "XML 1.0 section 2.1", "text after the root element")
 	case p < x.N:
 		return x.fail(p, "XML 1.0 section 2.1", `"<" of the root element`)
 	case !x.last:

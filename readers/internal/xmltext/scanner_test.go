@@ -188,8 +188,8 @@ func TestFaults(t *testing.T) {
 		{"mismatch, case", "<a>¦</A>", `end tag "</a>"`},
 		{"end first", "¦</a>", "no element is open"},
 		{"two roots", "<a/>¦<b/>", "second root"},
-		{"text behind", "<a/>¦x", "behind the root"},
-		{"CDATA behind", "<a/>¦<![CDATA[]]>", "outside of the root"},
+		{"text after", "<a/>¦x", "after the root"},
+		{"CDATA after", "<a/>¦<![CDATA[]]>", "outside of the root"},
 		{"no quotes", "<a b=¦1/>", "in quotes"},
 		{"no value", "<a b¦/>", `"="`},
 		{"no blank", "<a b='1'¦c='2'/>", "a blank"},
@@ -335,7 +335,7 @@ func TestValue(t *testing.T) {
 				t.Errorf("%s: got %q %v %v", text, value, markup, ok)
 			}
 			if !f.do(func() bool { return f.x.Next() == xmltext.Start }) || string(f.x.Local()) != "z" {
-				t.Errorf("%s: behind the value stands %s", text, f.x.Local())
+				t.Errorf("%s: after the value stands %s", text, f.x.Local())
 			}
 		}
 	}

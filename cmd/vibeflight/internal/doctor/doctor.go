@@ -86,7 +86,7 @@ func (c *Checkup) examineSQL() []Finding {
 	if err != nil {
 		return []Finding{{
 			Name: "SQL", Found: err.Error(),
-			Advice: "files are served all the same; SQL wants a build with a C compiler at hand (make build)",
+			Advice: "files are served nevertheless; SQL needs a build with a C compiler (make build)",
 		}}
 	}
 	found := []Finding{{Name: "SQL", OK: true, Found: "DuckDB " + strings.TrimPrefix(duck.LibraryVersion(), "v")}}
@@ -104,7 +104,7 @@ func examineWorkers() Finding {
 	}
 	return Finding{
 		Name: "SQL workers", Found: "without " + strings.Join(missing, "; "),
-		Advice: "SQL works all the same; a kernel of Linux 5.13 or later, with Landlock and seccomp, confines its " +
+		Advice: "SQL works nevertheless; a kernel of Linux 5.13 or later, with Landlock and seccomp, confines its " +
 			"processes",
 	}
 }
@@ -113,7 +113,7 @@ func examineWorkers() Finding {
 func (c *Checkup) examineSpatial() Finding {
 	f := Finding{
 		Name: "spatial", Found: "not looked for",
-		Advice: "SQL has no ST_Area and the like, but for what DuckDB itself has; make spatial fetches them, " +
+		Advice: "SQL has no ST_Area and the like, except what DuckDB itself has; make spatial fetches them, " +
 			"--duckdb-extensions says where " + sqlengine.SpatialFile + " is",
 	}
 	if c.Serve.SQL.Extensions == "" {

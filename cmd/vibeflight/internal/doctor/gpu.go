@@ -20,7 +20,7 @@ func (c *Checkup) examineGPUs() []Finding {
 	if err != nil {
 		return []Finding{{
 			Name: "GPU", Found: err.Error(), Fatal: c.Serve.Engine == "cuda",
-			Advice: "files are parsed on the processor; a GPU wants a build with CUDA (make build), NVIDIA's driver " +
+			Advice: "files are parsed on the CPU; a GPU needs a build with CUDA (make build), NVIDIA's driver " +
 				"and a GPU of compute capability 8.0 or newer",
 		}, {Name: "engine", OK: true, Found: engines.Describe(nil, nil, "")}}
 	}
@@ -69,7 +69,7 @@ func (c *Checkup) examineDevice(ordinal int, meter *gpu.Meter) (*gpu.Info, []Fin
 	if err != nil {
 		return nil, []Finding{{
 			Name: name, Found: err.Error(),
-			Advice: "files are parsed on the processor, or by the other GPUs",
+			Advice: "files are parsed on the CPU, or on the other GPUs",
 		}}
 	}
 	info := d.Info()

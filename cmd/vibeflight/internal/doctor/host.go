@@ -43,8 +43,8 @@ func examineOpenFiles() Finding {
 		f.Found = "any number may be open at once"
 	}
 	if !f.OK {
-		f.Advice = "each connection and each table of the cache takes one: ulimit -Hn, LimitNOFILE= of systemd or " +
-			"--ulimit nofile= of Docker gives more"
+		f.Advice = "each connection and each table of the cache needs one: ulimit -Hn, LimitNOFILE= of systemd or " +
+			"--ulimit nofile= of Docker raises the limit"
 	}
 	return f
 }
@@ -52,8 +52,8 @@ func examineOpenFiles() Finding {
 // examineWatches reports how many folders can be watched, and whether that is enough for those
 // below --data.
 func examineWatches(folders int64) Finding {
-	f := Finding{Name: "watches", Advice: "folders that can't be watched are looked at every so often: sysctl " +
-		"fs.inotify.max_user_watches and max_user_instances say how many can be"}
+	f := Finding{Name: "watches", Advice: "folders that can't be watched are read periodically: sysctl " +
+		"fs.inotify.max_user_watches and max_user_instances limit their number"}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		f.Found = os.NewSyscallError("inotify", err).Error()

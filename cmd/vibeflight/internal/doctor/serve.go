@@ -31,7 +31,7 @@ func (c *Checkup) examineData(ctx context.Context) (folders int64, findings []Fi
 	if len(c.Serve.Data) == 0 {
 		return 0, []Finding{{
 			Name: "data", Found: "not looked for",
-			Advice: "serve wants --data, or VIBEFLIGHT_DATA; doctor looks below it",
+			Advice: "serve needs --data, or VIBEFLIGHT_DATA; doctor checks its files",
 		}}
 	}
 	for _, data := range c.Serve.Data {
@@ -99,7 +99,7 @@ func (c *Checkup) examineListen(ctx context.Context) []Finding {
 		case err != nil:
 			f = Finding{
 				Name: "listen", Fatal: true, Found: address + ": " + err.Error(),
-				Advice: "--listen names another address; ss -ltnp says who has one",
+				Advice: "--listen sets another address; ss -ltnp shows which process uses one",
 			}
 		}
 		findings = append(findings, f)
@@ -152,7 +152,7 @@ func (c *Checkup) examineTLS() []Finding {
 	f := Finding{Name: "TLS", OK: true, Found: fmt.Sprintf("%s, valid to %s", strings.Join(names, ", "),
 		leaf.NotAfter.Format(time.DateOnly))}
 	if now := time.Now(); now.After(leaf.NotAfter) || now.Before(leaf.NotBefore) {
-		f.OK, f.Advice = false, "clients refuse a certificate whose time is over, or has not come (from "+
+		f.OK, f.Advice = false, "clients refuse a certificate that has expired or is not valid yet (from "+
 			leaf.NotBefore.Format(time.DateOnly)+")"
 	}
 	return []Finding{f}
@@ -207,7 +207,7 @@ func (c *Checkup) examineCache(ctx context.Context) Finding {
 	}
 	f.Found += ", " + units.Bytes(free) + " free"
 	if limit := int64(c.Serve.CacheBytes); used+free < limit {
-		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), for which there is no room on its disk",
+		f.Advice = fmt.Sprintf("it may grow to %s (--cache-bytes), more than is free on its disk",
 			units.Bytes(limit))
 	}
 	return f

@@ -19,7 +19,7 @@ func TestCrossover(t *testing.T) {
 		want string
 	}{
 		{"the lines meet between the files", at(0, 0.001, 0.07475, 0.0005), "cuda from 150 MiB on"},
-		{"and behind them", at(0, 0.001, 0.99975, 0.0005), "cuda from 2000 MiB on"},
+		{"and after them", at(0, 0.001, 0.99975, 0.0005), "cuda from 2000 MiB on"},
 		{"a part of a MiB is rounded up", at(0, 0.001, 0.0752, 0.0005), "cuda from 151 MiB on"},
 		{"before the small file nothing is known", at(0, 0.001, 0.001, 0.0001), "cuda from 80 MiB on"},
 		{"the device is faster from the start", at(0.1, 0.001, 0.01, 0.0001), "cuda from 80 MiB on"},

@@ -103,7 +103,7 @@ func open(cfg Config, m opener) (*Engines, error) {
 		e.warming.Go(func() {
 			if err := m.warm(c.set); err != nil {
 				cfg.Log.Warn().Err(err).Str("device",
-					c.name).Msg("a kernel can't be had: files that need it are parsed on the processor")
+					c.name).Msg("a kernel can't be had: files that need it are parsed on the CPU")
 			}
 		})
 	}

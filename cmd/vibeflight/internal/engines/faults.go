@@ -50,7 +50,7 @@ func (f *faults) add(device string, err error) {
 	if c.silent > 0 {
 		line.Int64("suppressed", c.silent)
 	}
-	line.Msg("a GPU failed: the CPU engine reads the rows at hand")
+	line.Msg("a GPU failed: the CPU engine reads its rows")
 	c.silent, c.logged = 0, now
 }
 

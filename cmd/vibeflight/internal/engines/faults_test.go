@@ -60,7 +60,7 @@ func TestFaultsAreCountedAndLogged(t *testing.T) {
 			time.Sleep(25 * time.Millisecond)
 		}
 		f.add("GPU 1", errors.New("lost\nindeed"))
-		const message = "a GPU failed: the CPU engine reads the rows at hand"
+		const message = "a GPU failed: the CPU engine reads its rows"
 		want := []entry{
 			{"warn", "GPU 0", "launch 0", message, 0},
 			{"warn", "GPU 0", "launch 40", message, 39},

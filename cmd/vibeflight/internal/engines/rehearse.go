@@ -25,7 +25,7 @@ func (e *Engines) Rehearse(ctx context.Context) {
 		}
 		if err != nil {
 			e.cfg.Log.Warn().Err(err).Str("format",
-				f.Name).Msg("a small file can't be read on trial: the first one that is asked for takes " +
+				f.Name).Msg("a small file can't be read on trial: the first requested one takes " +
 				"a little longer")
 		}
 	}

@@ -58,7 +58,7 @@ func TestArenasSuffice(t *testing.T) {
 				t.Errorf("%d chunks, %d refused: %s", c.Chunks, c.Refused, c.Reason)
 			}
 			if _, peak, _ := device.MemoryBytes(); peak > taken+kept {
-				t.Errorf("%d bytes beside the arenas", peak-taken)
+				t.Errorf("%d bytes next to the arenas", peak-taken)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-// Package host is the memory and the processors that the process may use.
+// Package host reports the memory and the CPUs that the process may use.
 package host
 
 import (

@@ -1,4 +1,4 @@
-// Package output is what commands print: text in columns, JSON lines, progress, logs, and text from
+// Package output formats what commands print: text in columns, JSON lines, progress, logs, and text from
 // files that is safe on a terminal.
 package output
 

@@ -164,7 +164,7 @@ func filesOf(list any, formats readers.Registry) ([]FileOptions, error) {
 	}
 	tables, ok := list.([]map[string]any)
 	if !ok {
-		return nil, errors.New("files: want tables, each behind a line [[files]]")
+		return nil, errors.New("files: want tables, each after a line [[files]]")
 	}
 	var files []FileOptions
 	for i, table := range tables {

@@ -1,4 +1,4 @@
-// Package target is where a command's data is: a server, or the files of this machine. Both list,
+// Package target is the source of a command's data: a server, or the files of this machine. Both list,
 // describe and read entries in the same way.
 package target
 
