@@ -24,7 +24,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// NewStream gives a stream that does not wait for the default stream.
+// NewStream returns a stream that does not wait for the default stream.
 func (d *device) NewStream() (driver.Stream, error) {
 	var s cu.Stream
 	err := d.within(func() (err error) {
@@ -46,7 +46,7 @@ func (d *device) Synchronize(s driver.Stream) error {
 	return failed(C.vf_synchronize(d.ctx(), C.uintptr_t(s)), "cuStreamQuery", nil)
 }
 
-// NewEvent gives an event with a time stamp. Its Await yields, as all waits do (Open): one that
+// NewEvent returns an event with a time stamp. Its Await yields, as all waits do (Open): one that
 // sleeps takes an interrupt for each Record, and tens of microseconds to wake up on a virtual
 // machine.
 func (d *device) NewEvent() (driver.Event, error) {
@@ -92,7 +92,7 @@ func (d *device) Capture(s driver.Stream) error {
 	return failed(C.vf_capture(d.ctx(), C.uintptr_t(s)), "cuStreamBeginCapture", nil)
 }
 
-// EndCapture gives what was recorded, ready to be replayed.
+// EndCapture returns what was recorded, ready to be replayed.
 func (d *device) EndCapture(s driver.Stream) (driver.Graph, error) {
 	var g C.uintptr_t
 	code := C.vf_end_capture(d.ctx(), C.uintptr_t(s), &g)
