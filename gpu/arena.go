@@ -73,7 +73,7 @@ func (a *Arena) Close() error {
 	return a.with(func(s *Stream) error { return a.d.drv.Free(s.h, a.base) })
 }
 
-// take gives memory from the first hole that holds it.
+// take returns memory from the first hole that holds it.
 func (a *Arena) take(bytes int64) (driver.Ptr, bool) {
 	bytes = (bytes + arenaAlign - 1) &^ (arenaAlign - 1)
 	for i := range a.holes {

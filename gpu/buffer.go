@@ -17,7 +17,7 @@ type Buffer[T any] struct {
 	view bool // of another buffer's memory, which is freed there
 }
 
-// Alloc gives a buffer of n elements with undefined contents, aligned to 16 bytes at least and with
+// Alloc returns a buffer of n elements with undefined contents, aligned to 16 bytes at least and with
 // whole 16 bytes of room, for work given to s from now on. No element gives the zero Buffer. The
 // error wraps ErrMemory where the budget or the device has no room.
 func Alloc[T any](s *Stream, n int) (Buffer[T], error) {

@@ -48,7 +48,7 @@ type cache struct {
 	patience time.Duration // with a process that holds a lock
 }
 
-// newCache gives the cache in dir, which is made when it is first written to. An empty dir is no
+// newCache returns the cache in dir, which is made when it is first written to. An empty dir is no
 // cache, 0 bytes are defaultCacheBytes.
 func newCache(dir string, maxBytes int64) *cache {
 	if dir == "" {
@@ -65,7 +65,7 @@ func (c *cache) path(key cacheKey, suffix string) string {
 	return filepath.Join(c.dir, hex.EncodeToString(key[:])+suffix)
 }
 
-// get gives the image of a key, nil if there is none that can be read and is whole.
+// get returns the image of a key, nil if there is none that can be read and is whole.
 func (c *cache) get(key cacheKey) []byte {
 	path := c.path(key, imageSuffix)
 	// A link leads to somebody else's file, and opening a pipe waits for its writer.
@@ -99,7 +99,7 @@ func entryHeader(key cacheKey, image []byte) []byte {
 	return append(header, sum[:]...)
 }
 
-// decodeEntry gives the image in a file, nil if the file is not that of the key, damaged or cut
+// decodeEntry returns the image in a file, nil if the file is not that of the key, damaged or cut
 // off.
 func decodeEntry(key cacheKey, file []byte) []byte {
 	if len(file) <= cacheHeader {

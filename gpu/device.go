@@ -22,7 +22,7 @@ var (
 	ErrLost = driver.ErrLost
 )
 
-// Info says what a device is.
+// Info describes a device.
 type Info = driver.Info
 
 // Options of Open. The zero value opens the first device, with all of its memory and no cache of
@@ -46,7 +46,7 @@ type Device struct {
 	close    sync.Once
 }
 
-// Count says how many devices the driver has. Without a driver it is 0, and the error wraps
+// Count reports how many devices the driver has. Without a driver it is 0, and the error wraps
 // ErrNoDevice and says why.
 func Count() (int, error) { return cuda.Count() }
 
@@ -84,10 +84,10 @@ func New(drv driver.Driver, compiler driver.Compiler, o Options) *Device {
 	return d
 }
 
-// Info says what the device is.
+// Info describes the device.
 func (d *Device) Info() Info { return d.drv.Info() }
 
-// MemoryBytes says how much of the budget live buffers take now, the most they ever took, and the
+// MemoryBytes reports how much of the budget live buffers take now, the most they ever took, and the
 // budget.
 func (d *Device) MemoryBytes() (used, peak, budget int64) {
 	return d.used.Load(), d.peak.Load(), d.budget

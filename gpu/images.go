@@ -12,7 +12,7 @@ import (
 
 // Images are kernels compiled beforehand, found by the SourceKey of their source.
 type Images interface {
-	// Image gives the image of the source with that key for arch ("sm_90", "compute_90"), and
+	// Image returns the image of the source with that key for arch ("sm_90", "compute_90"), and
 	// whether there is one.
 	Image(key, arch string) ([]byte, bool)
 }

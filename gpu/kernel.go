@@ -99,7 +99,7 @@ func (k *Kernel) Launches() int64 { return k.launches.Load() }
 // Name is the function's name in its source.
 func (k *Kernel) Name() string { return k.name }
 
-// Resources says what the compiler gave the kernel.
+// Resources reports what the compiler gave the kernel.
 func (k *Kernel) Resources() (Resources, error) { return k.drv.Resources(k.f) }
 
 // SharedMemory lets k be launched with up to bytes of dynamic shared memory; without it 48 KiB are

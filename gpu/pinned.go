@@ -15,7 +15,7 @@ type PinnedBuffer struct {
 	n int
 }
 
-// AllocPinned gives n > 0 bytes of page-locked memory; the caller frees it. Pages are locked one by
+// AllocPinned returns n > 0 bytes of page-locked memory; the caller frees it. Pages are locked one by
 // one (about 0.4 s a GiB), so it is taken once and reused.
 func (d *Device) AllocPinned(n int) (*PinnedBuffer, error) {
 	if n <= 0 {

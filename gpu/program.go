@@ -51,7 +51,7 @@ func digest(parts ...string) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// Origin says where the image of a program was found. Of these the first that has one and whose
+// Origin is where the image of a program was found. Of these the first that has one and whose
 // image the driver takes is used.
 type Origin string
 
@@ -62,7 +62,7 @@ const (
 	FromPTX      Origin = "PTX"      // Options.Images had PTX, which the driver compiled
 )
 
-// ProgramInfo says how a program came to be loaded.
+// ProgramInfo describes how a program came to be loaded.
 type ProgramInfo struct {
 	Name       string        // of its source
 	Origin     Origin        //
@@ -118,14 +118,14 @@ func newPrograms(drv driver.Driver, compiler driver.Compiler, o Options) *progra
 	}
 }
 
-// Program gives src compiled for the device and loaded. A caller that asks for the same source
+// Program returns src compiled for the device and loaded. A caller that asks for the same source
 // again gets the same program, and waits if it is still being made. It is looked for in the images
 // that were compiled in, then in the cache, then it is compiled, then PTX that was compiled in is
 // tried. Where none of these has it the error wraps ErrNoCompiler, or holds what the compiler said.
 // What failed may be asked for again.
 func (d *Device) Program(src Source) (*Program, error) { return d.programs.get(src) }
 
-// Programs says how each program came to be loaded, in that order.
+// Programs reports how each program came to be loaded, in that order.
 func (d *Device) Programs() []ProgramInfo {
 	d.programs.mu.Lock()
 	defer d.programs.mu.Unlock()
@@ -136,7 +136,7 @@ func (d *Device) Programs() []ProgramInfo {
 	return infos
 }
 
-// Info says how the program came to be loaded.
+// Info reports how the program came to be loaded.
 func (p *Program) Info() ProgramInfo { return p.info }
 
 // Kernel finds a __global__ function that is declared extern "C".
@@ -148,7 +148,7 @@ func (p *Program) Kernel(name string) (*Kernel, error) {
 	return &Kernel{name: name, drv: p.drv, f: f}, nil
 }
 
-// get gives the program of src, from now on the same one for the same source.
+// get returns the program of src, from now on the same one for the same source.
 func (p *programs) get(src Source) (*Program, error) {
 	key := SourceKey(src)
 	p.mu.Lock()

@@ -51,7 +51,7 @@ func (p *programs) build(key string, src Source) (*Program, error) {
 	return nil, errors.Join(failed...)
 }
 
-// load gives an image to the driver.
+// load passes an image to the driver.
 func (s *search) load(image []byte) (driver.Module, error) {
 	m, err := s.drv.Load(image)
 	if err != nil {

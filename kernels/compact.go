@@ -11,7 +11,7 @@ type Element interface {
 	uint8 | int32 | uint32 | float32 | int64 | uint64 | float64
 }
 
-// CountBits says how many bits of mask are set. It waits for the device.
+// CountBits reports how many bits of mask are set. It waits for the device.
 func (k *Set) CountBits(s *gpu.Stream, mask Mask) (int64, error) {
 	w := k.Begin(s, "count bits")
 	total := Scratch[int64](w, 1)
@@ -119,7 +119,7 @@ func (w *Call) Wait() {
 	}
 }
 
-// Result gives n elements with undefined contents that outlive the primitive, if it succeeds.
+// Result returns n elements with undefined contents that outlive the primitive, if it succeeds.
 func Result[T any](w *Call, n int64) gpu.Buffer[T] {
 	if w.Err != nil {
 		return gpu.Buffer[T]{}

@@ -170,7 +170,7 @@ func (k *Set) NamesIn(folder string) []string {
 	})
 }
 
-// Launches says how often each kernel of the .cu files was queued; what was compiled anew with
+// Launches reports how often each kernel of the .cu files was queued; what was compiled anew with
 // constants counts as the kernel that it stands for.
 func (k *Set) Launches() map[string]int64 {
 	n := make(map[string]int64, len(k.programs))
@@ -204,7 +204,7 @@ func (k *Set) Warm() error {
 	return nil
 }
 
-// load gives the program's kernels. The first who asks compiles them, others wait; what went wrong
+// load returns the program's kernels. The first who asks compiles them, others wait; what went wrong
 // is tried again for the next who asks.
 func (p *program) load(d *gpu.Device) (map[string]*gpu.Kernel, error) {
 	p.mu.Lock()

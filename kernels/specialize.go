@@ -27,7 +27,7 @@ type variant struct {
 // UseGeneric makes k launch the generic forms of kernels only, as where nothing can be compiled.
 func (k *Set) UseGeneric() { k.variants.none = true }
 
-// Specialize gives a kernel of the .cu files compiled with defines ("NAME=VALUE") that stand for
+// Specialize returns a kernel of the .cu files compiled with defines ("NAME=VALUE") that stand for
 // some of its arguments: the same kernel with the same arguments, of which it reads fewer. Where
 // nothing can be compiled, and for those that come after maxVariants others, it gives the kernel as
 // it is in the .cu file, which reads all of them, and constant is false.

@@ -50,7 +50,7 @@ func CheckCarry[T any](w *Call, b gpu.Buffer[T]) {
 	w.Need(b.Len() <= 1, "a carry of %d elements", b.Len())
 }
 
-// Scratch gives n elements of scratch, with undefined contents, until done.
+// Scratch returns n elements of scratch, with undefined contents, until done.
 func Scratch[T any](w *Call, n int) gpu.Buffer[T] {
 	if w.Err != nil {
 		return gpu.Buffer[T]{}
@@ -64,7 +64,7 @@ func Scratch[T any](w *Call, n int) gpu.Buffer[T] {
 	return b
 }
 
-// ZeroScratch gives n elements of scratch that are all 0.
+// ZeroScratch returns n elements of scratch that are all 0.
 func ZeroScratch[T any](w *Call, n int) gpu.Buffer[T] {
 	b := Scratch[T](w, n)
 	if w.Err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// OpenFaulty gives an emulated device whose calls fail where fault says so: it is asked before each
+// OpenFaulty returns an emulated device whose calls fail where fault says so: it is asked before each
 // call that moves, makes or works on memory or waits, by the driver's name for it ("ToDevice"),
 // maybe from several goroutines at once, and its error becomes that of the call. What it wraps
 // decides what the error means: gpu.ErrMemory, gpu.ErrLost or neither. Memory that failed

@@ -25,7 +25,7 @@ var compiler = sync.OnceValues(func() (driver.Compiler, error) {
 // order is that of blocks and threads: one that no kernel can count on.
 var order = emu.Shuffled(1)
 
-// Open gives the device for a test. The test ends with an error if memory, streams or events are
+// Open returns the device for a test. The test ends with an error if memory, streams or events are
 // still open then. Without a C++ compiler there is no emulation, and the test is skipped.
 func Open(t testing.TB) *gpu.Device {
 	t.Helper()
@@ -91,7 +91,7 @@ func closeAfter(t testing.TB, d *gpu.Device) {
 	})
 }
 
-// Stream gives a stream on d that is closed at the end of the test.
+// Stream returns a stream on d that is closed at the end of the test.
 func Stream(t testing.TB, d *gpu.Device) *gpu.Stream {
 	t.Helper()
 	s, err := d.NewStream()

@@ -150,7 +150,7 @@ func FixedValues(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *FixedR
 	return w.Done()
 }
 
-// FixedTexts gives the spans of columns of text, one column after the other, for MeasureStrings.
+// FixedTexts returns the spans of columns of text, one column after the other, for MeasureStrings.
 //
 //	text     the records
 //	columns  of FixedText and FixedVariable

@@ -51,7 +51,7 @@ func FixedFloat64(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedF
 	return w.Done()
 }
 
-// FixedSpans gives the field of each record without the blanks around it; a field of blanks is an
+// FixedSpans returns the field of each record without the blanks around it; a field of blanks is an
 // empty span in the text.
 func FixedSpans(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], f FixedField, starts,
 	ends gpu.Buffer[int64],

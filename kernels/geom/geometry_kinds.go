@@ -29,7 +29,7 @@ const (
 	GeometryRagged
 )
 
-// GeometryReport says what there is among geometries.
+// GeometryReport reports what there is among geometries.
 type GeometryReport struct {
 	Kinds uint32 // bit 1<<kind for each GeometryKind but 0
 	Odd   GeometryOddity

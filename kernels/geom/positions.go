@@ -9,7 +9,7 @@ import (
 	knumber "github.com/vibeflight/vibeflight/kernels/number"
 )
 
-// PositionStyle says how positions are written.
+// PositionStyle is how positions are written.
 type PositionStyle uint32
 
 const (

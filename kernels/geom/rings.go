@@ -20,7 +20,7 @@ type Coordinates struct {
 	Kinds        gpu.Buffer[TypeKind]
 }
 
-// RingFault says how brackets of coordinates don't fit their geometry.
+// RingFault is how brackets of coordinates don't fit their geometry.
 type RingFault uint8
 
 // As RINGS_* of rings.cu.

@@ -245,16 +245,16 @@ struct WkbMembers {
 // Puts the members of collections there.
 __device__ __forceinline__ void wkb_members(const WkbTile &tile, const i64 *__restrict__ offsets,
     i64 rows_from, i64 rows_to, const i64 *__restrict__ src, const WkbMembers &members) {
-  const i64 *__restrict__ row = members.row;
+  const i64 *row = members.row;
   const i64 from = warp_lower_bound(row, 0, members.collections, rows_from),
             to = warp_lower_bound(row, 0, members.collections, rows_to);
   if (from >= to) return;
-  const i64 skip = max(tile.from - offsets[row[from]] - WKB_COUNTED, 0ll),
-            upto = max(tile.from + TILE - offsets[row[to - 1]] - WKB_COUNTED, 0ll);
+  const i64 skip = max(tile.from - offsets[__ldg(row + from)] - WKB_COUNTED, 0ll),
+            upto = max(tile.from + TILE - offsets[__ldg(row + to - 1)] - WKB_COUNTED, 0ll);
   const i64 end = min(src[to - 1] + upto, src[to]);
   for (i64 s = src[from] + skip + threadIdx.x; s < end; s += BLOCK) {
     const i64 c = owner_of(src, from, to, s),
-              at = offsets[row[c]] + WKB_COUNTED + s - src[c] - tile.from;
+              at = offsets[__ldg(row + c)] + WKB_COUNTED + s - src[c] - tile.from;
     if (tile.near(at)) tile.put((i32)at, (u32)__ldg(members.bytes + s));
   }
 }

@@ -74,7 +74,7 @@ type (
 // of them in 32 bits.
 const mostPlaces = 1 << 30
 
-// MeasureWKB says how many bytes each geometry has as ISO WKB (OGC 06-103r4 section 8.2),
+// MeasureWKB reports how many bytes each geometry has as ISO WKB (OGC 06-103r4 section 8.2),
 // little-endian, of its own kind and dimension. A row without a geometry has none, a Point of a
 // position without numbers has its NaN.
 //

@@ -30,13 +30,13 @@ type ColumnPlan struct {
 	Odd                           gpu.Buffer[PlaceReport]
 }
 
-// FieldReport says what the placed members of a field have shown.
+// FieldReport reports what the placed members of a field have shown.
 type FieldReport struct {
 	First int32  // the first of them; math.MaxInt32 if there is none
 	Kinds uint32 // bit 1<<kind for the kind of each value
 }
 
-// PlaceReport says which members stand out among those that Want takes: the first of each sort, or
+// PlaceReport reports which members stand out among those that Want takes: the first of each sort, or
 // -1.
 type PlaceReport struct {
 	Unknown  int32 // its Field is -1, or its row or field is not one of the table: it is in no slot
@@ -80,7 +80,7 @@ func PlaceMembers(k *kernels.Set, s *gpu.Stream, p ColumnPlan) error {
 	return w.Done()
 }
 
-// ColumnTokens gives the text of each row's value in one column.
+// ColumnTokens returns the text of each row's value in one column.
 //
 //	slots       the column's n elements of Slots: members, or -1
 //	valueStart  m members' values, quotes and brackets included

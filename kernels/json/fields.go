@@ -94,7 +94,7 @@ func (f *Fields) Free(s *gpu.Stream) error {
 	return errors.Join(f.slots.Free(s), f.names.Free(s))
 }
 
-// packNames gives the bytes of all names, each filled up with 0 to whole words, and the word that
+// packNames returns the bytes of all names, each filled up with 0 to whole words, and the word that
 // each begins at.
 func packNames(names []string) (words []uint64, at []uint32, longest int, err error) {
 	if len(names) > MaxFields {
@@ -182,7 +182,7 @@ func fieldHash(hash, word uint64) uint64 {
 	return low ^ high
 }
 
-// MatchKeys says which field each key is.
+// MatchKeys reports which field each key is.
 //
 //	text    n bytes
 //	starts  of the keys, quotes left out

@@ -103,7 +103,7 @@ func level(w *kernels.Call, l MemberLevel) int64 {
 	return int64(m)
 }
 
-// UnknownKeys gives keys of a level whose Field is -1.
+// UnknownKeys returns keys of a level whose Field is -1.
 //
 //	text    n bytes
 //	starts  m members' keys, quotes left out
@@ -139,7 +139,7 @@ func UnknownKeys(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, e
 	return w.Done()
 }
 
-// CountMembers says how often each field comes among the members of a level, and which of these
+// CountMembers reports how often each field comes among the members of a level, and which of these
 // have brackets around their values.
 //
 //	kind    m elements: of the members' values

@@ -23,7 +23,7 @@ const (
 	ValueArray
 )
 
-// RecordSeparator says what stands between records.
+// RecordSeparator is what separates records.
 type RecordSeparator uint32
 
 // As SEPARATOR_* of records.cuh.

@@ -7,7 +7,7 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// GeoJSONTypes says which type each name is: one of the nine of RFC 7946 section 1.4, letter by
+// GeoJSONTypes reports which type each name is: one of the nine of RFC 7946 section 1.4, letter by
 // letter, with an end after it. Whatever only begins with one ("Polyx", "PointZ"), a name in
 // another case, and one that the text cuts off, is unknown.
 //
@@ -28,7 +28,7 @@ func GeoJSONTypes(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], position
 	return w.Done()
 }
 
-// GeoJSONTypesFound says which types the strings name that are values of a member, as GeoJSONTypes
+// GeoJSONTypesFound reports which types the strings name that are values of a member, as GeoJSONTypes
 // does: whether all rows are of one, say.
 //
 //	text        n bytes

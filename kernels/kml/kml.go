@@ -84,7 +84,7 @@ type KMLTag struct {
 	Name       uint16 // number of the name as written
 }
 
-// pack gives the tag as kml.cuh has it.
+// pack returns the tag as kml.cuh has it.
 func (t KMLTag) pack() uint64 {
 	form := uint64(0)
 	switch {
@@ -108,7 +108,7 @@ func AllocKMLTags(s *gpu.Stream, tags []KMLTag) (gpu.Buffer[uint64], error) {
 	return gpu.Of(s, packed)
 }
 
-// KMLKeys gives the texts by which tags are looked up in a dictionary: what stands between their
+// KMLKeys returns the texts by which tags are looked up in a dictionary: what stands between their
 // brackets, up to the value of an id if that is all that a tag has.
 //
 //	text    n bytes

@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// MeasureArrays says how many bytes the elements of each JSON array have, with a comma after them:
+// MeasureArrays reports how many bytes the elements of each JSON array have, with a comma after them:
 // what JoinArrays writes. Up to 256 blanks before the first element don't count, and an array that
 // has nothing else is empty.
 //
@@ -59,7 +59,7 @@ func JoinArrays(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], firsts, of
 	return w.Done()
 }
 
-// LowerBounds says how many elements of a list are below each value.
+// LowerBounds reports how many elements of a list are below each value.
 //
 //	sorted  n elements, ascending
 //	values  m elements

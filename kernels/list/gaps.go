@@ -5,7 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// LongestGap gives how many bytes the longest of spans has, each of which ends where the next one
+// LongestGap returns how many bytes the longest of spans has, each of which ends where the next one
 // begins.
 //
 //	starts   n elements, ascending

@@ -112,7 +112,7 @@ func ReadElements(k *kernels.Set, s *gpu.Stream, l *Lists, total int64) error {
 	return w.Done()
 }
 
-// MeasureLists says of which kinds the arrays of a column are, and how many elements each row has.
+// MeasureLists reports of which kinds the arrays of a column are, and how many elements each row has.
 // A row with a string, a number, true or false has one, itself.
 //
 //	slots         n elements: the column's members, or -1
@@ -153,7 +153,7 @@ type listsGatherArgs struct {
 	trues                        gpu.Pointer[uint64]
 }
 
-// GatherElements gives the text of the elements of a column that MeasureLists measured.
+// GatherElements returns the text of the elements of a column that MeasureLists measured.
 //
 //	ranks    n elements: starts as MeasureLists left them
 //	offsets  a row more

@@ -8,7 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// Separators says what numbers stand between.
+// Separators are what numbers stand between.
 type Separators struct {
 	Bytes  string // 1 to 16 bytes; empty: those of JSON and CSV, `,[]{}: ` and tab, line feed, carriage return
 	Points bool   // a number may start with a point, as in CSV and WKT

@@ -21,7 +21,7 @@ const (
 	NumberUndecided // something of the above may be so and is not said: a host is to look
 )
 
-// NumberKinds says which kinds of numbers the tokens text[starts[i]:ends[i]] are, all together.
+// NumberKinds reports which kinds of numbers the tokens text[starts[i]:ends[i]] are, all together.
 //
 //	text    n bytes
 //	starts  one element a token
@@ -58,7 +58,7 @@ func NumberKinds(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], starts, e
 	return w.Done()
 }
 
-// CountNumberKinds says how many of the tokens are of one of some kinds, with the arguments of
+// CountNumberKinds reports how many of the tokens are of one of some kinds, with the arguments of
 // NumberKinds.
 //
 //	want   bits of kinds

@@ -9,7 +9,7 @@ import (
 
 //go:generate go run ../internal/powers
 
-// Grammar says what a number may look like. None has NaN, Infinity, hexadecimal or underscores.
+// Grammar is what a number may look like. None has NaN, Infinity, hexadecimal or underscores.
 type Grammar uint32
 
 const (

@@ -38,7 +38,7 @@ const (
 	ShapeBadParts // a part without points, or not after the one before it
 )
 
-// ShapeReport says what there is among shapes.
+// ShapeReport reports what there is among shapes.
 type ShapeReport struct {
 	Odd ShapeOddity
 	Has uint32 // ShapeHas*
@@ -190,7 +190,7 @@ func ReadShapes(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Shapes,
 	return w.Done()
 }
 
-// ShapeKinds says which geometries rows are. A PolyLine of more than one part is a MultiLineString;
+// ShapeKinds reports which geometries rows are. A PolyLine of more than one part is a MultiLineString;
 // a Polygon is one whatever its parts are.
 //
 //	measured  as ReadShapes gives it, or none: no row has measures

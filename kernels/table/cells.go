@@ -17,7 +17,7 @@ type CellsReport struct {
 	Semicolons int64
 }
 
-// CellSpans gives the fields of one column as strings, for MeasureStrings: those that are empty, or
+// CellSpans returns the fields of one column as strings, for MeasureStrings: those that are empty, or
 // one of null, nan, na, n/a, none, \n, #n/a and - in any case, with blanks around or not, are empty
 // and not valid.
 //
@@ -70,7 +70,7 @@ func CellLines(k *kernels.Set, s *gpu.Stream, x *ktext.Strings, offsets gpu.Buff
 	return w.Done()
 }
 
-// CheckCells says whether rows that were found in lines are one for each field.
+// CheckCells reports whether rows that were found in lines are one for each field.
 //
 //	text    the lines of CellLines
 //	moved   of CellLines

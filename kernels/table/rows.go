@@ -170,7 +170,7 @@ type rowsColumnArgs struct {
 	present, quoted            gpu.Pointer[uint32]
 }
 
-// FieldSpans gives one column of all rows.
+// FieldSpans returns one column of all rows.
 //
 //	text        n bytes
 //	x           the rows of text

@@ -22,7 +22,7 @@ type Table struct {
 	quote  byte
 }
 
-// TableOdd says what a text holds that a Table does not.
+// TableOdd is what a text holds that a Table does not.
 type TableOdd uint64
 
 // What may be odd about a text.

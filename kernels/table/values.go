@@ -47,7 +47,7 @@ func (x *Table) source(w *kernels.Call, text gpu.Buffer[byte]) []gpu.Arg {
 	return []gpu.Arg{text.Arg(), gpu.Int(n), x.Starts.Arg(), x.Stops.Arg(), gpu.Int(x.Rows), gpu.Int(x.quote)}
 }
 
-// TableKinds says which kinds of values the columns of a table have, all rows of each together.
+// TableKinds reports which kinds of values the columns of a table have, all rows of each together.
 //
 //	text   of the table
 //	kinds  one element a column, overwritten
@@ -186,7 +186,7 @@ func TableDates(k *kernels.Set, s *gpu.Stream, text gpu.Buffer[byte], x *Table, 
 	return w.Done()
 }
 
-// TableTexts gives the spans of columns of text, one column after the other, for MeasureStrings.
+// TableTexts returns the spans of columns of text, one column after the other, for MeasureStrings.
 //
 //	text     of the table
 //	columns  which ones

@@ -14,7 +14,7 @@ type Brackets struct{ Open, Close string }
 
 const maxPairs = 8
 
-// check says what is wrong with b.
+// check reports what is wrong with b.
 func (b Brackets) check() error {
 	switch {
 	case len(b.Open) != len(b.Close):
@@ -179,7 +179,7 @@ func depthLevels(w *kernels.Call, d *Depth) {
 	}
 }
 
-// DepthAt gives the depth at each of positions; -2^31 for one outside of the text.
+// DepthAt returns the depth at each of positions; -2^31 for one outside of the text.
 //
 //	positions  m byte offsets
 //	depths     m elements, overwritten

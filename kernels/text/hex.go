@@ -5,7 +5,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// HexOffsets says where the bytes go that spans of hexadecimal digits write, two digits a byte.
+// HexOffsets reports where the bytes go that spans of hexadecimal digits write, two digits a byte.
 //
 //	text     n bytes
 //	starts   of each span

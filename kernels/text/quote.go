@@ -6,7 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// QuoteStyle says how a quote stands for itself inside a string.
+// QuoteStyle is how a quote stands for itself inside a string.
 type QuoteStyle uint32
 
 const (

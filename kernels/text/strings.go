@@ -7,7 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/kernels"
 )
 
-// StringMode says how the raw text of a string is read.
+// StringMode is how the raw text of a string is read.
 type StringMode uint32
 
 const (

@@ -16,7 +16,7 @@ const (
 	DimsEmpty                     // EMPTY stands where the coordinates would
 )
 
-// WKTTypes says which type each tag is, in any case: one of the seven geometries, then Z, M or ZM
+// WKTTypes reports which type each tag is, in any case: one of the seven geometries, then Z, M or ZM
 // if there is one, attached or after blanks, then a bracket or EMPTY. Whatever else stands there
 // makes it unknown, "POINT 1 2" and "POLYGONX (" as well.
 //

@@ -9,7 +9,7 @@ import (
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 )
 
-// WKTStyle says what stands between geometries.
+// WKTStyle is what stands between geometries.
 type WKTStyle uint32
 
 const (

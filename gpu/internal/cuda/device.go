@@ -37,7 +37,7 @@ type device struct {
 	closed  atomic.Bool
 }
 
-// Count says how many devices the driver has. Where that is none, the error wraps
+// Count reports how many devices the driver has. If it has none, the error wraps
 // driver.ErrNoDevice and says why.
 func Count() (int, error) {
 	if err := loader.Open(); err != nil {
@@ -135,7 +135,7 @@ func (d *device) describe(ordinal int) (capability int, err error) {
 	return 10*major + minor, nil
 }
 
-// Info says what the device is.
+// Info describes the device.
 func (d *device) Info() driver.Info { return d.info }
 
 // Close trims the pool and lets the context go. A second call does nothing.
@@ -180,7 +180,7 @@ func (r *ranges) remove(start uintptr) {
 	delete(r.ends, start)
 }
 
-// hold says whether one of the ranges has all of [start, start+bytes).
+// hold reports whether one of the ranges has all of [start, start+bytes).
 func (r *ranges) hold(start, bytes uintptr) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -13,7 +13,7 @@ var (
 	errTruncatedImage = errors.New("a truncated or damaged CUBIN")
 )
 
-// loadable gives image in the form that cuModuleLoadData takes. That function gets no length: it
+// loadable returns image in the form that cuModuleLoadData takes. That function gets no length: it
 // trusts what an ELF file says of itself, and reads anything else as text up to a NUL. So an ELF
 // file whose parts reach beyond its end is refused here, and text gets its NUL.
 func loadable(image []byte) ([]byte, error) {
@@ -29,7 +29,7 @@ func loadable(image []byte) ([]byte, error) {
 	return image, nil
 }
 
-// whole says whether the tables and sections of a 64-bit little-endian ELF file lie within it.
+// whole reports whether the tables and sections of a 64-bit little-endian ELF file lie within it.
 // Offsets of the fields, in bytes:
 //
 //	file     32 program headers at   40 section headers at   54 size, 56 number of the first   58, 60 of the second

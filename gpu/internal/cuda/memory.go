@@ -59,7 +59,7 @@ func (d *device) Trim() error {
 	return failed(C.vf_pool_trim(d.ctx(), C.uintptr_t(d.pool)), "cuMemPoolTrimTo", nil)
 }
 
-// AllocHost gives page-locked memory that every context may copy with.
+// AllocHost returns page-locked memory that every context may copy with.
 func (d *device) AllocHost(bytes int64) (unsafe.Pointer, error) {
 	if bytes <= 0 {
 		return nil, errSize
@@ -78,7 +78,7 @@ func (d *device) FreeHost(p unsafe.Pointer) error {
 	return failed(C.vf_free_host(d.ctx(), p), "cuMemFreeHost", nil)
 }
 
-// pageable says whether a copy must be waited for, because the host's memory is not of AllocHost.
+// pageable reports whether a copy must be waited for, because the host's memory is not of AllocHost.
 func (d *device) pageable(p unsafe.Pointer, bytes int64) C.int {
 	if d.pinned.hold(uintptr(p), uintptr(bytes)) {
 		return 0

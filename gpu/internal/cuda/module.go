@@ -130,7 +130,7 @@ func (d *device) SharedMemory(f driver.Function, bytes int) error {
 	return failed(C.vf_shared_memory(d.ctx(), C.uintptr_t(f), C.int(bytes)), "cuFuncSetAttribute", detail)
 }
 
-// Resources says what f takes.
+// Resources reports what f takes.
 func (d *device) Resources(f driver.Function) (driver.Resources, error) {
 	var r driver.Resources
 	err := d.within(func() error {

@@ -211,7 +211,7 @@ func (m *cMemory) text(s string) *C.char {
 	return p
 }
 
-// texts gives an array of strings, NULL for none.
+// texts returns an array of strings, NULL for none.
 func (m *cMemory) texts(s []string) **C.char {
 	if len(s) == 0 {
 		return nil

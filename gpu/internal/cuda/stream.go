@@ -23,7 +23,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
 
-// NewStream gives a stream that does not wait for the default stream.
+// NewStream returns a stream that does not wait for the default stream.
 func (d *device) NewStream() (driver.Stream, error) {
 	var s cu.Stream
 	err := d.within(func() (err error) {
@@ -45,7 +45,7 @@ func (d *device) Synchronize(s driver.Stream) error {
 	return failed(C.vf_synchronize(d.ctx(), C.uintptr_t(s)), "cuStreamQuery", nil)
 }
 
-// NewEvent gives an event with a time stamp. Its Await yields, as all waits do (Open): one that
+// NewEvent returns an event with a time stamp. Its Await yields, as all waits do (Open): one that
 // sleeps takes an interrupt for each Record, and tens of microseconds to wake up on a virtual
 // machine.
 func (d *device) NewEvent() (driver.Event, error) {

@@ -40,7 +40,7 @@ type (
 	Function uintptr
 )
 
-// Info says what a device is. It does not change while the device is open.
+// Info describes a device. It does not change while the device is open.
 type Info struct {
 	Name            string // as the driver says it: "NVIDIA H200"
 	Ordinal         int    // as given to Open
@@ -83,7 +83,7 @@ type Args struct {
 	Ends  []int32 // the word after the last one of each argument
 }
 
-// Words gives arguments of one word each.
+// Words returns arguments of one word each.
 func Words(words ...uint64) (a Args) {
 	for _, word := range words {
 		a.Add(word)
@@ -100,7 +100,7 @@ func (a *Args) Add(words ...uint64) {
 // Len is the number of arguments.
 func (a Args) Len() int { return len(a.Ends) }
 
-// At gives the words of argument i.
+// At returns the words of argument i.
 func (a Args) At(i int) []uint64 {
 	from := int32(0)
 	if i > 0 {
@@ -138,14 +138,14 @@ type Driver interface {
 	// Close gives the device back. Every handle must have been closed before.
 	Close() error
 
-	// Alloc gives bytes > 0 of device memory with undefined contents, aligned to 16 bytes at least,
+	// Alloc returns bytes > 0 of device memory with undefined contents, aligned to 16 bytes at least,
 	// usable by work given to s from now on.
 	Alloc(s Stream, bytes int64) (Ptr, error)
 	// Free takes memory back once the work that s was given before is done.
 	Free(s Stream, p Ptr) error
 	// Trim gives cached memory that nobody uses back to the system.
 	Trim() error
-	// AllocHost gives page-locked host memory, which copies run from and to without the host
+	// AllocHost returns page-locked host memory, which copies run from and to without the host
 	// waiting.
 	AllocHost(bytes int64) (unsafe.Pointer, error)
 	FreeHost(p unsafe.Pointer) error
@@ -198,7 +198,7 @@ type Compiler interface {
 	// Version names the compiler and everything of it that images depend on: "nvrtc 12.9". It is
 	// part of the key of cached images.
 	Version() string
-	// Compile gives an image for arch, "sm_90" or "compute_90" (PTX) or "emulated", and what the
+	// Compile returns an image for arch, "sm_90" or "compute_90" (PTX) or "emulated", and what the
 	// compiler said. The error holds that too.
 	Compile(src Source, arch string) (image []byte, log string, err error)
 }
@@ -223,5 +223,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: error %d", text, e.Code)
 }
 
-// Unwrap gives the kind of the error, so that errors.Is finds ErrMemory and ErrLost.
+// Unwrap returns the kind of the error, so that errors.Is finds ErrMemory and ErrLost.
 func (e *Error) Unwrap() error { return e.Kind }

@@ -22,7 +22,7 @@ type compiler struct {
 	options CompilerOptions
 }
 
-// NewCompiler gives a compiler of images for the devices of this package. driver.ErrNoDevice says
+// NewCompiler returns a compiler of images for the devices of this package. driver.ErrNoDevice says
 // that the machine has no C++ compiler.
 func NewCompiler(o CompilerOptions) (driver.Compiler, error) {
 	command, err := findCompiler(o.Command)
@@ -61,7 +61,7 @@ func findCompiler(command string) (string, error) {
 
 func (c *compiler) Version() string { return c.version }
 
-// Compile gives a shared object. The log holds the compiler's warnings, of which a kernel should
+// Compile returns a shared object. The log holds the compiler's warnings, of which a kernel should
 // have none.
 func (c *compiler) Compile(src driver.Source, arch string) (image []byte, log string, err error) {
 	if arch != Arch {
@@ -159,7 +159,7 @@ func (c *compiler) compileArguments(src driver.Source) []string {
 	return append(args, "-o", unitName, filepath.Join(sourceFolder, src.Name))
 }
 
-// run gives what the compiler said.
+// run returns what the compiler said.
 func (c *compiler) run(folder string, args []string) (string, error) {
 	cmd := exec.Command(c.command, args...)
 	cmd.Dir = folder

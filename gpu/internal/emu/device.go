@@ -41,7 +41,7 @@ type device struct {
 	runners []*runner // that no launch uses
 }
 
-// Open gives an emulated device. It is as good as a process of its own: nothing is shared with
+// Open returns an emulated device. It is as good as a process of its own: nothing is shared with
 // other devices.
 func Open(o Options) (driver.Driver, error) {
 	if o.MemoryBytes < 0 || o.Threads < 0 {

@@ -45,7 +45,7 @@ func unpackImage(digest string, image []byte) (object []byte, err error) {
 	return image[objectAt:], nil
 }
 
-// staticShared gives the bytes of static shared memory that a block of each kernel in object has. A
+// staticShared returns the bytes of static shared memory that a block of each kernel in object has. A
 // variable in a kernel is that kernel's; one in a device function, or outside of functions, counts
 // for every kernel, since nothing says who calls it.
 //

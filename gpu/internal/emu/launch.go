@@ -31,7 +31,7 @@ type module struct {
 
 func (m *module) unload() { C.emu_unload(&m.loaded) }
 
-// find gives a function of the shared object; nil if it has none of that name.
+// find returns a function of the shared object; nil if it has none of that name.
 func (m *module) find(name string) *[0]byte {
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))

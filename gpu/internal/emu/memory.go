@@ -102,7 +102,7 @@ func (m *memory) free(start uintptr) error {
 	return nil
 }
 
-// at gives the bytes [start, start+n), which must lie in one range.
+// at returns the bytes [start, start+n), which must lie in one range.
 func (m *memory) at(start uintptr, n int64) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 
 var errBuild = fmt.Errorf("%w: the emulation needs Linux and a build with cgo", driver.ErrNoDevice)
 
-// Open gives driver.ErrNoDevice: this build has no emulation.
+// Open returns driver.ErrNoDevice: this build has no emulation.
 func Open(Options) (driver.Driver, error) { return nil, errBuild }
 
-// NewCompiler gives driver.ErrNoDevice: this build has no emulation.
+// NewCompiler returns driver.ErrNoDevice: this build has no emulation.
 func NewCompiler(CompilerOptions) (driver.Compiler, error) { return nil, errBuild }

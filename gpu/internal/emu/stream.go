@@ -27,7 +27,7 @@ func (d *device) CloseStream(s driver.Stream) error {
 	return closeHandle(d, d.streams, s, "stream")
 }
 
-// stream gives the stream with its lock held.
+// stream returns the stream with its lock held.
 func (d *device) stream(s driver.Stream, call string) (*stream, error) {
 	st, err := lookUp(d, d.streams, s, "stream")
 	if err != nil {

@@ -122,7 +122,7 @@ type Shape struct {
 	Coord string
 }
 
-// RandomShapes gives geometries with blanks here and there.
+// RandomShapes returns geometries with blanks here and there.
 func RandomShapes(seed uint64, count, most int, wkt bool) []Shape {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	blank := func() string { return strings.Repeat(" ", rng.IntN(3)*rng.IntN(2)) + strings.Repeat("\n", rng.IntN(2)) }

@@ -20,7 +20,7 @@ type Rig struct {
 	Stream *gpu.Stream
 }
 
-// Open gives the kernels on the device of this test run.
+// Open returns the kernels on the device of this test run.
 func Open(t testing.TB) *Rig {
 	t.Helper()
 	d := gputest.OpenWith(t, gpu.Options{CacheDir: gputest.CacheDir(), Images: kernels.CompiledIn()})
@@ -41,7 +41,7 @@ func (r *Rig) OK(err error) {
 	}
 }
 
-// Upload gives a buffer with these elements, freed at the end of the test.
+// Upload returns a buffer with these elements, freed at the end of the test.
 func Upload[T any](r *Rig, src []T) gpu.Buffer[T] {
 	r.Helper()
 	b, err := gpu.Of(r.Stream, src)
@@ -60,7 +60,7 @@ func UploadShort(r *Rig, offsets []int64) gpu.Buffer[uint32] {
 	return Upload(r, short)
 }
 
-// Poisoned gives n elements of garbage, freed at the end of the test.
+// Poisoned returns n elements of garbage, freed at the end of the test.
 func Poisoned[T any](r *Rig, n int) gpu.Buffer[T] {
 	r.Helper()
 	b, err := gpu.Alloc[T](r.Stream, n)
@@ -131,7 +131,7 @@ var Sizes = []int{
 	2049, 16383, 16384, 16385, 32768, 32769, 50000,
 }
 
-// Random gives n bytes drawn from alphabet, the same for the same seed.
+// Random returns n bytes drawn from alphabet, the same for the same seed.
 func Random(seed uint64, n int, alphabet string) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	text := make([]byte, n)

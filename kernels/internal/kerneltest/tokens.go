@@ -61,7 +61,7 @@ func ParseFloats(r *Rig, x *Tokens, g knumber.Grammar) (before, after floatResul
 	return before, results()
 }
 
-// Bit says whether bit i of mask is set.
+// Bit reports whether bit i of mask is set.
 func Bit(mask []uint64, i int) bool { return mask[i/64]>>(i%64)&1 != 0 }
 
 // Significant is the number of digits of a number from the first to the last that is not 0.
@@ -268,7 +268,7 @@ func NumberKindsOf(token string) uint32 {
 	return kinds
 }
 
-// rangeOf says whether a number is beyond float64: undecided where its first 19 digits are on one
+// rangeOf reports whether a number is beyond float64: undecided where its first 19 digits are on one
 // side, and on the other with one more in the last.
 func rangeOf(token string) uint32 {
 	over := func(text string) bool {

@@ -71,7 +71,7 @@ func (x WKTText) ends(i int) bool {
 	return c == '\n' || c == '\r' || c == ';' && (len(before) == 0 || !Digit(before[len(before)-1]))
 }
 
-// Rows gives the rows, and not ok for a fault.
+// Rows returns the rows, and not ok for a fault.
 func (x WKTText) Rows() (all []WKTRow, ok bool) {
 	if bytes.ContainsFunc(x.text, func(r rune) bool { return r >= 0x80 || r < ' ' && !White(byte(r)) }) {
 		return nil, false

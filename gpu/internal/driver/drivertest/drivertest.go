@@ -130,7 +130,7 @@ func (b *bench) newEvent() driver.Event {
 	return e
 }
 
-// alloc gives device memory whose bytes are all 0xEE, so that a byte written by mistake shows.
+// alloc returns device memory whose bytes are all 0xEE, so that a byte written by mistake shows.
 func (b *bench) alloc(n int) driver.Ptr {
 	b.Helper()
 	p, err := b.Alloc(b.stream, int64(n))
@@ -143,7 +143,7 @@ func (b *bench) alloc(n int) driver.Ptr {
 // untouched is what alloc fills memory with.
 const untouched = 0xEE
 
-// pinned gives n bytes of page-locked memory.
+// pinned returns n bytes of page-locked memory.
 func (b *bench) pinned(n int) []byte {
 	b.Helper()
 	p, err := b.AllocHost(int64(n))
@@ -152,7 +152,7 @@ func (b *bench) pinned(n int) []byte {
 	return unsafe.Slice((*byte)(p), n)
 }
 
-// upload gives a copy of data on the device.
+// upload returns a copy of data on the device.
 func (b *bench) upload(data []byte) driver.Ptr {
 	b.Helper()
 	p := b.alloc(len(data))
@@ -160,7 +160,7 @@ func (b *bench) upload(data []byte) driver.Ptr {
 	return p
 }
 
-// download gives n bytes from p once the work given to the bench's stream is done.
+// download returns n bytes from p once the work given to the bench's stream is done.
 func (b *bench) download(p driver.Ptr, n int) []byte {
 	b.Helper()
 	out := make([]byte, n)
@@ -169,7 +169,7 @@ func (b *bench) download(p driver.Ptr, n int) []byte {
 	return out
 }
 
-// kernel gives a function of the contract's kernels.
+// kernel returns a function of the contract's kernels.
 func (b *bench) kernel(name string) driver.Function {
 	b.Helper()
 	if b.module == 0 {
@@ -208,7 +208,7 @@ func (b *bench) equal(what string, got, want []byte) {
 		what, len(got), len(want), i, got[i:min(i+16, len(got))], want[i:min(i+16, len(want))])
 }
 
-// pattern gives n bytes that depend on their place and on seed.
+// pattern returns n bytes that depend on their place and on seed.
 func pattern(n, seed int) []byte {
 	out := make([]byte, n)
 	for i := range out {
