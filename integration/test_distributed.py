@@ -3,6 +3,7 @@
 The engines are packages of .venv-distributed, which `make test-distributed` installs.
 """
 import datetime
+import decimal
 import importlib.util
 import json
 import os
@@ -63,6 +64,9 @@ def folder(tmp_path_factory):
         "small": pa.array(i % 100, pa.int16()),
         "big": pa.array(i * 1_000_003_000_000, pa.int64(), mask=missing),
         "unsigned": pa.array(i + 3_000_000_000, pa.uint32()),
+        "huge": pa.array(2**64 - 1 - i.astype("uint64"), pa.uint64(), mask=missing),
+        "amount": pa.array([decimal.Decimal(k).scaleb(-2) for k in range(ROWS)], pa.decimal128(12, 2)),
+        "clock": pa.array(i.astype("int32"), pa.time32("ms")),
         "yes": pa.array(i % 2 == 0, mask=missing),
         "day": pa.array((i % 20_000).astype("datetime64[D]"), pa.date32()),
         "at": pa.array(noon + i.astype("timedelta64[s]"), pa.timestamp("us", "UTC"), mask=missing),

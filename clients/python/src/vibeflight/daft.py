@@ -46,7 +46,7 @@ class Table(DataSource):
 
     @property
     def schema(self) -> Schema:
-        return Schema.from_pyarrow_schema(self._partitions.schema)
+        return Schema.from_pyarrow_schema(_stored(self._partitions.schema))
 
     async def get_tasks(self, pushdowns: Pushdowns) -> AsyncIterator[DataSourceTask]:
         names, whole = self._partitions.schema.names, True
@@ -54,7 +54,7 @@ class Table(DataSource):
             # The columns of a filter are not among those that follow it.
             used = {*pushdowns.columns, *pushdowns.filter_required_column_names()}
             names, whole = [name for name in names if name in used] or names[:1], False
-        schema = Schema.from_pyarrow_schema(pa.schema([self._partitions.schema.field(name) for name in names]))
+        schema = _stored(pa.schema([self._partitions.schema.field(name) for name in names]))
         for partition in self._partitions:
             yield Task(partition if whole else partition.select(names), schema)
 
@@ -62,19 +62,24 @@ class Table(DataSource):
 class Task(DataSourceTask):
     """A partition as a task of Daft."""
 
-    def __init__(self, partition: Partition, schema: Schema) -> None:
+    def __init__(self, partition: Partition, schema: pa.Schema) -> None:
         self._partition = partition
         self._schema = schema
 
     @property
     def schema(self) -> Schema:
-        return self._schema
+        return Schema.from_pyarrow_schema(self._schema)
 
     async def read(self) -> AsyncIterator[RecordBatch]:
         batches = self._partition.read()
         try:
             while (batch := await asyncio.to_thread(next, batches, None)) is not None:  # Daft's loop goes on with other tasks
-                yield RecordBatch.from_arrow_record_batches([batch], batch.schema)
+                yield RecordBatch.from_arrow_record_batches([batch.cast(self._schema)], self._schema)
         finally:
             with contextlib.suppress(ValueError):  # the thread is in next: it ends with the batch that it waits for
                 batches.close()
+
+
+def _stored(schema: pa.Schema) -> pa.Schema:
+    """The schema in types that Daft has: it has times of 64 bits only."""
+    return pa.schema([field.with_type(pa.time64("us")) if pa.types.is_time32(field.type) else field for field in schema])

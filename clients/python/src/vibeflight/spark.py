@@ -113,13 +113,13 @@ def _metadata(field: pa.Field[Any]) -> dict[str, str]:
 
 _STORED: dict[pa.DataType, pa.DataType] = {
     pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.uint64(): pa.decimal128(20, 0), pa.float16(): pa.float32(),
-    pa.date64(): pa.date32(), pa.time32("s"): pa.time64("us"), pa.time32("ms"): pa.time64("us"),
+    pa.date64(): pa.date32(), pa.time32("s"): pa.string(), pa.time32("ms"): pa.string(), pa.time64("us"): pa.string(), pa.time64("ns"): pa.string(),
     pa.string_view(): pa.string(), pa.binary_view(): pa.binary(),
 }  # fmt: skip
 
 
 def _stored(t: pa.DataType) -> pa.DataType:
-    """The type that Spark has for an Arrow type: it has no unsigned integers, for one."""
+    """The type that Spark has for an Arrow type: it has no unsigned integers, and its TIME only where it is enabled."""
     if isinstance(t, pa.BaseExtensionType):
         return _stored(t.storage_type)
     if pa.types.is_list(t) or pa.types.is_large_list(t) or pa.types.is_fixed_size_list(t):
