@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -269,7 +270,8 @@ func isOfMember(err error) bool {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
 	var option *readers.OptionError
-	return errors.As(err, &parse) || errors.As(err, &limit) || errors.As(err, &option)
+	return errors.As(err, &parse) || errors.As(err, &limit) || errors.As(err, &option) ||
+		errors.Is(err, fs.ErrPermission) // a change of it is a change of the file's identity
 }
 
 // checkSize returns an error for a member that is too large to be parsed.
