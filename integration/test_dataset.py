@@ -3,10 +3,9 @@ import json
 import random
 
 import pyarrow as pa
-import pyarrow.flight as flight
-import pyarrow.parquet as parquet
 import pytest
 import sql
+from pyarrow import flight, parquet
 from serving import Server
 
 
