@@ -7,8 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // TestDatasetStreams reads rows of the first member while the last one is parsed: the schema is
@@ -196,4 +200,87 @@ func TestDatasetSpecifications(t *testing.T) {
 	if rows := w.readRows(w.open(), "none", Selection{}); len(rows) != 0 {
 		t.Errorf("%q, want no rows", rows)
 	}
+}
+
+// TestDatasetWhileItChanges reads a dataset while its members are replaced. Each member is wholly
+// of one version in each answer.
+func TestDatasetWhileItChanges(t *testing.T) {
+	w := newWorld(t, ofParts(Dataset{}))
+	const members, rows = 12, 30
+	put := func(i, version int) {
+		path := filepath.Join(w.data, "parts", fmt.Sprintf("%02d.rows", i))
+		if err := os.WriteFile(path+".new", []byte(textOf(version*members+i, rows)), 0o644); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Error(err)
+		}
+	}
+	_ = os.MkdirAll(filepath.Join(w.data, "parts"), 0o755)
+	for i := range members {
+		put(i, 0)
+	}
+	c := w.open()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			put(n%members, 1+n/members)
+			if n%5 == 0 {
+				_ = c.Refresh(ctx)
+			}
+			time.Sleep(3 * time.Millisecond)
+		}
+	})
+	var answers atomic.Int64
+	for range 3 {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				got, err := readRows(t.Context(), c, Request{Name: "all"}, Selection{Columns: []string{"b"}})
+				if errors.Is(err, source.ErrChanged) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := wholeMembers(got, members, rows); err != nil {
+					t.Error(err)
+					return
+				}
+				answers.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d answers", answers.Load())
+	if answers.Load() == 0 {
+		t.Error("no answer")
+	}
+	w.close(c)
+	w.wantTidy()
+}
+
+// wholeMembers checks that the rows of each member are those of one text.
+func wholeMembers(got []string, members, rows int) error {
+	if len(got) != members*rows {
+		return fmt.Errorf("%d rows, want %d", len(got), members*rows)
+	}
+	for i := range members {
+		part, seed := got[i*rows:(i+1)*rows], -1
+		for k, text := range part {
+			row, of := 0, 0
+			if n, _ := fmt.Sscanf(text, "row %d of %d", &row, &of); n != 2 {
+				continue // null
+			}
+			if seed < 0 {
+				seed = of
+			}
+			if row != k || of != seed || of%members != i {
+				return fmt.Errorf("row %d of member %d is %q, of version %d", k, i, text, seed)
+			}
+		}
+	}
+	return nil
 }

@@ -4,9 +4,8 @@ import random
 import struct
 
 import pyarrow as pa
-import pyarrow.flight as flight
-import pyarrow.parquet as parquet
 import pytest
+from pyarrow import flight, parquet
 from serving import Server
 
 GROUP, GROUPS = 5_000, 40

@@ -3,10 +3,9 @@ import json
 import random
 
 import pyarrow as pa
-import pyarrow.flight as flight
-import pyarrow.parquet as parquet
 import pytest
 import sql
+from pyarrow import flight, parquet
 from serving import Server
 
 
@@ -179,3 +178,45 @@ filename = "file"
         assert read(server.client(), name="mixed")["n"].to_pylist() == [1, 2, 3, 4]
         skipped = server.action("describe", b"mixed")["dataset"]
         assert (skipped["files"], skipped["skipped"]) == (3, 1) and "d.parquet" in skipped["first"][0]["name"]
+
+
+def test_a_file_that_does_not_fit_leaves_its_pack(tmp_path):
+    """The files after the large one are read together; one of them joins neither it nor the dataset."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "parts").mkdir()
+    texts = [random.Random(n).randbytes(50).hex() for n in range(20_000)]
+    parquet.write_table(pa.table({"x": texts, "n": range(20_000)}), tmp_path / "parts/0.parquet", compression="none")
+    assert (tmp_path / "parts/0.parquet").stat().st_size > 1 << 20
+    parquet.write_table(pa.table({"n": [-1]}), tmp_path / "parts/1.parquet")
+    parquet.write_table(pa.table({"x": [2], "n": [-2]}), tmp_path / "parts/2.parquet")
+    parquet.write_table(pa.table({"x": ["three"], "n": [-3]}), tmp_path / "parts/3.parquet")
+    config = tmp_path / "vibeflight.toml"
+    config.write_text(f'[[datasets]]\nname = "some"\nfiles = "{tmp_path}/parts/*"\non_error = "skip"\n')
+    with Server(tmp_path / "data", "--config", str(config)) as server:
+        table = read(server.client(), name="some", rows=[20_000, 30_000])
+        assert table["n"].to_pylist() == [-1, -3] and table["x"].to_pylist() == [None, "three"]
+        about = server.action("describe", b"some")["dataset"]
+        assert (about["files"], about["skipped"]) == (3, 1) and 'column "x"' in about["first"][0]["reason"]
+
+
+def test_sql_opens_only_files_that_can_match(tmp_path):
+    (tmp_path / "data").mkdir()
+    rows = 60_000
+    for year in range(2000, 2006):
+        folder = tmp_path / f"parts/year={year}"
+        folder.mkdir(parents=True)
+        folder.joinpath("a.csv").write_text("n,text\n" + "".join(f"{n},text {n} of {year}\n" for n in range(rows)))
+    flags = ("--dataset", f"many={tmp_path}/parts/*/*.csv")
+    cache = tmp_path / "cache"
+    with Server(tmp_path / "data", *flags, cache=cache) as server:
+        assert sql.ask(server.client(), "SELECT count(*) AS n FROM many").to_pylist() == [{"n": 6 * rows}]
+        server.wait_until_saved(6)
+    for query, opened in [
+        ("SELECT sum(n) AS s FROM many WHERE year = 2003", 1), ("SELECT sum(n) AS s FROM many WHERE year BETWEEN 2001 AND 2002", 2),
+        ("SELECT sum(n) AS s FROM many WHERE year > 2010", 0), ("SELECT sum(n) AS s FROM many", 6),
+    ]:
+        with Server(tmp_path / "data", *flags, cache=cache) as server:
+            total = sql.ask(server.client(), query).to_pylist()[0]["s"]
+            assert total == (opened * sum(range(rows)) or None)
+            stats = server.action("stats")
+            assert (stats["parses"], stats["cache"]["loads"]) == (0, opened), query

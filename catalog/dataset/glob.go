@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -21,10 +22,46 @@ type glob struct {
 	pattern string    // of paths below that folder
 }
 
+// isOf reports whether the pattern is of files below a root.
+func (g *glob) isOf(root tree.Root) bool {
+	return root.Alias == g.root.Alias && root.Dir == g.root.Dir && root.URL == g.root.URL &&
+		root.Unlisted == g.root.Unlisted
+}
+
+// enters reports whether a folder below the pattern's root may have files that match, or folders
+// with such files.
+func (g *glob) enters(rel string) bool {
+	if g.below != "" {
+		if rel == g.below || strings.HasPrefix(g.below, rel+"/") {
+			return true
+		}
+		rest, ok := strings.CutPrefix(rel, g.below+"/")
+		if !ok {
+			return false
+		}
+		rel = rest
+	}
+	if strings.ContainsAny(g.pattern, "{\\") { // one part of the pattern may match several folders
+		return true
+	}
+	parts := strings.Split(g.pattern, "/")
+	for i, folder := range strings.Split(rel, "/") {
+		if i >= len(parts)-1 {
+			return parts[len(parts)-1] == "**"
+		}
+		if parts[i] == "**" {
+			return true
+		}
+		if ok, err := doublestar.Match(parts[i], folder); !ok || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // label returns the path of an entry as the pattern writes it, if the pattern matches it.
 func (g *glob) label(e *tree.Entry) (string, bool) {
-	at := e.Root()
-	if at.Alias != g.root.Alias || at.Dir != g.root.Dir || at.URL != g.root.URL || at.Unlisted != g.root.Unlisted {
+	if !g.isOf(e.Root()) {
 		return "", false
 	}
 	rel := e.Rel()
@@ -89,10 +126,16 @@ func Resolve(specs []Spec, roots []tree.Root) (*Resolution, error) {
 			globs = append(globs, g)
 		}
 		r.specs, r.globs = append(r.specs, spec), append(r.globs, globs)
-		r.Datasets = append(r.Datasets, tree.Dataset{Name: spec.Name, Match: func(e *tree.Entry) bool {
-			_, ok := labelOf(globs, e)
-			return ok
-		}})
+		r.Datasets = append(r.Datasets, tree.Dataset{
+			Name: spec.Name,
+			Match: func(e *tree.Entry) bool {
+				_, ok := labelOf(globs, e)
+				return ok
+			},
+			Enter: func(root tree.Root, rel string) bool {
+				return slices.ContainsFunc(globs, func(g glob) bool { return g.isOf(root) && g.enters(rel) })
+			},
+		})
 	}
 	return r, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -83,6 +84,9 @@ func (p *pack) Make(ctx context.Context) (*readers.Table, error) {
 		}
 	}
 	shape := all.Shape()
+	if err := p.checkCells(parts, &shape); err != nil {
+		return nil, err
+	}
 	if err := p.fit(ctx, parts, &shape); err != nil {
 		return nil, err
 	}
@@ -98,6 +102,17 @@ func (p *pack) Make(ctx context.Context) (*readers.Table, error) {
 		p.set.keep(p.unit.digest, p.record(parts, t), parts)
 	}
 	return t, nil
+}
+
+// checkCells returns an error if the rows take too much memory with the columns of all members.
+func (p *pack) checkCells(parts []part, shape *readers.Shape) error {
+	rows := 0
+	for i := range parts {
+		for _, b := range parts[i].batches {
+			rows += b.Rows
+		}
+	}
+	return p.set.Limits.CheckCells(p.set.Name, 0, rows, len(shape.IDs))
 }
 
 // record describes the pack.
@@ -269,7 +284,8 @@ func isOfMember(err error) bool {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
 	var option *readers.OptionError
-	return errors.As(err, &parse) || errors.As(err, &limit) || errors.As(err, &option)
+	return errors.As(err, &parse) || errors.As(err, &limit) || errors.As(err, &option) ||
+		errors.Is(err, fs.ErrPermission) // a change of it is a change of the file's identity
 }
 
 // checkSize returns an error for a member that is too large to be parsed.

@@ -75,7 +75,7 @@ func (d *set) open(ctx context.Context, e tree.Entry, given map[string]any) (*Vi
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s", e.Identity.Version(), key.options))
 	v.Version = hex.EncodeToString(sum[:12])
 	d.addView(key, v)
-	d.saveRecords(v.units)
+	d.saveRecords(v.units, d.prune())
 	return v, nil
 }
 

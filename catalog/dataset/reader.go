@@ -112,6 +112,10 @@ func (r *reader) fit(u *loadedUnit, b *geoarrow.Columns, i int) (*geoarrow.Colum
 	if len(u.text) == 0 && u.fitter.Same(b) {
 		return b, nil
 	}
+	if err := r.view.set.Limits.CheckCells(r.view.Entry.Name, r.view.table.Starts[i], b.Rows,
+		len(r.view.shape.IDs)); err != nil {
+		return nil, err
+	}
 	runs := u.runs(r.view.table.Starts[i]-u.firstRow, b.Rows)
 	out, text, err := u.fitter.Fit(b, func(id geoarrow.ColumnID, col *geoarrow.Column) {
 		r.view.folders.fill(id, col, runs, b.Rows)

@@ -298,12 +298,11 @@ func (d *set) keep(u digest, r *record, parts []part) {
 	}
 }
 
-// saveRecords stores the records of a view's units that the store lacks, and removes those of
-// units that no longer exist. It runs in the background.
-func (d *set) saveRecords(units []*loadedUnit) {
+// saveRecords stores the records of a view's units that the store lacks, and removes those of units
+// that no longer exist. It runs in the background.
+func (d *set) saveRecords(units []*loadedUnit, gone []digest) {
 	s := d.Archive.Store()
 	if s == nil {
-		d.prune(units)
 		return
 	}
 	end, ok := d.Cache.Begin()
@@ -319,9 +318,9 @@ func (d *set) saveRecords(units []*loadedUnit) {
 				return
 			}
 		}
-		for _, gone := range d.prune(units) {
-			if err := s.Delete(ctx, d.recordKey(gone)); err != nil {
-				return
+		for _, u := range gone {
+			if err := s.Delete(ctx, d.recordKey(u)); err != nil {
+				return // it is removed after the next restart
 			}
 		}
 	})
@@ -330,7 +329,6 @@ func (d *set) saveRecords(units []*loadedUnit) {
 func (d *set) saveRecord(ctx context.Context, s store.Store, u *loadedUnit) error {
 	d.mu.Lock()
 	stored := d.stored[u.digest]
-	d.stored[u.digest] = true
 	d.mu.Unlock()
 	if stored {
 		return nil
@@ -343,11 +341,17 @@ func (d *set) saveRecord(ctx context.Context, s store.Store, u *loadedUnit) erro
 	if u.pack {
 		format = packFormat
 	}
-	return s.Put(ctx, store.Record{
+	err = s.Put(ctx, store.Record{
 		Key: d.recordKey(u.digest), Identity: source.Identity{Size: u.bytes}, Format: format,
 		FormatVersion: recordVersion, Rows: u.record.rows(), TableBytes: u.record.tableBytes(), Shape: text,
 		ParsedAt: time.Now(),
 	})
+	if err == nil {
+		d.mu.Lock()
+		d.stored[u.digest] = true
+		d.mu.Unlock()
+	}
+	return err
 }
 
 // The formats of records in the store.
@@ -357,13 +361,10 @@ const (
 )
 
 // prune forgets the records of units that no view has, and their tables. It returns those that the
-// store had.
-func (d *set) prune(units []*loadedUnit) (stored []digest) {
+// store has. No view is being planned.
+func (d *set) prune() (stored []digest) {
 	d.mu.Lock()
 	live := map[digest]bool{}
-	for _, u := range units {
-		live[u.digest] = true
-	}
 	for _, v := range d.views {
 		for _, u := range v.units {
 			live[u.digest] = true

@@ -19,6 +19,8 @@ type Dataset struct {
 	Name string
 	// Match reports whether a file is a member.
 	Match func(e *Entry) bool
+	// Enter reports whether a folder of an unlisted root may have members, or folders with members.
+	Enter func(root Root, rel string) bool
 }
 
 // members are the files of a dataset, as of a walk.
@@ -61,6 +63,13 @@ func (t *Tree) addDatasets(x *index, collide func(first, second Entry)) {
 		}
 		x.files[d.Name] = e
 	}
+}
+
+// enters reports whether a walk reads a folder. Those of a listed root are all read.
+func (t *Tree) enters(p place) bool {
+	return !p.mount.Unlisted || slices.ContainsFunc(t.cfg.Datasets, func(d Dataset) bool {
+		return d.Enter(p.mount.Root, p.rel)
+	})
 }
 
 // identityOf returns the identity of files as one: the bytes of all, the newest time, and a digest

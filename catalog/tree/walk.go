@@ -73,6 +73,9 @@ func (t *Tree) enter(ctx context.Context, all, old folders, p place, name string
 	links int,
 ) error {
 	next := place{p.mount, path.Join(p.rel, name)}
+	if !t.enters(next) {
+		return nil
+	}
 	if s.linked {
 		links++
 	}

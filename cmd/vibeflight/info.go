@@ -106,6 +106,13 @@ func writeDescription(w io.Writer, d *metadata.Description) error {
 	}
 	line("unread crs", d.UnreadCRS)
 	line("parsed", fmt.Sprintf("in %.3g s by the %s engine", d.ParseSeconds, d.Engine))
+	if m := d.Dataset; m != nil {
+		text := units.Count(int64(m.Files))
+		if m.Skipped > 0 {
+			text += fmt.Sprintf("; %s left out, as %s", units.Count(int64(m.Skipped)), m.First[0].Reason)
+		}
+		line("files", text)
+	}
 	if s := d.Skipped; s != nil {
 		line("skipped", fmt.Sprintf("%s malformed, at bytes %s", units.Count(s.Count), firstOffsets(s.First, s.Count)))
 	}

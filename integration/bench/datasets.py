@@ -14,10 +14,10 @@ import sys
 import tempfile
 import time
 
-import pyarrow.flight as flight
+from pyarrow import flight
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import serving  # noqa: E402
+import serving
 
 PER_FOLDER = 1000
 
