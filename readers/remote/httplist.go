@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -83,7 +84,7 @@ func links(page io.Reader, at *url.URL) ([]string, error) {
 	for z := html.NewTokenizer(page); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			if err := z.Err(); err != io.EOF {
+			if err := z.Err(); !errors.Is(err, io.EOF) {
 				return nil, &Failure{Kind: Transient, Err: err}
 			}
 			return names, nil
