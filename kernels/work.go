@@ -119,7 +119,7 @@ func (w *Call) CheckBits(what string, m Mask, n int64) {
 	w.Need(int64(m.Len()) == int64(Words(int(n))), "%s of %d words for %d items", what, m.Len(), n)
 }
 
-// JoinArgs is a list with more after it; the list keeps its elements.
+// JoinArgs returns list followed by more, and does not change list.
 func JoinArgs(list []gpu.Arg, more ...gpu.Arg) []gpu.Arg {
 	return append(list[:len(list):len(list)], more...)
 }

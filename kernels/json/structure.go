@@ -2,9 +2,8 @@
 package json
 
 import (
-	"unsafe"
-
 	"errors"
+	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
