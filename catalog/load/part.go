@@ -45,7 +45,7 @@ func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, descri
 	if k == nil {
 		k = c.Cover(ctx, j)
 	}
-	if k == nil || c.Archive.Has(k) || described && k.Outline == nil {
+	if k == nil || len(k.Spans) != len(k.Starts)-1 || c.Archive.Has(k) || described && k.Outline == nil {
 		return nil, nil, false, nil
 	}
 	columns := readers.Project(sel.Reads())

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
@@ -74,15 +75,16 @@ const boxBytes = 4 * 8
 // metaOf returns the description of a table that was just parsed.
 func metaOf(t *readers.Table, limits readers.Limits) *Meta {
 	k := &Meta{Shape: t.Shape(limits), Outline: outlineOf(t)}
-	if n := len(t.Batches); t.Summary.Skipped.Count > 0 || len(t.Spans) != n || len(t.Boxes) != n {
+	n := len(t.Batches)
+	if len(t.Boxes) != n {
 		return k
 	}
-	for i, span := range t.Spans {
-		if !span.Inside {
-			return &Meta{Shape: k.Shape, Outline: k.Outline}
-		}
-		k.Spans = append(k.Spans, span)
-		k.Boxes = appendBox(k.Boxes, t.Boxes[i])
+	for _, box := range t.Boxes {
+		k.Boxes = appendBox(k.Boxes, box)
+	}
+	outside := func(s readers.Span) bool { return !s.Inside }
+	if t.Summary.Skipped.Count == 0 && len(t.Spans) == n && !slices.ContainsFunc(t.Spans, outside) {
+		k.Spans = slices.Clone(t.Spans)
 	}
 	return k
 }
@@ -97,7 +99,7 @@ func appendBox(b []byte, box readers.Box) []byte {
 // BatchBoxes returns the bounding boxes of the batches, or nil if they are not known.
 func (k *Meta) BatchBoxes() []readers.Box {
 	n := len(k.Starts) - 1
-	if len(k.Spans) != n || len(k.Boxes) != boxBytes*n {
+	if len(k.Boxes) != boxBytes*n {
 		return nil
 	}
 	all := make([]readers.Box, n)

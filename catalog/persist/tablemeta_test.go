@@ -32,16 +32,23 @@ func TestBatchBoxes(t *testing.T) {
 	if got := metaOf(table, readers.Limits{BatchRows: 10}).BatchBoxes(); !slices.Equal(got, table.Boxes) {
 		t.Errorf("boxes %v, want %v", got, table.Boxes)
 	}
-	for what, change := range map[string]func(t *readers.Table){
-		"rows were left out":     func(t *readers.Table) { t.Summary.Skipped.Count = 1 },
-		"nobody knows where":     func(t *readers.Table) { t.Spans = nil },
-		"a span is no chunk's":   func(t *readers.Table) { t.Spans = slices.Repeat([]readers.Span{{}}, 3) },
-		"nobody looked for them": func(t *readers.Table) { t.Boxes = nil },
+	for _, tt := range []struct {
+		name   string
+		change func(t *readers.Table)
+		boxes  bool // are known
+	}{
+		{"rows were left out", func(t *readers.Table) { t.Summary.Skipped.Count = 1 }, true},
+		{"no spans", func(t *readers.Table) { t.Spans = nil }, true},
+		{"a span that is no chunk's", func(t *readers.Table) { t.Spans = slices.Repeat([]readers.Span{{}}, 3) }, true},
+		{"no boxes", func(t *readers.Table) { t.Boxes = nil }, false},
 	} {
-		other := *table
-		change(&other)
-		if got := metaOf(&other, readers.Limits{BatchRows: 10}).BatchBoxes(); got != nil {
-			t.Errorf("%s: boxes %v", what, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			other := *table
+			tt.change(&other)
+			k := metaOf(&other, readers.Limits{BatchRows: 10})
+			if got := k.BatchBoxes(); (got != nil) != tt.boxes || len(k.Spans) != 0 {
+				t.Errorf("boxes %v, want some: %v; spans %v, want none", got, tt.boxes, k.Spans)
+			}
+		})
 	}
 }
