@@ -86,8 +86,8 @@ func Open(ctx context.Context, cfg Config) (*Tree, error) {
 	var collision error
 	err = t.rescan(ctx, func(first, second Entry) {
 		if collision == nil {
-			collision = fmt.Errorf("two of the roots and datasets have an entry %q: %s and %s: give a root an alias (ALIAS=DIR)",
-				first.Name, first.Path, second.Path)
+			collision = fmt.Errorf("two of the roots and datasets have an entry %q: %s and %s: "+
+				"give a root an alias (ALIAS=DIR)", first.Name, first.Path, second.Path)
 		}
 	})
 	if err = errors.Join(err, collision); err != nil {
