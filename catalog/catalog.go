@@ -200,10 +200,11 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 }
 
 // warm does in advance what the first call would wait for: it unpacks the definitions of CRSs, and
-// reads the newest records.
+// reads the newest records and those of datasets.
 func (c *Catalog) warm() {
 	geoarrow.CRS84.PROJJSON()
 	c.archive.Warm(c.ctx, c.cfg.Formats)
+	c.datasets.Warm(c.ctx)
 }
 
 // Close ends all parses and waits for them. Tables with holders stay valid.

@@ -19,7 +19,7 @@ import (
 // known from an earlier parse.
 func TestDatasetStreams(t *testing.T) {
 	w := newWorld(t, ofParts(Dataset{}))
-	const last = 60_000 // rows: only the last member has this number
+	const last = 60_000 // rows: only the last member has that many
 	for i := range 6 {
 		n := 45_000 // more than 1 MiB
 		if i == 5 {

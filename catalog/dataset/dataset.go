@@ -94,6 +94,20 @@ func New(cfg Config, resolved *Resolution) *Sets {
 	return s
 }
 
+// Warm reads what an earlier process has found out about the members, which the first call would
+// wait for.
+func (s *Sets) Warm(ctx context.Context) {
+	for _, d := range s.sets {
+		select {
+		case d.turn <- struct{}{}:
+			_ = d.loadRecords(ctx) // a plan reads them again
+			<-d.turn
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Parsed returns the number of small members that were parsed since New.
 func (s *Sets) Parsed() int64 { return s.parsed.Load() }
 
