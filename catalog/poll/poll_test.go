@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,23 +17,23 @@ import (
 // parse is a parse that the test ends.
 type parse struct {
 	finish chan error // nil: with a table
-	begun  int
-	ended  error // of the context, if that ended it
-	freed  int   // tables that were released
+	begun  atomic.Int64
+	ended  atomic.Bool  // by its context
+	freed  atomic.Int64 // tables that were released
 }
 
 func newParse() *parse { return &parse{finish: make(chan error)} }
 
 func (p *parse) table(ctx context.Context) (*tables.Ref, error) {
-	p.begun++
+	p.begun.Add(1)
 	select {
 	case err := <-p.finish:
 		if err != nil {
 			return nil, err
 		}
-		return tables.NewRef(job.Job{}, nil, func() { p.freed++ }), nil
+		return tables.NewRef(job.Job{}, nil, func() { p.freed.Add(1) }), nil
 	case <-ctx.Done():
-		p.ended = ctx.Err()
+		p.ended.Store(true)
 		return nil, ctx.Err()
 	}
 }
@@ -105,8 +106,8 @@ func TestPoll(t *testing.T) {
 					h, at, err := ps.Poll(t.Context(), j, p.table, id)
 					wants(t, h, at, err, tt.ends == nil, tt.ends)
 				}
-				if p.begun != 1 || ps.Len() != 0 {
-					t.Errorf("%d parses, %d polls left", p.begun, ps.Len())
+				if p.begun.Load() != 1 || ps.Len() != 0 {
+					t.Errorf("%d parses, %d polls left", p.begun.Load(), ps.Len())
 				}
 			})
 		})
@@ -133,8 +134,8 @@ func TestPollGivesUp(t *testing.T) {
 				wants(t, h, at, err, false, nil)
 				tt.end(t, ps, at)
 				synctest.Wait()
-				if !errors.Is(p.ended, context.Canceled) || ps.Len() != 0 {
-					t.Errorf("the parse ended by %v, %d polls left", p.ended, ps.Len())
+				if !p.ended.Load() || ps.Len() != 0 {
+					t.Errorf("the parse has ended: %t, %d polls left", p.ended.Load(), ps.Len())
 				}
 			})
 		})
@@ -151,8 +152,8 @@ func TestPollRenewsTheLease(t *testing.T) {
 			id = at.ID
 			time.Sleep(DefaultLease * 2 / 3)
 		}
-		if p.begun != 1 || p.ended != nil {
-			t.Errorf("%d parses, the first one ended by %v", p.begun, p.ended)
+		if p.begun.Load() != 1 || p.ended.Load() {
+			t.Errorf("%d parses, the first one has ended: %t", p.begun.Load(), p.ended.Load())
 		}
 	})
 }
@@ -165,12 +166,12 @@ func TestTableIsReleasedAfterTheLease(t *testing.T) {
 		wants(t, h, at, err, false, nil)
 		p.finish <- nil
 		time.Sleep(DefaultLease - time.Second)
-		if p.freed != 0 {
+		if p.freed.Load() != 0 {
 			t.Error("the table is released before its lease ends")
 		}
 		time.Sleep(2 * time.Second)
-		if p.freed != 1 {
-			t.Errorf("the table is released %d times", p.freed)
+		if p.freed.Load() != 1 {
+			t.Errorf("the table is released %d times", p.freed.Load())
 		}
 	})
 }
@@ -197,8 +198,8 @@ func TestErrorIsReturnedOnce(t *testing.T) {
 				ps.Failed(job.Key{Name: "c"}, errors.New("of another job"))
 				ps.Failed(named("a").Key, malformed)
 				synctest.Wait()
-				if !errors.Is(p.ended, context.Canceled) {
-					t.Errorf("the poll's share in the parse ended by %v", p.ended)
+				if !p.ended.Load() {
+					t.Error("the poll still has a share in the parse")
 				}
 				time.Sleep(tt.after)
 				h, at, err = ps.Poll(t.Context(), tt.job, p.table, at.ID)
@@ -221,8 +222,8 @@ func TestErrorOfAWaitingCall(t *testing.T) {
 		wants(t, h, at, err, false, malformed)
 		h, at, err = ps.Poll(t.Context(), named("a"), p.table, "")
 		wants(t, h, at, err, false, nil)
-		if p.begun != 2 {
-			t.Errorf("%d parses, want 2", p.begun)
+		if p.begun.Load() != 2 {
+			t.Errorf("%d parses, want 2", p.begun.Load())
 		}
 	})
 }
@@ -234,8 +235,8 @@ func TestPollOfACallerThatLeaves(t *testing.T) {
 		p := newParse()
 		h, at, err := ps.Poll(ctx, named("a"), p.table, "")
 		wants(t, h, at, err, false, context.Canceled)
-		if ps.Len() != 1 || p.ended != nil {
-			t.Errorf("%d polls; the parse ended by %v: it has a lease", ps.Len(), p.ended)
+		if ps.Len() != 1 || p.ended.Load() {
+			t.Errorf("%d polls; the parse has ended: %t; it has a lease", ps.Len(), p.ended.Load())
 		}
 	})
 }
@@ -254,8 +255,8 @@ func TestPrefetch(t *testing.T) {
 		}
 		synctest.Wait()
 		for i, p := range parses {
-			if want := min(1, max(0, MaxPrefetched-i)); p.begun != want {
-				t.Errorf("file %d is parsed %d times, want %d", i, p.begun, want)
+			if want := int64(min(1, max(0, MaxPrefetched-i))); p.begun.Load() != want {
+				t.Errorf("file %d is parsed %d times, want %d", i, p.begun.Load(), want)
 			}
 		}
 		parses[0].finish <- nil
@@ -279,7 +280,7 @@ func TestClosed(t *testing.T) {
 		wants(t, h, at, err, false, nil)
 		end()
 		ps.Close()
-		if p.ended == nil {
+		if !p.ended.Load() {
 			t.Error("the parse continues")
 		}
 		h, at, err = ps.Poll(t.Context(), named("a"), p.table, at.ID)
