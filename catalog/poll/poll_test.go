@@ -265,7 +265,7 @@ func TestPrefetch(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if n := parses[MaxPrefetched+1].begun; n != 1 {
+		if n := parses[MaxPrefetched+1].begun.Load(); n != 1 {
 			t.Errorf("%d parses after one ended", n)
 		}
 	})
