@@ -151,7 +151,9 @@ func Places(t *readers.Table) string {
 	if n := len(spans); n > 0 {
 		spans[n-1].To = -1
 	}
-	return fmt.Sprintf("%+v, ids %v, boxes %v, appendable %t", spans, t.IDs, t.Boxes, t.Summary.Appendable)
+	// Rows are not appended to a table that lacks some: readers.Extend.
+	appendable := t.Summary.Appendable && t.Summary.Skipped.Count == 0
+	return fmt.Sprintf("%+v, ids %v, boxes %v, appendable %t", spans, t.IDs, t.Boxes, appendable)
 }
 
 // BytesBack returns a function that measures how many bytes the GPU engine of a format copies back
