@@ -14,6 +14,9 @@ func TestLayout(t *testing.T) { layout.Check(t, ".", kernels.FetchArgs{}) }
 // TestEveryLayoutIsChecked fails where a folder has structs that kernels take, and no test of their
 // layout.
 func TestEveryLayoutIsChecked(t *testing.T) {
+	if _, err := os.Stat("layout_test.go"); err != nil {
+		t.Skip("the sources are not on this machine: make test compares the list of folders with them")
+	}
 	folders, err := layout.Folders()
 	if err != nil {
 		t.Fatal(err)
