@@ -291,7 +291,7 @@ func TestList(t *testing.T) {
 func TestFaults(t *testing.T) {
 	want := int64(10_000)
 	if testing.Short() {
-		want = 400
+		want = 200
 	}
 	content := randomBytes(5*64<<10 + 17)
 	all := faults.Recoverable()
