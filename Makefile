@@ -9,7 +9,7 @@ PYTHON    ?= python3
 FUZZ_SECS ?= 2
 ROUNDS    ?= 3
 STATEMENTS ?= 5000
-SWEEP     ?= 800
+SWEEP     ?= 600
 
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
@@ -91,7 +91,7 @@ test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers tha
 	$(GO) test $(PLAIN) -json -timeout 60m ./readers/remote/... | $(PYTHON) .ci/gotest.py
 	$(PY) -m pytest integration/test_stores.py
 
-test-sweep: cuda ## SWEEP=800 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 40 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
+test-sweep: cuda ## SWEEP=600 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 30 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(CHECK_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(CHECK_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
