@@ -140,3 +140,21 @@ def test_command_line_reads_urls(files, monkeypatch):
         monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
         assert serving.vibeflight("get", url, "--csv") == want  # anonymous
         assert "Error" not in serving.vibeflight("info", url)
+
+
+def test_sql_reads_urls(files, tmp_path, monkeypatch):
+    folder, _ = files
+    (tmp_path / "part").mkdir()
+    for name in ["a.parquet", "part/b.parquet"]:
+        (tmp_path / name).write_bytes((folder / "buildings.parquet").read_bytes())
+    with stores.S3(tmp_path, "--public") as s:
+        for key, value in s.env.items():
+            monkeypatch.setenv(key, value)
+        options = s.url[s.url.index("?"):]
+        for signed in [True, False]:
+            if not signed:
+                monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+                monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+            for pattern, rows_of in [("a.parquet", 3000), ("*.parquet", 3000), ("**/*.parquet", 6000)]:
+                answer = serving.vibeflight("sql", f"SELECT count(*) AS n FROM 's3://data/{pattern}{options}'", "--json")
+                assert json.loads(answer) == {"n": rows_of}, pattern
