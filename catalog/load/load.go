@@ -121,23 +121,36 @@ type parse struct {
 	record *persist.Record // of the file; nil: it was never parsed
 }
 
-// file opens the file of the job and reads its table.
-func (c *parse) file(ctx context.Context) (*persist.Data, error) {
-	e := c.job.Entry
-	src, err := e.Open(ctx, c.job.Format.Siblings)
+// openEntry opens the file of a job. An error that wraps source.ErrChanged says that it is not the
+// file of the job's entry any more.
+func openEntry(ctx context.Context, j job.Job) (*source.File, error) {
+	e := j.Entry
+	src, err := e.Open(ctx, j.Format.Siblings)
 	if err != nil {
 		if source.IsGone(err) && !errors.Is(err, tree.ErrClosed) {
 			return nil, fmt.Errorf("%s: %w (%w)", e.Name, source.ErrChanged, err)
 		}
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	defer src.Close()
 	if src.Identity != e.Identity {
-		return nil, fmt.Errorf("%s: %w: was %v, is %v", e.Name, source.ErrChanged, e.Identity, src.Identity)
+		err = fmt.Errorf("%s: %w: was %v, is %v", e.Name, source.ErrChanged, e.Identity, src.Identity)
+	} else if !source.AwaitClockTick(ctx, src) {
+		err = ctx.Err()
 	}
-	if !source.AwaitClockTick(ctx, src) {
-		return nil, ctx.Err()
+	if err != nil {
+		_ = src.Close()
+		return nil, err
 	}
+	return src, nil
+}
+
+// file opens the file of the job and reads its table.
+func (c *parse) file(ctx context.Context) (*persist.Data, error) {
+	src, err := openEntry(ctx, c.job)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
 	l, err := c.unpack(ctx, src)
 	if err == nil && ctx.Err() == nil {
 		// Also checked after an error: a mixture of two versions is a malformed file.

@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
@@ -33,21 +32,11 @@ func (c *Loader) Whole(ctx context.Context, j job.Job) (t *readers.Table, err er
 			t, err = nil, c.Panicked(j, r)
 		}
 	}()
-	e := j.Entry
-	src, err := e.Open(ctx, j.Format.Siblings)
+	src, err := openEntry(ctx, j)
 	if err != nil {
-		if source.IsGone(err) && c.done.Err() == nil {
-			return nil, fmt.Errorf("%s: %w (%w)", e.Name, source.ErrChanged, err)
-		}
-		return nil, fmt.Errorf("%s: %w", e.Name, err)
+		return nil, err
 	}
 	defer src.Close()
-	if src.Identity != e.Identity {
-		return nil, fmt.Errorf("%s: %w: was %v, is %v", e.Name, source.ErrChanged, e.Identity, src.Identity)
-	}
-	if !source.AwaitClockTick(ctx, src) {
-		return nil, ctx.Err()
-	}
 	t, err = c.whole(ctx, j, src)
 	if changed := src.Unchanged(); changed != nil {
 		err = changed
