@@ -107,7 +107,8 @@ func (c *Loader) Lend(ctx context.Context, j job.Job, batches []int) (h *tables.
 	if !c.Archive.Lends(j, bytes) {
 		return nil, false
 	}
-	if err := p.open(ctx, j, readers.Projection{}); err != nil {
+	// The table may be read after this call: Release ends the reads of an object.
+	if err := p.open(context.WithoutCancel(ctx), j, readers.Projection{}); err != nil {
 		p.close()
 		return nil, false // a parse gives the error
 	}
