@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -31,7 +30,10 @@ import (
 // AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or AZURE_STORAGE_CONNECTION_STRING, else from Azure's
 // default chain.
 func OpenAzure(ctx context.Context, u *url.URL) (remote.Store, error) {
-	p := &azureProvider{}
+	p := &azureProvider{access{
+		provider: "Azure", advice: "set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or run az login",
+		public: "; for a public container, add ?anonymous=true to the URL",
+	}}
 	service := azureblob.NewDefaultServiceURLOptions()
 	for key, values := range u.Query() {
 		value := values[0]
@@ -44,16 +46,16 @@ func OpenAzure(ctx context.Context, u *url.URL) (remote.Store, error) {
 		case "protocol":
 			service.Protocol = value
 		case "cdn":
-			service.IsCDN, err = strconv.ParseBool(value)
+			service.IsCDN, err = boolOption(key, value)
 		case "localemu":
-			service.IsLocalEmulator, err = strconv.ParseBool(value)
+			service.IsLocalEmulator, err = boolOption(key, value)
 		case "anonymous":
-			p.anonymous, err = strconv.ParseBool(value)
+			p.anonymous, err = boolOption(key, value)
 		default:
 			return nil, fmt.Errorf("unknown option %q", key)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("option %s: %q is neither true nor false", key, value)
+			return nil, err
 		}
 	}
 	if p.anonymous {
@@ -123,10 +125,7 @@ func (p *azureProvider) client(ctx context.Context, service *azureblob.ServiceUR
 const azureScope = "https://storage.azure.com/.default"
 
 // azureProvider implements provider.
-type azureProvider struct {
-	anonymous bool // requests are not signed
-	without   bool // because there are no credentials
-}
+type azureProvider struct{ access }
 
 func (p *azureProvider) listed(o *blob.ListObject) source.ObjectVersion {
 	var item container.BlobItem
@@ -183,14 +182,3 @@ func (p *azureProvider) failure(err error) *remote.Failure {
 
 // unreadable implements provider: package azureblob escapes these.
 func (p *azureProvider) unreadable(r rune) bool { return r < ' ' || strings.ContainsRune("\"#%?\\", r) }
-
-func (p *azureProvider) hint() string {
-	switch {
-	case p.without:
-		return "the requests were anonymous, because no Azure credentials were found: set AZURE_STORAGE_KEY or " +
-			"AZURE_STORAGE_SAS_TOKEN, or run az login"
-	case p.anonymous:
-		return "the requests were anonymous, as the option anonymous says"
-	}
-	return "the Azure credentials do not allow it; for a public container, add ?anonymous=true to the URL"
-}

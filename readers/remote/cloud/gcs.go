@@ -26,14 +26,17 @@ import (
 // OpenGCS opens gs://bucket/prefix. Options of the URL: anonymous, and endpoint for another server
 // than Google's.
 func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
-	p := &gcsProvider{}
+	p := &gcsProvider{access{
+		provider: "Google", advice: "set GOOGLE_APPLICATION_CREDENTIALS, or run gcloud auth application-default login",
+		public: "; for a public bucket, add ?anonymous=true to the URL",
+	}}
 	var options []option.ClientOption
 	for key, values := range u.Query() {
 		switch value := values[0]; key {
 		case "anonymous":
 			var err error
-			if p.anonymous, err = strconv.ParseBool(value); err != nil {
-				return nil, fmt.Errorf("option %s: %q is neither true nor false", key, value)
+			if p.anonymous, err = boolOption(key, value); err != nil {
+				return nil, err
 			}
 		case "endpoint":
 			options = append(options, option.WithEndpoint(value))
@@ -102,10 +105,7 @@ func wrongAnswer(r *http.Request, answer *http.Response) error {
 }
 
 // gcsProvider implements provider.
-type gcsProvider struct {
-	anonymous bool // requests have no token
-	without   bool // because there are no credentials
-}
+type gcsProvider struct{ access }
 
 func (p *gcsProvider) listed(o *blob.ListObject) source.ObjectVersion {
 	var attrs storage.ObjectAttrs
@@ -170,14 +170,3 @@ func (p *gcsProvider) failure(err error) *remote.Failure {
 }
 
 func (p *gcsProvider) unreadable(r rune) bool { return r == '\n' || r == '\r' }
-
-func (p *gcsProvider) hint() string {
-	switch {
-	case p.without:
-		return "the requests were anonymous, because no Google credentials were found: set " +
-			"GOOGLE_APPLICATION_CREDENTIALS, or run gcloud auth application-default login"
-	case p.anonymous:
-		return "the requests were anonymous, as the option anonymous says"
-	}
-	return "the Google credentials do not allow it; for a public bucket, add ?anonymous=true to the URL"
-}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -31,14 +30,17 @@ import (
 // OpenS3 opens s3://bucket/prefix. The options of the URL are those of gocloud.dev/blob/s3blob. The
 // region is learned from the store's redirect if it is not given, or is wrong.
 func OpenS3(ctx context.Context, u *url.URL) (remote.Store, error) {
-	p := &s3Provider{}
+	p := &s3Provider{access: access{
+		provider: "AWS", advice: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile",
+		public: ", and neither is the bucket public",
+	}}
 	query := u.Query()
 	pathStyle := false
 	for _, key := range []string{"use_path_style", "s3ForcePathStyle"} {
 		if text := query.Get(key); text != "" {
 			var err error
-			if pathStyle, err = strconv.ParseBool(text); err != nil {
-				return nil, fmt.Errorf("option %s: %q is neither true nor false", key, text)
+			if pathStyle, err = boolOption(key, text); err != nil {
+				return nil, err
 			}
 			query.Del(key)
 		}
@@ -52,7 +54,11 @@ func OpenS3(ctx context.Context, u *url.URL) (remote.Store, error) {
 	}
 	cfg.Logger = logging.Nop{} // it would be told of each answer without a checksum
 	cfg.HTTPClient = &http.Client{Transport: transport()}
-	p.anonymous = query.Get("anonymous") != ""
+	if text := query.Get("anonymous"); text != "" {
+		if p.anonymous, err = boolOption("anonymous", text); err != nil {
+			return nil, err
+		}
+	}
 	p.credentials = cfg.Credentials
 	if !p.anonymous {
 		wait, cancel := context.WithTimeout(ctx, credentialsWait)
@@ -187,8 +193,7 @@ func (s *s3Store) Close() error { return s.current().Close() }
 
 // s3Provider implements provider.
 type s3Provider struct {
-	anonymous   bool // requests are not signed
-	without     bool // because there are no credentials
+	access
 	credentials aws.CredentialsProvider
 }
 
@@ -282,14 +287,3 @@ func isBadRequest(err error) bool {
 }
 
 func (p *s3Provider) unreadable(r rune) bool { return r < ' ' }
-
-func (p *s3Provider) hint() string {
-	switch {
-	case p.without:
-		return "the requests were anonymous, because no AWS credentials were found: set AWS_ACCESS_KEY_ID and " +
-			"AWS_SECRET_ACCESS_KEY, or a profile"
-	case p.anonymous:
-		return "the requests were anonymous, as the option anonymous says"
-	}
-	return "the AWS credentials do not allow it, and neither is the bucket public"
-}
