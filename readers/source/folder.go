@@ -117,7 +117,9 @@ func exhausted(err error) bool {
 // the way, is gone or is something else now: a link that leads out of the root or round in circles,
 // a folder in place of a file. Other errors are of the host, or say that the file may not be read.
 func IsGone(err error) bool {
-	return err != nil && (errors.Is(err, fs.ErrClosed) || !exhausted(err) && !errors.Is(err, fs.ErrPermission))
+	var room *RoomError // of the temporary file for an object
+	return err != nil && (errors.Is(err, fs.ErrClosed) ||
+		!exhausted(err) && !errors.Is(err, fs.ErrPermission) && !errors.As(err, &room))
 }
 
 // gone gives err, which wraps ErrChanged if the file that was seen is gone.
