@@ -1,6 +1,9 @@
 package catalog
 
-import "github.com/vibeflight/vibeflight/catalog/persist"
+import (
+	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/tree"
+)
 
 // Stats are the catalog's numbers since it was opened.
 type Stats struct {
@@ -26,14 +29,16 @@ type Stats struct {
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // that inotify does not watch
 
-	Cache   *persist.Stats `json:"cache,omitempty"`   // nil: no cache on disk
-	Engines *EngineStats   `json:"engines,omitempty"` // nil: no Config.Engines
+	Stores  []tree.StoreStats `json:"stores,omitempty"`  // roots that are URLs
+	Cache   *persist.Stats    `json:"cache,omitempty"`   // nil: no cache on disk
+	Engines *EngineStats      `json:"engines,omitempty"` // nil: no Config.Engines
 }
 
 // Stats returns the current numbers.
 func (c *Catalog) Stats() Stats {
 	f, t := c.tree.Stats(), c.tables.Stats()
 	s := Stats{
+		Stores:        f.Stores,
 		MembersParsed: c.datasets.Parsed(),
 		Roots:         f.Roots, Entries: f.Entries, Sent: c.inbox.Sending(), Scans: f.Scans,
 		ScanSeconds: f.ScanTime.Seconds(), UnwatchedFolders: f.Unwatched,

@@ -124,7 +124,10 @@ def test_replaced_object_is_read_anew(tmp_path, monkeypatch):
             assert len(list(server.client().list_flights())) == 2
             described = server.action("describe", json.dumps({"name": "a.csv"}).encode())
             assert described["identity"] == "etag"
-            assert server.idle_statistics()["parses"] == 3
+            statistics = server.idle_statistics()
+            assert statistics["parses"] == 3
+            (of_store,) = statistics["stores"]
+            assert of_store["root"].startswith("s3://data") and of_store["requests"] == 3 and of_store["retries"] == 0
 
 
 def test_command_line_reads_urls(files, monkeypatch):

@@ -32,6 +32,12 @@ type storeRoot struct {
 	stats   recentStats
 }
 
+// StoreStats are the numbers of a root in a store.
+type StoreStats struct {
+	Root string `json:"root"` // its URL, without user, password and options
+	remote.Stats
+}
+
 func newStoreRoot(r *remote.Root, every time.Duration) *storeRoot {
 	if every <= 0 {
 		every = DefaultStoreRefresh

@@ -157,6 +157,7 @@ type Stats struct {
 	ScanTime       time.Duration // of the last one
 	Unwatched      int           // folders that inotify does not watch
 	Layered        int           // files whose layers are known
+	Stores         []StoreStats  // of the roots in stores
 }
 
 // Stats returns the current numbers.
@@ -164,8 +165,14 @@ func (t *Tree) Stats() Stats {
 	t.indexMu.Lock()
 	layered := len(t.layers)
 	t.indexMu.Unlock()
+	var stores []StoreStats
+	for _, m := range t.mounts {
+		if m.store != nil {
+			stores = append(stores, StoreStats{m.place(), m.store.root.Stats()})
+		}
+	}
 	return Stats{
-		Layered: layered,
+		Layered: layered, Stores: stores,
 		Roots:   len(t.mounts), Entries: len(t.index.Load().names), Scans: t.scans.Load(),
 		ScanTime: time.Duration(t.scanTime.Load()), Unwatched: t.watch.unwatched(),
 	}
