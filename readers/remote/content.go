@@ -19,8 +19,9 @@ import (
 //	state        have   have  pending pending   -      -
 //	requests                 └─── a block ───┘
 //
-// A page that is read and not there is fetched at once, alone at first. Reads that follow each
-// other fetch more pages at a time. Prefetch queues blocks, which are fetched side by side.
+// A read of an absent page fetches it before all queued blocks. The first such read fetches one
+// page, and reads that follow each other fetch twice as many each time. Prefetch queues blocks, of
+// which up to Options.Requests are fetched at a time.
 type content struct {
 	root   *Root
 	object Object
@@ -48,7 +49,7 @@ const (
 	have
 )
 
-// pageBytes is the unit of what is kept.
+// pageBytes is the number of bytes whose arrival is recorded together.
 const pageBytes = 64 << 10
 
 // block is a run of pages [from, to) that one request fetches.
@@ -250,8 +251,8 @@ func (c *content) bytes(b block) (from, to int64) {
 // errStalled is the cause of an attempt that was given up.
 var errStalled = errors.New("no byte came for too long")
 
-// fetch brings the pages of a block. A failed request is repeated from the first page that is
-// missing; a slow one is joined by a second one.
+// fetch fetches the pages of a block. A failed request is repeated from the first page that is
+// missing. A slow one gets a competitor.
 func (c *content) fetch(b block) error {
 	from, to := c.bytes(b)
 	if err := c.temp.Reserve(to - from); err != nil {
@@ -264,9 +265,6 @@ func (c *content) fetch(b block) error {
 		now := c.missing(b)
 		if now == b.to {
 			return nil
-		}
-		if err == nil { // cannot happen: a complete answer has all pages
-			err = io.ErrUnexpectedEOF
 		}
 		if now > before {
 			again.progress()
@@ -282,18 +280,20 @@ func (c *content) fetch(b block) error {
 	}
 }
 
-// hedged requests a block. If the answer is not complete after a while, it makes a second request
-// for the rest, and the first one that is complete wins.
+// hedged requests a block. If the answer is late, compared with those to other requests, it makes a
+// second request for the rest, and the first one that is complete wins.
 func (c *content) hedged(b block) error {
 	ctx, cancel := context.WithCancel(c.ctx)
 	results := make(chan error, 2)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	try := func() { running.Go(func() { results <- c.attempt(ctx, b) }) }
-	try()
-	late := time.NewTimer(c.root.options.Hedge)
+	late := time.NewTimer(time.Hour)
+	late.Stop()
 	defer late.Stop()
+	try := func(begun func()) { running.Go(func() { results <- c.attempt(ctx, b, begun) }) }
+	from, to := c.bytes(b)
+	try(func() { late.Reset(c.root.options.Hedge + c.root.pace.usual(to-from)) })
 	for inFlight := 1; ; {
 		select {
 		case err := <-results:
@@ -303,13 +303,14 @@ func (c *content) hedged(b block) error {
 		case <-late.C:
 			c.root.stats.hedges.Add(1)
 			inFlight++
-			try()
+			try(func() {})
 		}
 	}
 }
 
-// attempt makes one request for the missing pages of a block.
-func (c *content) attempt(ctx context.Context, b block) error {
+// attempt makes one request for the missing pages of a block. It calls begun when it has waited for
+// its turn.
+func (c *content) attempt(ctx context.Context, b block, begun func()) error {
 	b.from = c.missing(b)
 	if b.from == b.to {
 		return nil
@@ -317,8 +318,14 @@ func (c *content) attempt(ctx context.Context, b block) error {
 	if err := c.root.limit.acquire(ctx); err != nil {
 		return err
 	}
+	begun()
 	c.root.stats.requests.Add(1)
+	from, to := c.bytes(b)
+	start := time.Now()
 	err := c.root.watched(ctx, func(ctx context.Context, progress func()) error { return c.receive(ctx, b, progress) })
+	if err == nil {
+		c.root.pace.record(to-from, time.Since(start))
+	}
 	kind, _ := kindOf(err)
 	c.root.limit.release(err != nil && kind == Throttled)
 	return err
@@ -343,7 +350,7 @@ func (c *content) receive(ctx context.Context, b block, progress func()) error {
 		}
 		if n > 0 {
 			if _, err := c.temp.WriteAt(part[:n], from); err != nil {
-				return err
+				return &Failure{Err: err} // of the disk: the request is not repeated
 			}
 			first := int(from / pageBytes)
 			from += int64(n)

@@ -390,3 +390,50 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestHedge requests a block twice if its answer is late, compared with others.
+func TestHedge(t *testing.T) {
+	content := randomBytes(8 * 64 << 10)
+	for _, tt := range []struct {
+		name   string
+		pause  func(n int64) time.Duration // before the answer to request n, from 1
+		hedges int64
+	}{
+		{"one answer is late", func(n int64) time.Duration {
+			if n == 5 {
+				return time.Minute
+			}
+			return 0
+		}, 1},
+		{"all answers are slow", func(int64) time.Duration { return 150 * time.Millisecond }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var gets atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("ETag", `"one"`)
+				if r.Method == http.MethodGet {
+					select {
+					case <-time.After(tt.pause(gets.Add(1))):
+					case <-r.Context().Done():
+						return
+					}
+				}
+				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+			}))
+			defer server.Close()
+			o := quick(t)
+			o.Requests, o.Stall, o.Deadline = 1, time.Minute, time.Minute
+			if tt.hedges > 0 {
+				o.Requests = 2
+			}
+			root := openSite(t, server.URL, o)
+			got, err := readAll(t.Context(), root, "a.csv")
+			if err != nil || !bytes.Equal(got, content) {
+				t.Fatal("the content differs", err)
+			}
+			if n := root.Stats().Hedges; n != tt.hedges {
+				t.Errorf("%d hedges, want %d", n, tt.hedges)
+			}
+		})
+	}
+}

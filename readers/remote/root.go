@@ -22,8 +22,8 @@ type Options struct {
 	Requests int                  // in flight at a time; 0: DefaultRequests
 	Block    int64                // bytes of one request; 0: DefaultBlock
 	Deadline time.Duration        // of a request, with its repetitions, without progress; 0: DefaultDeadline
-	Stall    time.Duration        // an attempt without a byte for so long is given up; 0: a sixth of Deadline
-	Hedge    time.Duration        // a block that is not there after this is requested twice; 0: DefaultHedge
+	Stall    time.Duration        // a request without a byte for this time is given up; 0: a sixth of Deadline
+	Hedge    time.Duration        // a block that is later than others by this is requested twice; 0: DefaultHedge
 }
 
 // Defaults of Options.
@@ -49,6 +49,7 @@ type Root struct {
 	address string // without credentials and options, for messages and as a key
 	options Options
 	limit   *limiter
+	pace    pace
 	stats   counters
 	single  string // key of the only object; "": a folder
 }
