@@ -2,6 +2,8 @@ package localfile
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
@@ -12,13 +14,18 @@ import (
 // walkStore is Walk for the folder of a URL, or for the file of one. Files whose extension does not
 // tell their format are left out: no object is read.
 func walkStore(ctx context.Context, formats readers.Registry, url, prefix, format string) ([]File, error) {
+	var missing error
 	if f, ok, _ := formats.OfName(nameOf(url)); ok {
 		root, key, err := stores.File(ctx, url)
 		if err != nil {
 			return nil, err
 		}
-		if o, err := root.Stat(ctx, key); err == nil {
+		o, err := root.Stat(ctx, key)
+		if err == nil {
 			return []File{{root.Location(key), f.Name, o.Size, o.Modified}}, nil
+		}
+		if missing = err; !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
 	}
 	root, err := stores.Openers().Open(ctx, url, remote.Options{})
@@ -31,6 +38,9 @@ func walkStore(ctx context.Context, formats readers.Registry, url, prefix, forma
 		found[o.Key] = o
 		return nil
 	})
+	if err == nil && len(found) == 0 {
+		err = missing // it is not a folder either
+	}
 	if err != nil {
 		return nil, err
 	}
