@@ -52,9 +52,15 @@ func (t *Tree) addDatasets(x *index, collide func(first, second Entry)) {
 		}
 		slices.SortFunc(found.files, func(a, b *Entry) int { return cmp.Compare(a.Name, b.Name) })
 		id := identityOf(found.files)
+		var modified time.Time
+		for _, f := range found.files {
+			if f.Modified.After(modified) {
+				modified = f.Modified
+			}
+		}
 		e := &Entry{
 			Name: d.Name, Format: DatasetFormat, Path: "dataset " + d.Name, Size: id.Size, Identity: id,
-			Modified: time.Unix(0, id.Mtime), members: found,
+			Modified: modified, members: found,
 		}
 		if file, taken := x.files[d.Name]; taken {
 			collide(*e, *file)
