@@ -20,6 +20,7 @@ from .result import Answer, Result, Settings
 from .ticket import GeometryEncoding, fitting
 
 CHUNK_BYTES = 1 << 20  # of the file in a message
+BLOCKED_SECONDS = 1.0  # without a message that the server takes: it waits for its answer to be read
 BYTES = pa.schema([pa.field("bytes", pa.binary(), nullable=False)])
 
 
@@ -87,13 +88,16 @@ class Exchange:
 
     A thread sends: an answer may begin before the last byte is there, and both ends would wait for each other if nobody read it. pyarrow's writer lives as long
     as the answer is read: when it goes, it takes what has not been read with it.
+
+    The answer is read when everything is sent, or when the server does not take any more. For pyarrow ends the call when it reads the end of the answer, and
+    gRPC aborts the process if another thread sends at that moment.
     """
 
     def __init__(self, channel: Channel, descriptor: flight.FlightDescriptor, file: File) -> None:
-        self._failures: list[BaseException] = []
+        self._sending = Sending()
         self._writer, self._reader = channel.exchange(descriptor)
         # It must not refer to self.
-        self._sender = threading.Thread(target=_send, args=(self._writer, self._reader, file, self._failures), name="vibeflight send", daemon=True)
+        self._sender = threading.Thread(target=_send, args=(self._writer, self._reader, file, self._sending), name="vibeflight send", daemon=True)
         self._sender.start()
         self._taken = self._ended = False
 
@@ -125,12 +129,20 @@ class Exchange:
         """Returns the result of read. If it fails because the local file could not be read, that error is raised."""
         try:
             with translated():
+                self._await_sender()
                 return read()
         except BaseException as e:
             self._end()
-            if self._failures and not isinstance(e, StopIteration):
-                raise self._failures[0] from None
+            if self._sending.failure is not None and not isinstance(e, StopIteration):
+                raise self._sending.failure from None
             raise
+
+    def _await_sender(self) -> None:
+        """Waits until everything is sent, or nothing more was taken for a while."""
+        before = -1
+        while self._sender.is_alive() and before != self._sending.chunks:
+            before = self._sending.chunks
+            self._sender.join(BLOCKED_SECONDS)
 
     def _end(self) -> None:
         """Releases the writer and the reader."""
@@ -143,14 +155,23 @@ class Exchange:
             self._writer.close()
 
 
-def _send(writer: Any, reader: Any, file: File, failures: list[BaseException]) -> None:
+class Sending:
+    """How far a file is sent."""
+
+    def __init__(self) -> None:
+        self.chunks = 0
+        self.failure: BaseException | None = None  # of reading the file
+
+
+def _send(writer: Any, reader: Any, file: File, sending: Sending) -> None:
     try:
         writer.begin(BYTES)
         for chunk in file.chunks():
             writer.write_batch(pa.record_batch([pa.array([chunk], pa.binary())], schema=BYTES))
+            sending.chunks += 1
         writer.done_writing()
     except pa.ArrowException:
         pass  # the exchange is over, and the reader gets the error
     except BaseException as e:  # raised in the thread of the reader
-        failures.append(e)
+        sending.failure = e
         reader.cancel()
