@@ -47,7 +47,7 @@ var binary = []string{
 func TestDamagedFiles(t *testing.T) {
 	formats, most := all.Formats(), 100_000
 	if testing.Short() {
-		most = 80 * 75 // SweepRange takes an eightieth
+		most = 20 * 300 // SweepRange takes a twentieth
 	}
 	documents, first := readertest.SweepRange(t, most)
 	for i, f := range formats {

@@ -18,7 +18,7 @@ import (
 
 // A Sweep reads random documents, one for each seed, until one differs:
 //
-//	VIBEFLIGHT_SWEEP       n documents; else Documents, and an eightieth of them under -short
+//	VIBEFLIGHT_SWEEP       n documents; else Documents, and a twentieth of them under -short
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; else from 0
 //
 // A document that differs is written to a file, whole and shrunk, and its seed is printed:
