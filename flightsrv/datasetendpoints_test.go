@@ -1,33 +1,66 @@
 package flightsrv
 
 import (
-	"math"
+	"encoding/json"
 	"testing"
 
-	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-func TestEndpointOf(t *testing.T) {
-	none := readers.Box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	table := &readers.Table{
-		Starts: []int64{0, 10, 30, 60, 61},
-		Boxes:  []readers.Box{{1, 2, 3, 4}, none, {-5, 3, 2, 9}, {0, 0, math.Inf(1), 0}},
+// TestDatasetEndpoints divides a table as a dataset of 3 endpoints. Each says exactly how many rows
+// its ticket gives.
+func TestDatasetEndpoints(t *testing.T) {
+	f := serve(t, map[string]string{"big.fake": "rows=600000"})
+	h, err := f.catalog.Table(t.Context(), catalog.Request{Name: "big.fake"})
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer h.Release()
 	for _, c := range []struct {
-		name    string
-		batches []int
-		rows    int64
-		box     *[4]float64
+		name      string
+		bbox      *[4]float64
+		limit     *int64
+		bytes     int64
+		endpoints int
+		rows      int64
 	}{
-		{"one", []int{0}, 10, &[4]float64{1, 2, 3, 4}},
-		{"no positions", []int{1}, 20, nil},
-		{"several", []int{0, 1, 2}, 60, &[4]float64{-5, 2, 3, 9}},
-		{"some left out", []int{0, 2}, 40, &[4]float64{-5, 2, 3, 9}},
-		{"not a number of JSON", []int{3}, 1, nil},
+		{"whole", nil, nil, 3 * datasetEndpointBytes, 3, 600_000},
+		{"small", nil, nil, 1, 1, 600_000},
+		{"box", &[4]float64{100_000, -400_000, 400_000, 0}, nil, 3 * datasetEndpointBytes, 3, 300_001},
+		{"nothing", &[4]float64{-9, -9, -8, -8}, nil, 3 * datasetEndpointBytes, 1, 0},
+		{"limit", nil, new(int64), 3 * datasetEndpointBytes, 1, 0},
 	} {
-		got := endpointOf(table, c.batches)
-		if got.Rows != c.rows || (got.BBox == nil) != (c.box == nil) || got.BBox != nil && *got.BBox != *c.box {
-			t.Errorf("%s: %d rows, box %v, want %d, %v", c.name, got.Rows, got.BBox, c.rows, c.box)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			scan, err := catalog.NewScan(h.Table, catalog.Selection{BBox: c.bbox, Limit: c.limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := scan.Rows(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := ticket.Ticket{Name: "big.fake", BBox: c.bbox, Limit: c.limit}
+			list, err := (&service{}).datasetEndpoints(t.Context(), asked, h.Table, scan, rows, c.bytes)
+			if err != nil || len(list) != c.endpoints {
+				t.Fatalf("%d endpoints, %v, want %d", len(list), err, c.endpoints)
+			}
+			var all int64
+			for _, e := range list {
+				var about metadata.Endpoint
+				if err := json.Unmarshal(e.GetAppMetadata(), &about); err != nil {
+					t.Fatal(err)
+				}
+				all += about.Rows
+				g, err := f.get(t, string(e.GetTicket().GetTicket()))
+				if err != nil || int64(len(g.numbers)) != about.Rows || (about.BBox == nil) != (about.Rows == 0 && c.bbox != nil) {
+					t.Errorf("app_metadata %s for %d rows, %v", e.GetAppMetadata(), len(g.numbers), err)
+				}
+			}
+			if all != c.rows {
+				t.Errorf("%d rows, want %d", all, c.rows)
+			}
+		})
 	}
 }

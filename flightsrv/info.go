@@ -93,7 +93,7 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 	}
 	var endpoints []*flight.FlightEndpoint
 	if table.Format == catalog.DatasetFormat {
-		endpoints, err = s.datasetEndpoints(t, table, scan, bytes)
+		endpoints, err = s.datasetEndpoints(ctx, t, table, scan, rows, bytes)
 	} else {
 		endpoints, err = s.endpoints(ctx, t, table, scan, rows, bytes)
 	}

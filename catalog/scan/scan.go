@@ -228,13 +228,13 @@ func (s *Scan) BatchRows(ctx context.Context) ([]int64, error) {
 	for i := range s.pieces {
 		p := &s.pieces[i]
 		if s.bbox == nil {
-			counts[p.batch] = int64(p.to - p.from)
+			counts[p.batch] += int64(p.to - p.from)
 			continue
 		}
 		if err := s.search(ctx, p); err != nil {
 			return nil, err
 		}
-		counts[p.batch] = int64(len(p.rows))
+		counts[p.batch] += int64(len(p.rows))
 	}
 	return counts, nil
 }
