@@ -151,6 +151,9 @@ func (f *footer) groupBox(number int, rows int64, columns [4]int) (box readers.B
 			box[k] = high
 		}
 	}
+	if box[0] > box[2] || box[1] > box[3] { // boxes that cross the antimeridian are written so
+		return everything, nil
+	}
 	return box, nil
 }
 
