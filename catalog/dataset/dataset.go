@@ -67,16 +67,15 @@ type set struct {
 	turn chan struct{} // held while a view is planned
 
 	mu      sync.Mutex
-	known   map[digest]*record   // by unit
-	at      map[memberKey]place  // where the rows of a member were last
-	stored  map[digest]bool      // records that the store has
-	loaded  bool                 // the store was read
-	views   map[viewKey]*View    // that were planned last
-	recent  []viewKey            // of views, the most recently used last
-	steps   atomic.Int64         // units that the present plan has
-	total   atomic.Int64         // units that it needs
-	choices map[string]*choice   // formats and options of members
-	failed  map[memberKey]string // errors of members
+	known   map[digest]*record  // by unit
+	at      map[memberKey]place // where the rows of a member were last
+	stored  map[digest]bool     // records that the store has
+	loaded  bool                // the store was read
+	views   map[viewKey]*View   // that were planned last
+	recent  []viewKey           // of views, the most recently used last
+	steps   atomic.Int64        // units that the present plan has
+	total   atomic.Int64        // units that it needs
+	choices map[string]*choice  // formats and options of members
 }
 
 // New returns the datasets of the specifications, whose patterns Resolve has checked.
@@ -88,7 +87,6 @@ func New(cfg Config, resolved *Resolution) *Sets {
 			Sets: s, Spec: spec, globs: resolved.globs[i], recordID: recordID(spec, resolved.globs[i]),
 			turn: make(chan struct{}, 1), known: map[digest]*record{}, at: map[memberKey]place{},
 			stored: map[digest]bool{}, views: map[viewKey]*View{}, choices: map[string]*choice{},
-			failed: map[memberKey]string{},
 		}
 	}
 	return s

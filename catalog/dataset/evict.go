@@ -12,6 +12,12 @@ import (
 // entries, and stay.
 func (s *Sets) Evict(ctx context.Context, e tree.Entry) (int, error) {
 	d := s.sets[e.Name]
+	select {
+	case d.turn <- struct{}{}: // no plan may store records meanwhile
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 	d.wg.Wait() // for records that are being stored
 	d.mu.Lock()
 	known := d.known

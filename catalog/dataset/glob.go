@@ -160,14 +160,6 @@ func (r *Resolution) resolveURL(text string) (glob, error) {
 		return glob{}, errors.New("it is not a pattern of file names, as s3://bucket/roads/**/*.geojson")
 	}
 	fixed, pattern := Split(address)
-	for _, root := range r.Roots {
-		if root.URL == "" {
-			continue
-		}
-		if below, ok := inside(strings.TrimSuffix(remote.Address(root.URL), "/"), fixed); ok {
-			return glob{written: fixed, root: root, below: below, pattern: pattern}, nil
-		}
-	}
 	folder := fixed + "/"
 	if strings.HasPrefix(text, "http") && !strings.ContainsAny(pattern, "*?[{") {
 		folder = address // one file: its server need not list the others
@@ -175,9 +167,29 @@ func (r *Resolution) resolveURL(text string) (glob, error) {
 	if options != "" {
 		folder += "?" + options
 	}
+	// Without user and password: it becomes part of names.
+	written := strings.TrimSuffix(remote.Address(fixed+"/"), "/")
+	for _, root := range r.Roots {
+		if root.URL == "" {
+			continue
+		}
+		below, ok := inside(strings.TrimSuffix(remote.Address(root.URL), "/"), written)
+		switch {
+		case root.URL == folder, ok && (options == "" || options == optionsOf(root.URL)):
+			return glob{written: written, root: root, below: below, pattern: pattern}, nil
+		case root.Unlisted && remote.Address(root.URL) == remote.Address(folder):
+			return glob{}, errors.New("another pattern reads the same folder with other options")
+		}
+	}
 	root := tree.UnlistedRoot(folder)
 	r.Roots = append(r.Roots, root)
-	return glob{written: fixed, root: root, pattern: pattern}, nil
+	return glob{written: written, root: root, pattern: pattern}, nil
+}
+
+// optionsOf returns what follows the '?' of a URL.
+func optionsOf(url string) string {
+	_, options, _ := strings.Cut(url, "?")
+	return options
 }
 
 // resolve finds the root of a pattern.

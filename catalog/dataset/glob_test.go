@@ -1,6 +1,13 @@
 package dataset
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vibeflight/vibeflight/catalog/tree"
+)
 
 func TestSplit(t *testing.T) {
 	for _, c := range []struct{ name, text, fixed, pattern string }{
@@ -41,5 +48,51 @@ func TestEnters(t *testing.T) {
 		if got := g.enters(c.folder); got != c.want {
 			t.Errorf("%s: %q of %q below %q: %v, want %v", c.name, c.folder, c.pattern, c.below, got, c.want)
 		}
+	}
+}
+
+func TestResolveURL(t *testing.T) {
+	served := tree.Root{Alias: "west", URL: "s3://bucket/a/?region=x"}
+	for _, c := range []struct {
+		name  string
+		files []string // of one dataset each
+		roots []string // URLs of the roots that are added
+		label string   // of key "k" below the last pattern's folder
+		err   string
+	}{
+		{"new root", []string{"s3://other/p/*.csv?region=y"}, []string{"s3://other/p/?region=y"}, "s3://other/p/k", ""},
+		{"root of --data", []string{"s3://bucket/a/b/*.csv"}, nil, "s3://bucket/a/b/k", ""},
+		{"its options", []string{"s3://bucket/a/*.csv?region=x"}, nil, "s3://bucket/a/k", ""},
+		{"other options", []string{"s3://bucket/a/*.csv?region=y"}, []string{"s3://bucket/a/?region=y"}, "s3://bucket/a/k", ""},
+		{"shared", []string{"gs://b/p/*.csv", "gs://b/p/q/*.kml"}, []string{"gs://b/p/"}, "gs://b/p/q/k", ""},
+		{"two options", []string{"gs://b/p/*.csv?anonymous=true", "gs://b/p/*.csv?endpoint=e"}, nil, "", "other options"},
+		{"password", []string{"https://me:pw@host/f/*.csv"}, []string{"https://me:pw@host/f/"}, "https://host/f/k", ""},
+		{"one file twice", []string{"https://host/f/a.csv", "https://host/f/a.csv"}, []string{"https://host/f/a.csv"}, "https://host/f/k", ""},
+		{"not a pattern", []string{"s3://b/[.csv"}, nil, "", "pattern"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var specs []Spec
+			for i, f := range c.files {
+				specs = append(specs, Spec{Name: fmt.Sprint("d", i), Files: []string{f}})
+			}
+			r, err := Resolve(specs, []tree.Root{served})
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "pw") {
+					t.Errorf("%v, want %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var added []string
+			for _, root := range r.Roots[1:] {
+				added = append(added, root.URL)
+			}
+			last := r.globs[len(r.globs)-1][0]
+			if !slices.Equal(added, c.roots) || last.written+"/k" != c.label {
+				t.Errorf("roots %q, label %q, want %q, %q", added, last.written+"/k", c.roots, c.label)
+			}
+		})
 	}
 }

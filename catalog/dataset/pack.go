@@ -77,10 +77,14 @@ func (p *pack) Make(ctx context.Context) (*readers.Table, error) {
 	if err := p.parse(ctx, parts); err != nil {
 		return nil, err
 	}
+	var known *record // with columns read as text, other members might fit
+	if len(p.text) > 0 {
+		known = p.set.recordOf(p.unit)
+	}
 	all := union.New(p.set.Limits)
 	for i := range parts {
 		if t := &parts[i]; t.err == nil {
-			t.misfit = all.Add(&t.columns.Shape, t.columns.Typed) != nil
+			t.misfit = known != nil && known.Members[i].Misfit || all.Add(&t.columns.Shape, t.columns.Typed) != nil
 		}
 	}
 	shape := all.Shape()
@@ -265,7 +269,7 @@ func (p *pack) read(ctx context.Context, t *part, text []geoarrow.ColumnID) erro
 	j.Text = text
 	p.set.parsed.Add(1)
 	table, err := p.set.Loader.Whole(ctx, j)
-	if err != nil && isOfMember(err) && ctx.Err() == nil {
+	if err != nil && isOfMember(err, t.member) && ctx.Err() == nil {
 		t.err = err
 		return nil
 	}
@@ -279,13 +283,15 @@ func (p *pack) read(ctx context.Context, t *part, text []geoarrow.ColumnID) erro
 	return nil
 }
 
-// isOfMember reports whether an error is about the content of a member, and so stays what it is.
-func isOfMember(err error) bool {
+// isOfMember reports whether an error is about the content of a member, and so is the same until the
+// member changes.
+func isOfMember(err error, m *member) bool {
 	var parse *readers.ParseError
 	var limit *readers.LimitError
 	var option *readers.OptionError
 	return errors.As(err, &parse) || errors.As(err, &limit) || errors.As(err, &option) ||
-		errors.Is(err, fs.ErrPermission) // a change of it is a change of the file's identity
+		// A change of the permission changes the identity of a local file, and not that of an object.
+		errors.Is(err, fs.ErrPermission) && !m.entry.Identity.Remote()
 }
 
 // checkSize returns an error for a member that is too large to be parsed.

@@ -43,7 +43,7 @@ func partitionsOf(label string) (all []partition) {
 				all[i], replaced = p, true
 			}
 		}
-		if !replaced && len(all) < maxKeys {
+		if !replaced {
 			all = append(all, p)
 		}
 	}
@@ -73,7 +73,7 @@ type folderColumns struct {
 }
 
 // foldersOf returns the columns of the members' folders, in order of first appearance.
-func foldersOf(members []member, filename string) *folderColumns {
+func foldersOf(members []member, filename string) (*folderColumns, error) {
 	f := &folderColumns{filename: filename}
 	at := map[string]int{}
 	for i := range members {
@@ -81,7 +81,7 @@ func foldersOf(members []member, filename string) *folderColumns {
 			k, ok := at[p.key]
 			if !ok {
 				if len(f.keys) == maxKeys {
-					continue
+					return nil, fmt.Errorf("%s: more than %d keys of key=value folders", members[i].entry.Name, maxKeys)
 				}
 				k = len(f.keys)
 				at[p.key] = k
@@ -90,7 +90,7 @@ func foldersOf(members []member, filename string) *folderColumns {
 			f.integer[k] = f.integer[k] && (p.null || isInteger(p.value))
 		}
 	}
-	return f
+	return f, nil
 }
 
 // highestRank is the rank of the first folder's column among leading columns.

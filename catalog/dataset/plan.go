@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -72,11 +73,21 @@ func (d *set) open(ctx context.Context, e tree.Entry, given map[string]any) (*Vi
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s", e.Identity.Version(), key.options))
-	v.Version = hex.EncodeToString(sum[:12])
+	v.Version = d.version(e, key, v)
 	d.addView(key, v)
 	d.saveRecords(v.units, d.prune())
 	return v, nil
+}
+
+// version returns the version of a view: a digest of all that decides which rows it has, and in
+// which order.
+func (d *set) version(e tree.Entry, key viewKey, v *View) string {
+	h := sha256.New()
+	h.Write(fmt.Appendf(nil, "%s %s %q %t\n", e.Identity.Version(), key.options, d.Filename, d.SkipErrors))
+	for _, u := range v.units {
+		h.Write(u.digest[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // plan makes a view. Members that are not known are parsed.
@@ -89,7 +100,10 @@ func (d *set) plan(ctx context.Context, e tree.Entry, given map[string]any) (*Vi
 		return nil, err
 	}
 	parsed := d.parsed.Load()
-	folders := foldersOf(members, d.Filename)
+	folders, err := foldersOf(members, d.Filename)
+	if err != nil {
+		return nil, err
+	}
 	units := d.cut(members)
 	records, err := d.learn(ctx, units)
 	if err != nil {
@@ -199,7 +213,7 @@ func (d *set) learnMember(ctx context.Context, u *unit) (*record, error) {
 		r.Columns = []columnsRecord{columnsOf(t, d.Limits)}
 		r.Members[0].Rows = t.Rows
 		r.describe(t, d.Limits)
-	case isOfMember(err) && ctx.Err() == nil:
+	case isOfMember(err, m) && ctx.Err() == nil:
 		r.Members[0].Error = err.Error()
 		empty := readers.Shape{Starts: []int64{0, 0}}
 		t := empty.Table()
@@ -303,12 +317,17 @@ func (p *planner) skip(name string, why error) {
 // errorOf returns the error of a member. If another process found it, the member is parsed again
 // for an error with its position.
 func (p *planner) errorOf(ctx context.Context, m *member, r *memberRecord) error {
-	if r.err == nil && !p.set.SkipErrors {
+	if r.err != nil || p.set.SkipErrors {
+		return cmp.Or(r.err, errors.New(r.Error))
+	}
+	err := p.set.checkSize(m)
+	if err == nil {
 		p.set.parsed.Add(1)
-		_, r.err = p.set.Loader.Whole(ctx, m.job())
+		_, err = p.set.Loader.Whole(ctx, m.job())
 	}
-	if r.err == nil {
-		r.err = errors.New(r.Error)
+	if err != nil && (!isOfMember(err, m) || ctx.Err() != nil) {
+		return err // it may pass
 	}
+	r.err = cmp.Or(err, errors.New(r.Error))
 	return r.err
 }

@@ -92,9 +92,7 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	} else if b, err = o.ref.Batch(ctx, i-u.firstBatch); err == nil {
 		b, err = r.fit(u, b, i)
 	}
-	if u.record.Cover && errors.Is(err, source.ErrChanged) {
-		r.view.set.forget(u)
-	}
+	err = r.distrust(u, err)
 	if err == nil && r.shared {
 		if o.fitted == nil {
 			o.fitted = map[int]*geoarrow.Columns{}
@@ -102,6 +100,15 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 		o.fitted[i] = b
 	}
 	return b, err
+}
+
+// distrust returns an error of a unit. If the unit is not what its file's metadata says, the metadata
+// is not used again.
+func (r *reader) distrust(u *loadedUnit, err error) error {
+	if u.record.Cover && errors.Is(err, source.ErrChanged) {
+		r.view.set.forget(u)
+	}
+	return err
 }
 
 // fit gives a batch of a unit the columns of the view.
@@ -163,9 +170,14 @@ func (r *reader) Search(ctx context.Context, i int, box [4]float64) ([]int32, bo
 	if err != nil {
 		return nil, false, err
 	}
+	u := r.view.units[n]
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.ref.Search(ctx, i-r.view.units[n].firstBatch, box)
+	if starts, k := o.ref.Table.Starts, i-u.firstBatch; k+1 >= len(starts) ||
+		starts[k+1]-starts[k] != r.view.table.Starts[i+1]-r.view.table.Starts[i] {
+		return nil, false, r.distrust(u, u.changed()) // the file's metadata predicted other batches
+	}
+	return o.ref.Search(ctx, i-u.firstBatch, box)
 }
 
 // unit returns a unit once it is loaded, and begins to load the next ones.

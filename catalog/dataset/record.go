@@ -3,11 +3,9 @@ package dataset
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/remote"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -50,7 +49,7 @@ func coverRecord(m *member, k *persist.Meta) *record {
 	r.Members[0].Rows = r.rows()
 	r.Boxes = k.Boxes
 	if k.BBox != nil {
-		r.BBox = appendBox(nil, *k.BBox)
+		r.BBox = persist.AppendBox(nil, *k.BBox)
 	}
 	r.Invalid = true // not known
 	return r
@@ -167,10 +166,10 @@ func (r *record) describe(t *readers.Table, limits readers.Limits) {
 		Columns: scan.ColumnBytes(t), Batches: scan.BatchBytes(t),
 	}
 	for _, box := range t.Boxes {
-		r.Boxes = appendBox(r.Boxes, box)
+		r.Boxes = persist.AppendBox(r.Boxes, box)
 	}
 	if t.BBox != nil {
-		r.BBox = appendBox(nil, *t.BBox)
+		r.BBox = persist.AppendBox(nil, *t.BBox)
 	}
 	r.Positions = t.Positions
 	for _, b := range t.Batches {
@@ -178,27 +177,11 @@ func (r *record) describe(t *readers.Table, limits readers.Limits) {
 	}
 }
 
-func appendBox(b []byte, box readers.Box) []byte {
-	for _, v := range box {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
-}
-
-const boxBytes = 4 * 8
-
-func boxAt(b []byte, i int) (box readers.Box) {
-	for k := range box {
-		box[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[boxBytes*i+8*k:]))
-	}
-	return box
-}
-
 // fits reports whether a stored record is one of the unit: the store may be damaged.
 func (r *record) fits(members int, limits readers.Limits) bool {
 	n := len(r.Shape.Starts)
 	if len(r.Members) != members || n < 2 || len(r.Outline.Batches) != n-1 || !r.Shape.Fits(limits) ||
-		len(r.Boxes) != boxBytes*(n-1) || len(r.BBox) != 0 && len(r.BBox) != boxBytes {
+		len(r.Boxes) != persist.BoxBytes*(n-1) || len(r.BBox) != 0 && len(r.BBox) != persist.BoxBytes {
 		return false
 	}
 	columns := len(r.Shape.IDs)
@@ -223,7 +206,11 @@ func (r *record) fits(members int, limits readers.Limits) bool {
 func recordID(spec Spec, globs []glob) string {
 	h := sha256.New()
 	for _, g := range globs {
-		h.Write(fmt.Appendf(nil, "%q %q %q\n", g.root.Dir, g.below, g.pattern))
+		place := g.root.Dir
+		if g.root.URL != "" {
+			place = remote.Address(g.root.URL) + "?" + optionsOf(g.root.URL)
+		}
+		h.Write(fmt.Appendf(nil, "%q %q %q\n", place, g.below, g.pattern))
 	}
 	return "dataset:" + spec.Name + "@" + hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -105,15 +105,21 @@ func (d *set) choose(e *tree.Entry, given map[string]any) (*choice, error) {
 	how.key = sha256.Sum256(fmt.Appendf(nil, "%s %d %x", j.Format.Name, j.Format.Version, options))
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(d.choices) >= maxChoices { // clients may give any options
+		clear(d.choices)
+	}
 	d.choices[key] = how
 	return how, nil
 }
+
+// maxChoices bounds the choices that are kept.
+const maxChoices = 256
 
 func optionsKey(format string, options map[string]any) string {
 	var b strings.Builder
 	b.WriteString(format)
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		fmt.Fprintf(&b, " %q=%v", name, options[name])
+		fmt.Fprintf(&b, " %q=%T%q", name, options[name], fmt.Sprint(options[name]))
 	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -103,10 +104,10 @@ func (v *View) add(u *loadedUnit, t *readers.Table, types map[string]bool) {
 		v.shape.Starts = append(v.shape.Starts, u.firstRow+r.Shape.Starts[i+1])
 		v.batch = append(v.batch, len(v.units))
 		v.batches = append(v.batches, bytes)
-		t.Boxes = append(t.Boxes, boxAt(r.Boxes, i))
+		t.Boxes = append(t.Boxes, persist.BoxAt(r.Boxes, i))
 	}
 	if len(r.BBox) > 0 {
-		box := boxAt(r.BBox, 0)
+		box := persist.BoxAt(r.BBox, 0)
 		if t.BBox == nil {
 			t.BBox = &box
 		} else {

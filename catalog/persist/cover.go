@@ -9,7 +9,7 @@ import (
 func CoverMeta(t *readers.Table, limits readers.Limits) *Meta {
 	k := &Meta{Shape: t.Shape(limits), BBox: t.BBox, Spans: t.Spans}
 	for _, box := range t.Boxes {
-		k.Boxes = appendBox(k.Boxes, box)
+		k.Boxes = AppendBox(k.Boxes, box)
 	}
 	columns := int64(len(k.IDs) + 1)
 	k.Outline = &Outline{

@@ -69,8 +69,8 @@ func (r *Record) decode(key cachedir.Key, limits readers.Limits) *Meta {
 	return r.meta
 }
 
-// boxBytes is the size of a bounding box.
-const boxBytes = 4 * 8
+// BoxBytes is the size of a bounding box in a record: four float64, little-endian.
+const BoxBytes = 4 * 8
 
 // metaOf returns the description of a table that was just parsed.
 func metaOf(t *readers.Table, limits readers.Limits) *Meta {
@@ -80,7 +80,7 @@ func metaOf(t *readers.Table, limits readers.Limits) *Meta {
 		return k
 	}
 	for _, box := range t.Boxes {
-		k.Boxes = appendBox(k.Boxes, box)
+		k.Boxes = AppendBox(k.Boxes, box)
 	}
 	outside := func(s readers.Span) bool { return !s.Inside }
 	if t.Summary.Skipped.Count == 0 && len(t.Spans) == n && !slices.ContainsFunc(t.Spans, outside) {
@@ -89,24 +89,31 @@ func metaOf(t *readers.Table, limits readers.Limits) *Meta {
 	return k
 }
 
-func appendBox(b []byte, box readers.Box) []byte {
+// AppendBox appends a bounding box.
+func AppendBox(b []byte, box readers.Box) []byte {
 	for _, v := range box {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	}
 	return b
 }
 
+// BoxAt returns bounding box i of those that were appended.
+func BoxAt(b []byte, i int) (box readers.Box) {
+	for k := range box {
+		box[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[BoxBytes*i+8*k:]))
+	}
+	return box
+}
+
 // BatchBoxes returns the bounding boxes of the batches, or nil if they are not known.
 func (k *Meta) BatchBoxes() []readers.Box {
 	n := len(k.Starts) - 1
-	if len(k.Boxes) != boxBytes*n {
+	if len(k.Boxes) != BoxBytes*n {
 		return nil
 	}
 	all := make([]readers.Box, n)
 	for i := range all {
-		for j := range all[i] {
-			all[i][j] = math.Float64frombits(binary.LittleEndian.Uint64(k.Boxes[boxBytes*i+8*j:]))
-		}
+		all[i] = BoxAt(k.Boxes, i)
 	}
 	return all
 }
