@@ -39,6 +39,8 @@ type content struct {
 	step    int // pages of the next block of reads that follow each other
 	last    int // the page after the last block that a read requested
 	err     error
+
+	whole sync.Mutex // held while a server without ranges sends the object
 }
 
 type pageState uint8
@@ -220,17 +222,14 @@ func (c *content) fail(err error) {
 	c.more.Broadcast()
 }
 
-// arrived marks pages as kept, and reports whether that is new.
-func (c *content) arrived(from, to int) bool {
+// arrived marks pages as kept.
+func (c *content) arrived(from, to int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fresh := false
 	for i := from; i < to; i++ {
-		fresh = fresh || c.pages[i] != have
 		c.pages[i] = have
 	}
 	c.more.Broadcast()
-	return fresh
 }
 
 // missing returns the first page of a block that is not there, or b.to.
@@ -249,7 +248,7 @@ func (c *content) bytes(b block) (from, to int64) {
 }
 
 // errStalled is the cause of an attempt that was given up.
-var errStalled = errors.New("no byte came for too long")
+var errStalled = errors.New("no page of 64 KiB came for too long")
 
 // fetch fetches the pages of a block. A failed request is repeated from the first page that is
 // missing. A slow one gets a competitor.
@@ -262,6 +261,9 @@ func (c *content) fetch(b block) error {
 	for {
 		before := c.missing(b)
 		err := c.hedged(b)
+		if kind, _ := kindOf(err); kind == NoRanges {
+			err = c.fetchWhole()
+		}
 		now := c.missing(b)
 		if now == b.to {
 			return nil
@@ -278,6 +280,17 @@ func (c *content) fetch(b block) error {
 		}
 		c.root.stats.retries.Add(1)
 	}
+}
+
+// fetchWhole fetches the object by one request, since the server sends no ranges.
+func (c *content) fetchWhole() error {
+	c.whole.Lock()
+	defer c.whole.Unlock()
+	all := block{0, len(c.pages)}
+	if c.missing(all) == all.to {
+		return nil
+	}
+	return c.request(c.ctx, all, func() {})
 }
 
 // hedged requests a block. If the answer is late, compared with those to other requests, it makes a
@@ -315,6 +328,11 @@ func (c *content) attempt(ctx context.Context, b block, begun func()) error {
 	if b.from == b.to {
 		return nil
 	}
+	return c.request(ctx, b, begun)
+}
+
+// request requests a block.
+func (c *content) request(ctx context.Context, b block, begun func()) error {
 	if err := c.root.limit.acquire(ctx); err != nil {
 		return err
 	}
@@ -331,7 +349,7 @@ func (c *content) attempt(ctx context.Context, b block, begun func()) error {
 	return err
 }
 
-// receive reads the answer to one request. It calls progress for each new page.
+// receive reads the answer to one request. It calls progress for each page.
 func (c *content) receive(ctx context.Context, b block, progress func()) error {
 	from, to := c.bytes(b)
 	body, err := c.root.store.Read(ctx, c.object, from, to)
@@ -358,9 +376,8 @@ func (c *content) receive(ctx context.Context, b block, progress func()) error {
 			if from == c.object.Size {
 				last = len(c.pages)
 			}
-			if c.arrived(first, last) {
-				progress()
-			}
+			c.arrived(first, last)
+			progress()
 		}
 		if err != nil {
 			return err

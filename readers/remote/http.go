@@ -142,8 +142,8 @@ func objectOf(key string, answer *http.Response, size int64) Object {
 	return o
 }
 
-// Read implements Store. A server that sends the whole object in place of a range is read up to the
-// end of the range.
+// Read implements Store. A server that sends the whole object in place of a range is read only from
+// the beginning of it.
 func (s *httpStore) Read(ctx context.Context, o Object, from, to int64) (io.ReadCloser, error) {
 	header := http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", from, to-1)}}
 	if tag, ok := strings.CutPrefix(string(o.Version), "etag:"); ok && !strings.HasPrefix(tag, "W/") {
@@ -159,13 +159,11 @@ func (s *httpStore) Read(ctx context.Context, o Object, from, to int64) (io.Read
 		discard(answer.Body)
 		return nil, err
 	}
+	if answer.StatusCode == http.StatusOK && from > 0 {
+		_ = answer.Body.Close()
+		return nil, &Failure{Kind: NoRanges, Err: errors.New("the server sends whole files only")}
+	}
 	if answer.StatusCode == http.StatusOK {
-		if from > 0 {
-			if _, err := io.CopyN(io.Discard, answer.Body, from); err != nil {
-				_ = answer.Body.Close()
-				return nil, &Failure{Kind: Transient, Err: err}
-			}
-		}
 		return bodyPart{io.LimitReader(answer.Body, to-from), answer.Body}, nil
 	}
 	return answer.Body, nil

@@ -211,6 +211,24 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestNoRanges reads a file of many blocks from a server that sends whole files only. Once that is
+// known, one request brings all of it.
+func TestNoRanges(t *testing.T) {
+	content := randomBytes(60 * 64 << 10)
+	s := &site{files: map[string][]byte{"a.csv": content}, etag: one, noRanges: true}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	o := quick(t)
+	o.Requests = 4
+	got, err := readAll(t.Context(), openSite(t, server.URL, o), "a.csv")
+	if err != nil || !bytes.Equal(got, content) {
+		t.Fatal("the content differs", err)
+	}
+	if n := s.requests.Load(); n > 2+2*4 {
+		t.Errorf("%d requests for 60 blocks", n)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "secret") {

@@ -22,7 +22,7 @@ type Options struct {
 	Requests int                  // in flight at a time; 0: DefaultRequests
 	Block    int64                // bytes of one request; 0: DefaultBlock
 	Deadline time.Duration        // of a request, with its repetitions, without progress; 0: DefaultDeadline
-	Stall    time.Duration        // a request without a byte for this time is given up; 0: a sixth of Deadline
+	Stall    time.Duration        // a request without a page for this time is given up; 0: a sixth of Deadline
 	Hedge    time.Duration        // a block that is later than others by this is requested twice; 0: DefaultHedge
 }
 
