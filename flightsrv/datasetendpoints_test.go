@@ -54,7 +54,8 @@ func TestDatasetEndpoints(t *testing.T) {
 				}
 				all += about.Rows
 				g, err := f.get(t, string(e.GetTicket().GetTicket()))
-				if err != nil || int64(len(g.numbers)) != about.Rows || (about.BBox == nil) != (about.Rows == 0 && c.bbox != nil) {
+				noBox := about.Rows == 0 && c.bbox != nil
+				if err != nil || int64(len(g.numbers)) != about.Rows || (about.BBox == nil) != noBox {
 					t.Errorf("app_metadata %s for %d rows, %v", e.GetAppMetadata(), len(g.numbers), err)
 				}
 			}

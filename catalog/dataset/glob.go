@@ -111,7 +111,7 @@ func Resolve(specs []Spec, roots []tree.Root) (*Resolution, error) {
 			return nil, fmt.Errorf("dataset %q: %w", spec.Name, err)
 		}
 		if names[spec.Name] {
-			return nil, fmt.Errorf("dataset %q is there twice", spec.Name)
+			return nil, fmt.Errorf("dataset %q is configured twice", spec.Name)
 		}
 		names[spec.Name] = true
 		if len(spec.Files) == 0 {

@@ -63,11 +63,25 @@ func TestResolveURL(t *testing.T) {
 		{"new root", []string{"s3://other/p/*.csv?region=y"}, []string{"s3://other/p/?region=y"}, "s3://other/p/k", ""},
 		{"root of --data", []string{"s3://bucket/a/b/*.csv"}, nil, "s3://bucket/a/b/k", ""},
 		{"its options", []string{"s3://bucket/a/*.csv?region=x"}, nil, "s3://bucket/a/k", ""},
-		{"other options", []string{"s3://bucket/a/*.csv?region=y"}, []string{"s3://bucket/a/?region=y"}, "s3://bucket/a/k", ""},
+		{
+			"other options",
+			[]string{"s3://bucket/a/*.csv?region=y"},
+			[]string{"s3://bucket/a/?region=y"},
+			"s3://bucket/a/k", "",
+		},
 		{"shared", []string{"gs://b/p/*.csv", "gs://b/p/q/*.kml"}, []string{"gs://b/p/"}, "gs://b/p/q/k", ""},
-		{"two options", []string{"gs://b/p/*.csv?anonymous=true", "gs://b/p/*.csv?endpoint=e"}, nil, "", "other options"},
+		{
+			"two options",
+			[]string{"gs://b/p/*.csv?anonymous=true", "gs://b/p/*.csv?endpoint=e"},
+			nil, "", "other options",
+		},
 		{"password", []string{"https://me:pw@host/f/*.csv"}, []string{"https://me:pw@host/f/"}, "https://host/f/k", ""},
-		{"one file twice", []string{"https://host/f/a.csv", "https://host/f/a.csv"}, []string{"https://host/f/a.csv"}, "https://host/f/k", ""},
+		{
+			"one file twice",
+			[]string{"https://host/f/a.csv", "https://host/f/a.csv"},
+			[]string{"https://host/f/a.csv"},
+			"https://host/f/k", "",
+		},
 		{"not a pattern", []string{"s3://b/[.csv"}, nil, "", "pattern"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

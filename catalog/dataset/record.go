@@ -251,7 +251,7 @@ func (d *set) loadRecords(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		d.Log.Warn().Err(err).Str("name", d.Name).Msg("what is known of the dataset can't be read")
+		d.Log.Warn().Err(err).Str("name", d.Name).Msg("the records of the dataset can't be read")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -301,7 +301,7 @@ func (d *set) saveRecords(units []*loadedUnit, gone []digest) {
 		ctx := context.Background()
 		for _, u := range units {
 			if err := d.saveRecord(ctx, s, u); err != nil {
-				d.Log.Warn().Err(err).Str("name", d.Name).Msg("what is known of the dataset can't be stored")
+				d.Log.Warn().Err(err).Str("name", d.Name).Msg("the records of the dataset can't be stored")
 				return
 			}
 		}

@@ -172,8 +172,8 @@ func (t *Tree) Stats() Stats {
 		}
 	}
 	return Stats{
-		Layered: layered, Stores: stores,
-		Roots:   len(t.mounts), Entries: len(t.index.Load().names), Scans: t.scans.Load(),
+		Layered: layered, Stores: stores, Roots: len(t.mounts),
+		Entries: len(t.index.Load().names), Scans: t.scans.Load(),
 		ScanTime: time.Duration(t.scanTime.Load()), Unwatched: t.watch.unwatched(),
 	}
 }

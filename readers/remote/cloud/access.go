@@ -21,7 +21,8 @@ type access struct {
 func (a *access) hint() string {
 	switch {
 	case a.without:
-		return fmt.Sprintf("the requests were anonymous, because no %s credentials were found: %s", a.provider, a.advice)
+		return fmt.Sprintf("the requests were anonymous, because no %s credentials were found: %s",
+			a.provider, a.advice)
 	case a.anonymous:
 		return "the requests were anonymous, as the option anonymous says"
 	}
