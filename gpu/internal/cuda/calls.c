@@ -148,6 +148,10 @@ int vf_prepare(uintptr_t ctx, uintptr_t function, uint32_t sizes[VF_MAX_PARAMETE
   size_t offset, bytes;
   int n = 0;
   while (n < VF_MAX_PARAMETERS && (r = cuFuncGetParamInfo(f, (size_t)n, &offset, &bytes)) == CUDA_SUCCESS) sizes[n++] = (uint32_t)bytes;
+  // A launch would read addresses beyond those of VF_MAX_PARAMETERS arguments.
+  if (n == VF_MAX_PARAMETERS && cuFuncGetParamInfo(f, (size_t)n, &offset, &bytes) == CUDA_SUCCESS) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   *parameters = r == CUDA_ERROR_NOT_SUPPORTED ? -1 : n;
   return CUDA_SUCCESS;
 }
