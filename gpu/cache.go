@@ -65,7 +65,7 @@ func (c *cache) path(key cacheKey, suffix string) string {
 	return filepath.Join(c.dir, hex.EncodeToString(key[:])+suffix)
 }
 
-// get returns the image of a key, nil if there is none that can be read and is whole.
+// get returns the image of a key, or nil if the cache has no valid file for it.
 func (c *cache) get(key cacheKey) []byte {
 	path := c.path(key, imageSuffix)
 	// A link leads to somebody else's file, and opening a pipe waits for its writer.

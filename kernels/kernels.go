@@ -204,8 +204,8 @@ func (k *Set) Warm() error {
 	return nil
 }
 
-// load returns the program's kernels. The first who asks compiles them, others wait; what went wrong
-// is tried again for the next who asks.
+// load returns the program's kernels. The first call compiles them while others wait. After an error
+// the next call tries again.
 func (p *program) load(d *gpu.Device) (map[string]*gpu.Kernel, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -35,7 +35,8 @@ constexpr int RING_BLANKS = 256;  // what follows more is not looked for
 // Brackets around a position without its own: 0 1 2 1 2 3 from kind 1 on.
 __device__ __forceinline__ i64 ring_levels(u32 kind) { return 0x3212100 >> 4 * kind & 15; }
 
-// The first byte from at on that is no blank, or the byte RING_BLANKS after at; n at most.
+// The first byte at or after at that is not blank. The search ends at n, or RING_BLANKS bytes after
+// at.
 __device__ __forceinline__ i64 past_blanks(const u8 *__restrict__ text, i64 n, i64 at) {
   for (i64 end = min(n, at + RING_BLANKS); at < end; at++)
     if (text[at] > ' ') return at;

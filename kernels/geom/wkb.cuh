@@ -59,8 +59,8 @@ __device__ __forceinline__ u32 wkb_header(u32 kind) {
   return 1 | ((kind & 7) + (kind & WKB_Z ? 1000 : 0) + (kind & WKB_M ? 2000 : 0)) << 8;
 }
 
-// Bytes of a row before what lies so many parts, rings and positions after its first ones, and
-// before the headers of that.
+// The offset in a row after the given numbers of parts, rings and positions, without the headers of
+// the next ones.
 __device__ __forceinline__ i64 wkb_before(const WkbLayout &l, i64 parts, i64 rings, i64 places) {
   return l.row + l.part * parts + l.ring * rings + l.position * places;
 }

@@ -77,8 +77,8 @@ __device__ __forceinline__ u64 above_level(const Levels<3> &x, u64 from2, u64 od
 __device__ __forceinline__ bool is_white(u32 c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
-// The first byte from at on that is no blank; the byte FAR_BLANKS after at if there is none up to
-// there; n at most.
+// The first byte at or after at that is not blank. The search ends at n, or FAR_BLANKS bytes after
+// at.
 __device__ __forceinline__ i64 past_white(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = min(n, at + FAR_BLANKS); at < end; at++)
     if (!is_white(text[at])) return at;

@@ -56,7 +56,7 @@ __device__ __forceinline__ void report_field(FieldReport *report, u32 member, u3
 // and tells all others once: else all warps would read the same few
 // words of memory. fields0: of the members of records, fields1 and fields2: of those of values of
 // want1 and want2. column: the field of the last level for each of
-// so many numbers, or null.
+// n numbers, or null.
 struct MembersPlaceArgs {
   i64 members, rows, columns;
   i32 want[LEVELS - 1];  // of the levels after the first

@@ -99,7 +99,7 @@ __device__ __forceinline__ i32 last_found(const i32 *p) {
   return __reduce_max_sync(WARP, lane_index() < WARPS ? p[lane_index()] : -1);
 }
 
-// The lane that has the last of what is looked for writes it.
+// The lane with the last item of each kind writes it.
 KERNEL __launch_bounds__(BLOCK, 5) records_count(const u64 *__restrict__ planes, i64 n,
     const QuoteTile *__restrict__ tile, u64 *__restrict__ levels, TileRun *__restrict__ run,
     RecordsFound *__restrict__ result) {
@@ -191,7 +191,7 @@ KERNEL __launch_bounds__(JOIN_RUNS, 1) records_join(const u8 *__restrict__ text,
 
 // ---- the grammar ----
 
-// The tokens that follow those of x. carry: does the first one, with x before the word.
+// The tokens that follow those of x. carry: whether the word's first token follows one of x.
 __device__ __forceinline__ u64 behind(u64 x, bool carry, u64 token) {
   return ((x << 1 | (carry ? 1 : 0)) + ~token) & token;
 }
@@ -297,7 +297,7 @@ __device__ __forceinline__ i32 records_before(const RecordTile &s, i32 place) {
   return (i32)(((const u32 *)s.before)[place >> 5] >> 16) +
          __popc(half_of(s.record, place >> 5) & below(place));
 }
-// The member that reach says.
+// The member that a value of reach stands for.
 __device__ __forceinline__ i64 outer_member(const RecordTile &s, u32 reach) {
   return reach ? s.run.members + reach - 1 : s.run.outer;
 }

@@ -271,7 +271,7 @@ __device__ __forceinline__ ShortRun run_from(const ShortRun &x, int lane) {
   r.code = __shfl_sync(WARP, x.code, lane), r.array = __shfl_sync(WARP, x.array, lane);
   return r;
 }
-// The runs of the lanes up to this one, joined, of the first so many lanes.
+// The joined runs of the lanes up to this one, of the first n lanes.
 __device__ __forceinline__ ShortRun warp_runs(ShortRun x, int lanes) {
   for (int d = 1; d < lanes; d <<= 1) {
     const ShortRun before = run_from(x, max(lane_index() - d, 0));

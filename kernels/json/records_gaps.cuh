@@ -22,9 +22,8 @@ __device__ __forceinline__ bool gap_blank(u32 c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// The first byte in [from, to) that is no blank, or to; the byte GAP_BLANKS after from if no other
-// stands before it. lines gets whether a line feed is among
-// the blanks.
+// The first byte in [from, to) that is not blank, or to. The search ends GAP_BLANKS bytes after
+// from. lines: whether a line feed is among the blanks.
 __device__ __forceinline__ i64 gap_skip(
     const u8 *__restrict__ text, i64 from, i64 to, bool &lines) {
   lines = false;

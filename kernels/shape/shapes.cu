@@ -185,7 +185,7 @@ KERNEL __launch_bounds__(BLOCK) shape_parts(const u8 *__restrict__ text, i64 n,
 __device__ __forceinline__ u64 ordinate(u64 bits) {
   return (bits & ~(1ull << 63)) > 0x7ffull << 52 ? 0x7ff8ull << 48 : bits;
 }
-// A measure of -10^38 or below means that there is none, as a NaN does.
+// NaN, and a measure of -10^38 or below, mean that there is no measure.
 __device__ __forceinline__ bool is_measure(u64 bits) {
   return __longlong_as_double((i64)bits) > -1e38;
 }

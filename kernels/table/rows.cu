@@ -26,7 +26,7 @@ enum { ROWS_IN_FIELD = 1, ROWS_CLOSED = 2 };  // no field starts here; a quote w
 __device__ __forceinline__ u64 from_before(u64 v, bool before) { return v << 1 | (before ? 1 : 0); }
 
 // inside may be null: then no byte is. delimiter and quote are neither \r nor \n nor each other.
-// next: the byte after the text, -1 where there is none.
+// next: the byte after the text, or -1 at the end of the file.
 KERNEL __launch_bounds__(BLOCK) rows_masks(const u8 *__restrict__ text, i64 n,
     const u64 *__restrict__ inside, u32 delimiter, u32 quote, i32 next,
     const u32 *__restrict__ carry, u64 *__restrict__ ends, u64 *__restrict__ delimiters,

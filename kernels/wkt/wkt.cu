@@ -144,8 +144,8 @@ __device__ __forceinline__ bool goes_on(
   return at == n && leaves;
 }
 
-// Stands a closing bracket at this byte, or after blanks? So many of them that nobody looks count
-// as one.
+// Reports whether a closing bracket is at this byte, or follows blanks. More blanks than are searched
+// count as one.
 __device__ __forceinline__ bool closes(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = at + FAR_BLANKS; at < n; at++)
     if (at == end || !is_white(text[at])) return at == end || text[at] == ')';
@@ -291,8 +291,8 @@ KERNEL __launch_bounds__(BLOCK) wkt_emit(const u64 *__restrict__ begin,
   if (word == 0) first[result->rows] = result->open;
 }
 
-// The first byte at or after this one that is no blank; the byte NEAR_BLANKS after it if there is
-// none up to there, n at most.
+// The first byte at or after at that is not blank. The search ends at n, or NEAR_BLANKS bytes after
+// at.
 __device__ __forceinline__ i64 past_blanks(const u8 *__restrict__ text, i64 n, i64 at) {
   for (const i64 end = min(n, at + NEAR_BLANKS); at < end && is_white(text[at]);) at++;
   return at;

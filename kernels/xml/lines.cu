@@ -18,8 +18,8 @@
 // lines      n            write, patches   the text
 // found      1            write, patches   see XMLFound
 //
-// Ordinates are parted by blanks alone in a GAP_POSITIONS: every so many of them a comma stands,
-// which their number says. All of the text is counted, and each list has to
+// Ordinates are separated by blanks alone in a GAP_POSITIONS, with a comma after every n of them,
+// as their number says. All of the text is counted, and each list has to
 // end with a whole position, so that nobody counts from where it began.
 #include "xml/lines.cuh"
 #include "xml/xml.cuh"
