@@ -107,12 +107,13 @@ func TestCommentsUsePlainWords(t *testing.T) {
 		}
 	}
 	for _, path := range files(t, ".cu", ".cuh") {
+		lists := allWords
 		if isIn(pending, path) {
-			continue
+			lists = allWords[:1]
 		}
 		lines(t, path, func(n int, text string) {
 			for _, comment := range cudaComment.FindAllString(text, -1) {
-				plain(t, allWords, fmt.Sprintf("%s:%d", path, n), comment)
+				plain(t, lists, fmt.Sprintf("%s:%d", path, n), comment)
 			}
 		})
 	}
