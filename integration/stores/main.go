@@ -7,8 +7,9 @@
 //	stores azure --root DIR [--bucket b] [--public]
 //	stores moto  --root DIR [--bucket b]
 //
-// A store that is ready prints one line of JSON, an Announcement, on standard output. It ends when
-// its standard input closes, so a test that dies leaves no process behind.
+// A store that is ready prints one line of JSON, an Announcement, on standard output. It exits when
+// its standard input reaches end of file. The test holds the other end of that pipe, so the store
+// also exits if the test crashes.
 //
 // The files in DIR are the objects. Replace a file by a rename: a store never shows half of a write.
 package main

@@ -21,7 +21,7 @@ from .sql import Query
 from .ticket import Compression, Coords, GeometryEncoding, of_layer, ticket
 from .upload import Mode, put
 
-MOST_WORKERS = 16  # a table has no more endpoints
+MOST_WORKERS = 16  # default; only datasets have more endpoints
 
 
 def connect(

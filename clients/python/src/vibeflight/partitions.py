@@ -31,7 +31,7 @@ class Partition:
     locations      servers that have the rows; () means the one that was asked for the table
     rows           their number; None: not known
     bbox           xmin, ymin, xmax, ymax of a box that contains their geometries; None: not known, or there are no geometries
-    retry_seconds  how long read() waits for a server that can't be reached, from its last batch on
+    retry_seconds  how long read() tries again, from the first failure after its last new row
     """
 
     ticket: bytes
