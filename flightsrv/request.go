@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
@@ -66,7 +65,8 @@ func (s *callStream) requestErrorOf(err error) error {
 }
 
 // requestRegistrar registers services so that invalid requests are logged and answered like other
-// errors. gRPC decodes the request of a unary call before any interceptor.
+// errors, and so that the caller is identified first. gRPC decodes the request of a unary call before
+// any interceptor.
 type requestRegistrar struct {
 	grpc.ServiceRegistrar
 	service *service
@@ -81,17 +81,18 @@ func (d requestRegistrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 		m.Handler = func(srv any, ctx context.Context, dec func(any) error,
 			interceptor grpc.UnaryServerInterceptor,
 		) (any, error) {
-			start := time.Now()
-			var failed error
-			resp, err := handler(srv, ctx, func(v any) error {
-				in := requestMessage{message: v}
-				failed = in.receive(dec)
-				return failed
-			}, interceptor)
-			if failed != nil {
-				return nil, d.service.finish(ctx, &call{}, method, start, failed)
-			}
-			return resp, err
+			return d.service.runUnary(ctx, method, func(ctx context.Context) (any, error) {
+				var failed error
+				resp, err := handler(srv, ctx, func(v any) error {
+					in := requestMessage{message: v}
+					failed = in.receive(dec)
+					return failed
+				}, interceptor)
+				if failed != nil {
+					return nil, failed
+				}
+				return resp, err
+			})
 		}
 		wrapped.Methods = append(wrapped.Methods, m)
 	}

@@ -112,7 +112,7 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
 	s := &service{cfg: Config{Log: zerolog.New(&log)}, clientErrors: errorSampler{period: time.Hour}}
 	fail := func(method string, err error) {
-		_ = s.finish(t.Context(), &call{}, flightPrefix+method, time.Now(), err)
+		_ = s.finish(t.Context(), &call{method: flightPrefix + method, start: time.Now()}, err)
 	}
 	for range 1000 {
 		fail("DoGet", &ticket.Error{Err: errors.New("malformed")})

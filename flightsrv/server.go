@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
@@ -52,12 +54,22 @@ type Config struct {
 	MaxConnections int // that are open on all addresses; default 4096 (--max-connections)
 	MaxStreams     int // that are open on all connections; default 8192 (--max-streams)
 
+	Login auth.Authenticator // identifies callers; nil: every caller may do everything
+	// what callers may do; nil: everything. It requires Login.
+	Grants Grants
+
 	// of a file that a client sends for parsing; default 4 GiB (--max-exchange-bytes)
 	MaxExchangeBytes int64
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
 	uploadIdle  time.Duration // the constant, unless a test sets it
 	errorPeriod time.Duration // the constant, unless a test sets it
+}
+
+// Grants says what callers may do.
+type Grants interface {
+	// Scope returns the present rights of a caller.
+	Scope(p *auth.Principal) access.Scope
 }
 
 // Defaults of Config.

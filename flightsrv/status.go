@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
@@ -95,6 +96,8 @@ func codeOf(err error) codes.Code {
 		return codes.Internal
 	case errors.As(err, &request):
 		return request.code()
+	case errors.Is(err, auth.ErrUnauthenticated):
+		return codes.Unauthenticated
 	case isRPC: // of gRPC itself: a send on a cancelled stream or a lost connection
 		return rpc.Code()
 	case errors.Is(err, context.Canceled):

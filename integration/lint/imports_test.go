@@ -42,7 +42,7 @@ var layers = []string{
 		"readers/shapefile",
 	"readers/all readers/readertest",
 	// the catalog
-	"catalog/internal/files catalog/internal/nearest catalog/rtree catalog/store",
+	"catalog/access catalog/internal/files catalog/internal/nearest catalog/rtree catalog/store",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",
@@ -51,6 +51,7 @@ var layers = []string{
 	"catalog/dataset catalog/inbox",
 	"catalog",
 	// the server
+	"flightsrv/auth",
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
