@@ -106,6 +106,7 @@ func (x *index) from(prefix string) iter.Seq[*Entry] {
 		})
 		extra := x.extra[at:]
 		stopped := false
+		garbage := newGarbage()
 		merge(x.cursors(prefix, false), nil, func(c *cursor) bool {
 			if !strings.HasPrefix(c.name, prefix) {
 				return false
@@ -121,6 +122,7 @@ func (x *index) from(prefix string) iter.Seq[*Entry] {
 			}
 			e := c.entry()
 			stopped = !yield(&e)
+			garbage.collect()
 			return !stopped
 		})
 		for _, e := range extra {
