@@ -250,8 +250,8 @@ func (c *Catalog) List(prefix, format string) []*Entry {
 	return slices.Collect(c.Entries(prefix, format))
 }
 
-// Count returns the number of entries, and a value that differs after the entries changed.
-func (c *Catalog) Count() (n int, state any) { return c.tree.Count() }
+// Count returns the number of entries, and how often they have changed.
+func (c *Catalog) Count() (n int, changes uint64) { return c.tree.Count() }
 
 // Refresh reads all folders now.
 func (c *Catalog) Refresh(ctx context.Context) error { return c.tree.Refresh(ctx) }

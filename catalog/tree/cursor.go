@@ -33,12 +33,12 @@ func from(m *Mount, l *listing, name string) *cursor {
 	case name < head:
 		return newCursor(m, l, spot{})
 	}
-	return &cursor{mount: m}
+	return newCursor(m, l, spot{page: len(l.pages)})
 }
 
 // arrive reads the name of the file at the position.
 func (c *cursor) arrive() {
-	c.valid = c.l != nil && c.at.page < len(c.l.pages)
+	c.valid = c.at.page < len(c.l.pages)
 	if c.valid {
 		c.name = c.page().name(c.head, c.at.file)
 	}
@@ -84,7 +84,9 @@ func (c *cursor) rel() string {
 // false. If several roots have an entry of the name, the first root wins, and collide is called
 // with the cursors of both. collide may be nil. The cursors must not be used afterwards.
 func merge(roots []*cursor, collide func(first, second *cursor), yield func(*cursor) bool) {
+	garbage := newGarbage()
 	for {
+		garbage.collect()
 		var first *cursor
 		for _, c := range roots {
 			switch c.toEntry(); {

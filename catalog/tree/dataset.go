@@ -46,7 +46,9 @@ func (e Entry) MemberCount() int {
 // Members returns the files of a dataset, sorted by name, as of the last walk.
 func (e Entry) Members() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
+		garbage := newGarbage()
 		for i := range e.MemberCount() {
+			garbage.collect()
 			if !yield(e.members.at(i)) {
 				return
 			}

@@ -9,6 +9,7 @@ import (
 
 // index is what List and Lookup read: immutable. Entries of files are made when they are requested.
 type index struct {
+	number   uint64 // of the indexes of a Tree
 	mounts   []*Mount
 	listings []*listing          // of the mounts
 	datasets map[string]*Entry   // by their names
@@ -106,7 +107,6 @@ func (x *index) from(prefix string) iter.Seq[*Entry] {
 		})
 		extra := x.extra[at:]
 		stopped := false
-		garbage := newGarbage()
 		merge(x.cursors(prefix, false), nil, func(c *cursor) bool {
 			if !strings.HasPrefix(c.name, prefix) {
 				return false
@@ -122,7 +122,6 @@ func (x *index) from(prefix string) iter.Seq[*Entry] {
 			}
 			e := c.entry()
 			stopped = !yield(&e)
-			garbage.collect()
 			return !stopped
 		})
 		for _, e := range extra {
@@ -133,13 +132,11 @@ func (x *index) from(prefix string) iter.Seq[*Entry] {
 	}
 }
 
-// neighbors returns the names next to a name, sorted: up to n in front of it and n that follow.
+// neighbors returns the names next to a name, sorted: those of up to n files in front of it and of n
+// that follow, in each root.
 func (x *index) neighbors(name string, n int) []string {
 	var names []string
 	for _, c := range x.cursors(name, false) {
-		if c.l == nil {
-			continue
-		}
 		back := c.at
 		for range n {
 			if back.file--; back.file < 0 {

@@ -81,7 +81,7 @@ func (t *Tree) SetLayers(e Entry, layers []string) {
 		x.layers[e.File()] = layers
 	}
 	x.addExtra()
-	t.index.Store(&x)
+	t.setIndex(&x)
 }
 
 // expand adds the known layers to a new index; t.indexMu is held. The layers of files that no

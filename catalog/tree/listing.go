@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -32,7 +31,7 @@ type spot struct{ page, file int }
 
 // search returns the spot of the first file whose name is not less than a name.
 func (l *listing) search(name string) spot {
-	if l == nil || len(l.pages) == 0 {
+	if len(l.pages) == 0 {
 		return spot{}
 	}
 	n := sort.Search(len(l.pages), func(i int) bool { return l.pages[i].compare(0, name) > 0 })
@@ -48,7 +47,7 @@ func (l *listing) search(name string) spot {
 // find returns the file of a name.
 func (l *listing) find(name string) (file, bool) {
 	at := l.search(name)
-	if l == nil || at.page == len(l.pages) || l.pages[at.page].compare(at.file, name) != 0 {
+	if at.page == len(l.pages) || l.pages[at.page].compare(at.file, name) != 0 {
 		return file{}, false
 	}
 	return l.file(at), true
@@ -80,13 +79,11 @@ type builder struct {
 	mains   int    // pending files that may have siblings
 	others  int    // pending files that may be siblings
 	open    string // names less than this may be of the same group of siblings as a pending file
-	made    listing
+	made    *listing // apart, since it outlives the builder
 }
 
 func (t *Tree) newBuilder(old *listing) *builder {
-	b := &builder{formats: t.cfg.Formats, names: t.formats, old: old}
-	b.made.formats = t.formats
-	return b
+	return &builder{formats: t.cfg.Formats, names: t.formats, old: old, made: &listing{formats: t.formats}}
 }
 
 // last returns the name of the last file, or "".
@@ -215,40 +212,33 @@ func (b *builder) finish() *listing {
 		return b.old
 	}
 	b.made.pages = slices.Clip(b.made.pages)
-	return &b.made
+	return b.made
 }
 
-// differ calls report with the names of the entries of old that now are not the same in the listing
-// l, or are gone.
-func (old *listing) differ(l *listing, report func(name string)) {
-	if old == nil || old == l {
+// differ calls report with the names of the files that are not the same in two listings, or that only
+// one of them has.
+func (l *listing) differ(other *listing, report func(name string)) {
+	if l == other {
 		return
 	}
-	was, now := newCursor(nil, old, spot{}), newCursor(nil, l, spot{})
-	for was.valid {
-		if was.at.file == 0 && now.valid && now.at.file == 0 && was.page() == now.page() {
-			was.skipPage()
-			now.skipPage()
-			continue
-		}
-		c := 1
-		if now.valid {
-			c = strings.Compare(now.name, was.name)
-		}
+	a, b := newCursor(nil, l, spot{}), newCursor(nil, other, spot{})
+	for a.valid || b.valid {
 		switch {
-		case c < 0:
-			now.step()
-			continue
-		case c > 0 || now.file().identity != was.file().identity:
-			if was.page().isEntry(was.at.file) {
-				report(was.name)
+		case !b.valid || a.valid && a.name < b.name:
+			report(a.name)
+			a.step()
+		case !a.valid || b.name < a.name:
+			report(b.name)
+			b.step()
+		case a.at.file == 0 && b.at.file == 0 && a.page() == b.page():
+			a.skipPage()
+			b.skipPage()
+		default:
+			if f, g := a.file(), b.file(); f.identity != g.identity || f.sibling != g.sibling {
+				report(a.name)
 			}
-		case was.page().isEntry(was.at.file) && !now.page().isEntry(now.at.file):
-			report(was.name)
+			a.step()
+			b.step()
 		}
-		if c == 0 {
-			now.step()
-		}
-		was.step()
 	}
 }

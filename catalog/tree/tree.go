@@ -142,10 +142,16 @@ func (t *Tree) Mounts() []*Mount { return t.mounts }
 // reads no file. Each entry is made when the loop comes to it.
 func (t *Tree) Entries(prefix string) iter.Seq[*Entry] { return t.index.Load().from(prefix) }
 
-// Count returns the number of entries, and a value that changes when the entries change.
-func (t *Tree) Count() (n int, state any) {
+// Count returns the number of entries, and how often they have changed.
+func (t *Tree) Count() (n int, changes uint64) {
 	x := t.index.Load()
-	return x.count(), x
+	return x.count(), x.number
+}
+
+// setIndex replaces the index; t.indexMu is held.
+func (t *Tree) setIndex(x *index) {
+	x.number = t.index.Load().number + 1
+	t.index.Store(x)
 }
 
 // Refresh reads all folders, and lists all stores, now.
@@ -278,7 +284,7 @@ func (t *Tree) publishIndex(old *index, listings []*listing, collide func(first,
 	x := t.indexOf(listings, collide)
 	t.indexMu.Lock()
 	t.expand(x)
-	t.index.Store(x)
+	t.setIndex(x)
 	t.indexMu.Unlock()
 	report := func(name string) {
 		was, ok := old.find(name)
