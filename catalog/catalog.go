@@ -17,6 +17,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -182,7 +183,7 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 		return err
 	}
 	for _, d := range datasets {
-		if e, err := c.tree.Lookup(d.Name); err == nil && len(e.Members()) == 0 {
+		if e, err := c.tree.Lookup(d.Name); err == nil && e.MemberCount() == 0 {
 			cfg.Log.Warn().Str("name", d.Name).Msg("no file matches the patterns of the dataset")
 		}
 	}
@@ -227,22 +228,30 @@ func (c *Catalog) Close() error {
 // ends. No table may be requested meanwhile. Close does not wait for that.
 func (c *Catalog) Saved(ctx context.Context) { c.tables.Saved(ctx) }
 
-// List returns the entries whose names begin with prefix and that are of the format, "" being any,
-// sorted by name, as of the last walk. It reads no file. The slice is shared and must not be
-// modified.
-func (c *Catalog) List(prefix, format string) []*Entry {
-	found := c.tree.List(prefix)
+// Entries returns the entries whose names begin with prefix and that are of the format, "" being any,
+// sorted by name, as of the last walk. It reads no file. Each entry is made when the loop comes to
+// it, because there may be a million.
+func (c *Catalog) Entries(prefix, format string) iter.Seq[*Entry] {
+	found := c.tree.Entries(prefix)
 	if format == "" {
 		return found
 	}
-	var out []*Entry
-	for _, e := range found {
-		if e.Format == format {
-			out = append(out, e)
+	return func(yield func(*Entry) bool) {
+		for e := range found {
+			if e.Format == format && !yield(e) {
+				return
+			}
 		}
 	}
-	return out
 }
+
+// List returns Entries as a slice, for a catalog that is known to be small.
+func (c *Catalog) List(prefix, format string) []*Entry {
+	return slices.Collect(c.Entries(prefix, format))
+}
+
+// Count returns the number of entries, and how often they have changed.
+func (c *Catalog) Count() (n int, changes uint64) { return c.tree.Count() }
 
 // Refresh reads all folders now.
 func (c *Catalog) Refresh(ctx context.Context) error { return c.tree.Refresh(ctx) }

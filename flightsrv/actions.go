@@ -123,7 +123,8 @@ func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
 	if err := s.cfg.Catalog.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	return map[string]int{"entries": len(s.cfg.Catalog.List("", ""))}, nil
+	n, _ := s.cfg.Catalog.Count()
+	return map[string]int{"entries": n}, nil
 }
 
 func (s *service) evict(ctx context.Context, body []byte) (any, error) {

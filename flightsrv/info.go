@@ -114,7 +114,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 	if err != nil {
 		return err
 	}
-	for _, e := range s.cfg.Catalog.List(want.Prefix, want.Format) {
+	for e := range s.cfg.Catalog.Entries(want.Prefix, want.Format) {
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}

@@ -64,9 +64,10 @@ type unit struct {
 
 // members returns the members of an entry, with the options that a client gives.
 func (d *set) members(e tree.Entry, given map[string]any) ([]member, error) {
-	files := e.Members()
+	files := slices.AppendSeq(make([]tree.Entry, 0, e.MemberCount()), e.Members())
 	all := make([]member, len(files))
-	for i, f := range files {
+	for i := range files {
+		f := &files[i]
 		label, ok := labelOf(d.globs, f)
 		if !ok {
 			label = f.Name

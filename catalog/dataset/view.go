@@ -52,7 +52,7 @@ type loadedUnit struct {
 
 func newView(d *set, e tree.Entry, p *planner, folders *folderColumns, parsed bool) *View {
 	v := &View{Entry: e, Parsed: parsed, set: d, shape: p.union.Shape(), folders: folders}
-	v.Info = Info{Files: len(e.Members()) - p.skipped, Skipped: p.skipped, First: p.skips}
+	v.Info = Info{Files: e.MemberCount() - p.skipped, Skipped: p.skipped, First: p.skips}
 	v.shape.Starts = []int64{0}
 	t := &readers.Table{Summary: readers.Summary{Foreign: map[string]int64{}}}
 	types := map[string]bool{}

@@ -91,9 +91,12 @@ type file struct {
 	sibling  bool // it belongs to another file
 }
 
-func (m *Mount) entry(rel string, f file) Entry {
+func (m *Mount) entry(rel string, f file) Entry { return m.entryNamed(m.name(rel), rel, f) }
+
+// entryNamed is entry with the name of rel in the catalog.
+func (m *Mount) entryNamed(name, rel string, f file) Entry {
 	return Entry{
-		Name: m.name(rel), Format: f.format, Path: m.path(rel), Size: f.identity.Size,
+		Name: name, Format: f.format, Path: m.path(rel), Size: f.identity.Size,
 		Identity: f.identity, Modified: f.modified, mount: m, rel: rel, tables: f.tables,
 	}
 }
@@ -231,11 +234,7 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 	if e, ok := t.dataset(name); ok {
 		return e, nil
 	}
-	known := Entry{}
-	at, listed := t.index.Load().files[name]
-	if listed {
-		known = *at
-	}
+	known, listed := t.index.Load().find(name)
 	for _, m := range t.mounts {
 		rel, ok := m.Rel(name)
 		if !ok || m.Unlisted {

@@ -72,75 +72,67 @@ func (t *Tree) SetLayers(e Entry, layers []string) {
 	}
 	t.layers[at] = newLayerList(e.Identity, layers)
 	x := *t.index.Load()
-	if listed := x.files[e.File()]; listed == nil || listed.Identity != e.Identity {
+	if listed, ok := x.find(e.File()); !ok || listed.Identity != e.Identity {
 		return // the next walk lists it
 	}
-	names := make([]string, 0, len(x.names)+len(layers))
-	for _, name := range x.names {
-		if file, _, _ := strings.Cut(name, "#"); file != e.File() {
-			names = append(names, name)
-		}
-	}
 	x.layers = maps.Clone(x.layers)
-	x.names = x.list(names, e.File(), layers)
-	x.arrange()
-	t.index.Store(&x)
+	delete(x.layers, e.File())
+	if len(layers) > 1 {
+		x.layers[e.File()] = layers
+	}
+	x.addExtra()
+	t.setIndex(&x)
 }
 
 // expand adds the known layers to a new index; t.indexMu is held. The layers of files that no
 // longer exist are forgotten.
 func (t *Tree) expand(x *index) {
 	x.layers = map[string][]string{}
-	defer x.arrange()
+	defer x.addExtra()
 	if len(t.layers) == 0 {
 		return
 	}
 	present := map[string]layerList{}
-	var names []string
-	for _, name := range x.names {
-		e := *x.files[name]
-		if !t.Layered(e) {
-			names = append(names, name)
-			continue
+	merge(x.cursors("", false), nil, func(c *cursor) bool {
+		p := c.page()
+		if format, _ := t.cfg.Formats.ByName(c.l.formats[p.formats[c.at.file]-1]); !format.Layered && p.tables == nil {
+			return true
 		}
-		known, ok := t.layers[e.Location()]
-		if ok {
+		e := c.entry()
+		if known, ok := t.layers[e.Location()]; ok && t.Layered(e) && x.datasets[c.name] == nil {
 			present[e.Location()] = known
+			if known.identity == e.Identity && len(known.layers) > 1 {
+				x.layers[c.name] = known.layers
+			}
 		}
-		if known.identity != e.Identity {
-			known.layers = nil
-		}
-		names = x.list(names, name, known.layers)
-	}
-	t.layers, x.names = present, names
+		return true
+	})
+	t.layers = present
 }
 
-// list appends the names of a file's entries. A layer whose name is longer than a path may be is
-// left out: XML allows names of megabytes, and clients could not receive the list.
-func (x *index) list(names []string, file string, layers []string) []string {
-	delete(x.layers, file)
-	if len(layers) < 2 {
-		return append(names, file)
+// addExtra makes the entries of datasets and layers. A layer whose name is longer than a path may be
+// is left out: XML allows names of megabytes, and clients could not receive the list.
+func (x *index) addExtra() {
+	x.extra, x.replaced = nil, map[string]bool{}
+	for _, e := range x.datasets {
+		x.extra = append(x.extra, e)
 	}
-	x.layers[file] = layers
-	n := len(names)
-	for _, layer := range layers {
-		if len(layer) <= MaxNameBytes {
-			names = append(names, layerName(file, layer))
+	for file, layers := range x.layers {
+		for _, layer := range layers {
+			if len(layer) <= MaxNameBytes {
+				x.extra = append(x.extra, x.ofLayer(file, layer))
+				x.replaced[file] = true
+			}
 		}
 	}
-	if len(names) == n {
-		names = append(names, file)
-	}
-	return names
+	slices.SortFunc(x.extra, func(a, b *Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// ofLayer returns the entry of a layer that the index has.
-func (x *index) ofLayer(name string) *Entry {
-	file, layer, _ := SplitName(name)
-	e := *x.files[file]
-	e.Name = name
-	if layers := x.layers[file]; len(layers) > 0 && layers[0] != layer {
+// ofLayer returns the entry of a layer of a file that is known to have several.
+func (x *index) ofLayer(file, layer string) *Entry {
+	e, _ := x.find(file)
+	e.Name = layerName(file, layer)
+	if x.layers[file][0] != layer {
 		e.Layer = layer
 	}
 	if e.tables != nil {

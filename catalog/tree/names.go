@@ -100,10 +100,15 @@ func (r Root) checkDir() error {
 
 // name returns the catalog's name of the file at rel below the root.
 func (r Root) name(rel string) string {
+	return r.head() + escape(rel)
+}
+
+// head returns what the names of all entries below the root begin with.
+func (r Root) head() string {
 	if r.Alias == "" {
-		return escape(rel)
+		return ""
 	}
-	return r.Alias + "/" + escape(rel)
+	return r.Alias + "/"
 }
 
 // Rel returns the path below the root that a name stands for. It returns false for a name that no

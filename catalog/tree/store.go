@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +30,7 @@ type storeRoot struct {
 	wake  chan struct{}
 
 	mu      sync.Mutex // held by the list under way
-	listing atomic.Pointer[map[string]*folder]
+	listing atomic.Pointer[listing]
 	stats   recentStats
 }
 
@@ -43,15 +45,8 @@ func newStoreRoot(r *remote.Root, every time.Duration) *storeRoot {
 		every = DefaultStoreRefresh
 	}
 	s := &storeRoot{root: r, every: every, wake: make(chan struct{}, 1)}
-	s.listing.Store(&map[string]*folder{})
+	s.listing.Store(&listing{})
 	return s
-}
-
-// add adds the folders of the last list.
-func (s *storeRoot) add(all folders, m *Mount) {
-	for rel, f := range *s.listing.Load() {
-		all[place{m, rel}] = f
-	}
 }
 
 // suspect has the store listed again soon.
@@ -64,12 +59,8 @@ func (s *storeRoot) suspect() {
 
 // listed returns the object of a key, as of the last list.
 func (s *storeRoot) listed(key string) (remote.Object, bool) {
-	f := (*s.listing.Load())[parent(key)]
-	if f == nil {
-		return remote.Object{}, false
-	}
-	file, ok := f.files[path.Base(key)]
-	return file.object(key), ok
+	f, ok := s.listing.Load().find(escape(key))
+	return f.object(key), ok
 }
 
 func (f file) object(key string) remote.Object {
@@ -85,43 +76,62 @@ func fileOf(o remote.Object) file {
 	return file{identity: id, modified: o.Modified}
 }
 
-// list lists the store of a mount. Formats of objects that have not changed are those of the former
-// list.
+// list lists the store of a mount. Objects come sorted by key from most stores; those that do not
+// are kept until the end.
 func (t *Tree) list(ctx context.Context, m *Mount) error {
 	s := m.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := *s.listing.Load()
-	now := map[string]*folder{}
+	old := s.listing.Load()
+	b := t.newBuilder(old)
+	var late []namedFile
+	garbage := newGarbage()
 	err := s.root.List(ctx, "", func(o remote.Object) error {
-		rel, base := parent(o.Key), path.Base(o.Key)
-		if _, ok := m.Rel(m.name(o.Key)); !ok {
+		garbage.collect()
+		name := escape(o.Key)
+		if _, ok := m.Rel(m.head() + name); !ok {
 			return nil // hidden, or not a path
 		}
-		f := now[rel]
-		if f == nil {
-			f = &folder{files: map[string]file{}}
-			now[rel] = f
-		}
-		file := fileOf(o)
-		if before, ok := old[rel]; ok && before.files[base].identity.With(nil) == file.identity {
-			file.format, file.tables = before.files[base].format, before.files[base].tables
+		f := fileOf(o)
+		f.format = t.formatOfName(m.name(o.Key), o.Key)
+		if name < b.last() {
+			late = append(late, namedFile{name, f})
 		} else {
-			file.format = t.formatOfName(m.name(o.Key), o.Key)
-		}
-		if file.format != "" || t.cfg.Formats.IsSibling(base) {
-			f.files[base] = file
+			b.addObject(name, o.Key, f)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, f := range now {
-		t.group(f.files)
+	l := b.finish()
+	if len(late) > 0 {
+		l = t.mix(old, l, late)
 	}
-	s.listing.Store(&now)
+	s.listing.Store(l)
 	return nil
+}
+
+// mix returns a listing with more files. Of two with the same name, the last one counts.
+func (t *Tree) mix(old, l *listing, late []namedFile) *listing {
+	slices.SortStableFunc(late, func(a, b namedFile) int { return strings.Compare(a.name, b.name) })
+	b := t.newBuilder(old)
+	add := func(name string, f file) {
+		rel, _ := unescape(name)
+		f.identity, f.sibling = f.identity.With(nil), false
+		b.addObject(name, rel, f)
+	}
+	for c := newCursor(nil, l, spot{}); c.valid; c.step() {
+		for len(late) > 0 && late[0].name < c.name {
+			add(late[0].name, late[0].file)
+			late = late[1:]
+		}
+		add(c.name, c.file())
+	}
+	for _, f := range late {
+		add(f.name, f.file)
+	}
+	return b.finish()
 }
 
 // formatOfName returns the format of a file by its name, or by the operator's options for it.
@@ -175,23 +185,8 @@ func (t *Tree) followStore(ctx context.Context, m *Mount) {
 			t.cfg.Log.Warn().Err(err).Str("root", m.path(".")).Msg("the list of the store stays as it was")
 			continue
 		}
-		t.scanMu.Lock()
-		all := t.folders.without(m)
-		s.add(all, m)
-		t.publish(all, false, t.logCollision)
-		t.scanMu.Unlock()
+		t.publishStore(m)
 	}
-}
-
-// without returns the folders of all mounts but one.
-func (all folders) without(m *Mount) folders {
-	others := make(folders, len(all))
-	for p, f := range all {
-		if p.mount != m {
-			others[p] = f
-		}
-	}
-	return others
 }
 
 // examineObject makes the entry at rel of a store from the object as it is now. known is the entry
@@ -236,15 +231,7 @@ func (t *Tree) objectWithSiblings(m *Mount, rel string, f file) (Entry, error) {
 		}
 	}
 	if format, _ := t.cfg.Formats.ByName(f.format); len(format.Siblings) > 0 {
-		var siblings []source.Sibling
-		if dir := (*m.store.listing.Load())[parent(rel)]; dir != nil {
-			for base, s := range dir.files {
-				if source.IsSibling(path.Base(rel), base, format.Siblings) {
-					siblings = append(siblings, source.Sibling{Name: base, Identity: s.identity.With(nil)})
-				}
-			}
-		}
-		f.identity = f.identity.With(siblings)
+		f.identity = f.identity.With(m.store.listing.Load().siblingsOf(rel, format.Siblings))
 	}
 	return m.entry(rel, f), nil
 }

@@ -13,6 +13,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,10 +53,11 @@ var ErrClosed = errors.New("the catalog is closed")
 
 // Tree is the list of data files below some roots. It is safe for concurrent use.
 type Tree struct {
-	cfg    Config
-	mounts []*Mount
-	watch  *watch
-	index  atomic.Pointer[index]
+	cfg     Config
+	formats []string // their names, in the order of cfg.Formats
+	mounts  []*Mount
+	watch   *watch
+	index   atomic.Pointer[index]
 
 	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
@@ -79,6 +84,9 @@ func Open(ctx context.Context, cfg Config) (*Tree, error) {
 	t := &Tree{
 		cfg: cfg, mounts: mounts, folders: folders{}, unreadable: map[place]bool{},
 		collided: map[string]bool{}, layers: map[string]layerList{},
+	}
+	for _, f := range cfg.Formats {
+		t.formats = append(t.formats, f.Name)
 	}
 	t.index.Store(&index{})
 	t.ctx, t.stop = context.WithCancel(context.Background())
@@ -130,9 +138,21 @@ func (t *Tree) StopInotify() error {
 // Mounts returns the open roots in the order of Config.Roots.
 func (t *Tree) Mounts() []*Mount { return t.mounts }
 
-// List returns the entries whose names begin with prefix, sorted by name, as of the last walk. It
-// reads no file. The slice is shared and must not be modified.
-func (t *Tree) List(prefix string) []*Entry { return t.index.Load().from(prefix) }
+// Entries returns the entries whose names begin with prefix, sorted by name, as of the last walk. It
+// reads no file. Each entry is made when the loop comes to it.
+func (t *Tree) Entries(prefix string) iter.Seq[*Entry] { return t.index.Load().from(prefix) }
+
+// Count returns the number of entries, and how often they have changed.
+func (t *Tree) Count() (n int, changes uint64) {
+	x := t.index.Load()
+	return x.count(), x.number
+}
+
+// setIndex replaces the index; t.indexMu is held.
+func (t *Tree) setIndex(x *index) {
+	x.number = t.index.Load().number + 1
+	t.index.Store(x)
+}
 
 // Refresh reads all folders, and lists all stores, now.
 func (t *Tree) Refresh(ctx context.Context) error {
@@ -147,7 +167,7 @@ func (t *Tree) Refresh(ctx context.Context) error {
 
 // NotFound returns the error for a name that no entry has.
 func (t *Tree) NotFound(name string) error {
-	return &NotFoundError{Name: name, Closest: nearest.Paths(name, t.index.Load().names, 3)}
+	return &NotFoundError{Name: name, Closest: nearest.Paths(name, t.index.Load().neighbors(name, nearest.MaxCompared), 3)}
 }
 
 // Stats are the numbers of a Tree since Open.
@@ -173,7 +193,7 @@ func (t *Tree) Stats() Stats {
 	}
 	return Stats{
 		Layered: layered, Stores: stores, Roots: len(t.mounts),
-		Entries: len(t.index.Load().names), Scans: t.scans.Load(),
+		Entries: t.index.Load().count(), Scans: t.scans.Load(),
 		ScanTime: time.Duration(t.scanTime.Load()), Unwatched: t.watch.unwatched(),
 	}
 }
@@ -186,7 +206,6 @@ func (t *Tree) rescan(ctx context.Context, collide func(first, second Entry)) er
 	all := folders{}
 	for _, m := range t.mounts {
 		if m.store != nil {
-			m.store.add(all, m)
 			continue
 		}
 		if err := t.walk(ctx, all, t.folders, place{m, "."}, nil, 0); err != nil {
@@ -230,23 +249,86 @@ func (t *Tree) Relist(ctx context.Context, m *Mount, rel string) error {
 	}
 }
 
-// publish replaces the index, and reports the files that changed or were removed.
+// publish replaces the folders, and the index.
 func (t *Tree) publish(all folders, whole bool, collide func(first, second Entry)) {
 	t.folders = all
 	t.watch.follow(all, whole)
-	x := t.indexOf(all, collide)
+	old := t.index.Load()
+	listings := make([]*listing, len(t.mounts))
+	for i, m := range t.mounts {
+		if m.store != nil {
+			listings[i] = m.store.listing.Load()
+		} else {
+			listings[i] = t.listingOf(m, all, old.listing(i))
+		}
+	}
+	t.publishIndex(old, listings, collide)
+}
+
+// publishStore replaces the listing of a root in a store in the index.
+func (t *Tree) publishStore(m *Mount) {
+	t.scanMu.Lock()
+	defer t.scanMu.Unlock()
+	old := t.index.Load()
+	listings := slices.Clone(old.listings)
+	listings[slices.Index(t.mounts, m)] = m.store.listing.Load()
+	t.publishIndex(old, listings, t.logCollision)
+}
+
+// publishIndex replaces the index unless the listings are the old ones, and reports the entries that
+// changed or were removed.
+func (t *Tree) publishIndex(old *index, listings []*listing, collide func(first, second Entry)) {
+	if slices.Equal(old.listings, listings) {
+		return
+	}
+	x := t.indexOf(listings, collide)
 	t.indexMu.Lock()
 	t.expand(x)
-	old := t.index.Swap(x)
+	t.setIndex(x)
 	t.indexMu.Unlock()
-	for name, e := range old.files {
-		now, ok := x.files[name]
+	report := func(name string) {
+		was, ok := old.find(name)
 		if !ok {
+			return
+		}
+		if now, ok := x.find(name); !ok {
 			t.cfg.Removed(name)
-		} else if now.Identity != e.Identity {
+		} else if now.Identity != was.Identity {
 			t.cfg.Changed(name, now.Identity)
 		}
 	}
+	for i, l := range old.listings {
+		l.differ(listings[i], func(name string) { report(t.mounts[i].head() + name) })
+	}
+	for name := range old.datasets {
+		report(name)
+	}
+}
+
+// listingOf returns the listing of a folder of this host.
+func (t *Tree) listingOf(m *Mount, all folders, old *listing) *listing {
+	type found struct {
+		name, base string
+		folder     *folder
+	}
+	var files []found
+	for p, f := range all {
+		if p.mount != m {
+			continue
+		}
+		for base, file := range f.files {
+			rel := path.Join(p.rel, base)
+			if file.format != "" && !file.sibling && len(rel) <= MaxNameBytes { // else Rel refuses it
+				files = append(files, found{escape(rel), base, f})
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b found) int { return strings.Compare(a.name, b.name) })
+	b := t.newBuilder(old)
+	for i := range files {
+		b.add(files[i].name, files[i].folder.files[files[i].base])
+	}
+	return b.finish()
 }
 
 func (t *Tree) logCollision(first, second Entry) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -18,41 +19,50 @@ const (
 	maxIndexFolders = 10_000
 )
 
+// folderQueue is the Place of a page in the list of a web server.
+type folderQueue struct {
+	folders []string        // to read
+	found   int             // folders, with those that were read
+	seen    map[string]bool // keys of the former pages
+}
+
 // List implements Store: a web server has no list, but most of them answer a folder with a page of
 // links to its files. Each folder is one request. A page tells names only, so that objects have no
 // size and no version: Stat finds them.
-func (s *httpStore) List(ctx context.Context, prefix string, yield func(Object) error) error {
+func (s *httpStore) List(ctx context.Context, prefix string, at Place) ([]Object, Place, error) {
 	if s.single != "" {
-		return &Failure{Err: ErrNoList}
+		return nil, nil, &Failure{Err: ErrNoList}
 	}
-	root := cloneURL(s.base)
-	folders := []string{prefix[:strings.LastIndexByte(prefix, '/')+1]}
-	seen := map[string]bool{folders[0]: true}
-	for len(folders) > 0 {
-		folder := folders[0]
-		folders = folders[1:]
-		names, err := s.index(ctx, root, folder)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			key := folder + name
-			switch {
-			case !strings.HasPrefix(key, prefix) && !strings.HasPrefix(prefix, key), seen[key]:
-			case !strings.HasSuffix(name, "/"):
-				seen[key] = true
-				if err := yield(Object{Key: key, Size: -1}); err != nil {
-					return err
-				}
-			case len(seen) > maxIndexFolders:
-				return &Failure{Err: fmt.Errorf("more than %d folders", maxIndexFolders)}
-			default:
-				seen[key] = true
-				folders = append(folders, key)
-			}
-		}
+	queue, ok := at.(*folderQueue)
+	if !ok {
+		first := prefix[:strings.LastIndexByte(prefix, '/')+1]
+		queue = &folderQueue{[]string{first}, 1, map[string]bool{first: true}}
 	}
-	return nil
+	found := queue.found
+	folder, folders := queue.folders[0], slices.Clone(queue.folders[1:])
+	names, err := s.index(ctx, cloneURL(s.base), folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	var page []Object
+	for _, name := range names {
+		key := folder + name
+		switch {
+		case !strings.HasPrefix(key, prefix) && !strings.HasPrefix(prefix, key), queue.seen[key]:
+			continue
+		case !strings.HasSuffix(name, "/"):
+			page = append(page, Object{Key: key, Size: -1})
+		case found >= maxIndexFolders:
+			return nil, nil, &Failure{Err: fmt.Errorf("more than %d folders", maxIndexFolders)}
+		default:
+			folders, found = append(folders, key), found+1
+		}
+		queue.seen[key] = true
+	}
+	if len(folders) == 0 {
+		return page, nil, nil
+	}
+	return page, &folderQueue{folders, found, queue.seen}, nil
 }
 
 // index returns the names of the files in a folder and of its folders, which end with '/'.

@@ -105,35 +105,38 @@ func (r *Root) Stat(ctx context.Context, key string) (Object, error) {
 }
 
 // List calls yield for each object whose key begins with a prefix. Keys that are no paths, such as
-// "a//b" and "../x", are left out, and so are empty objects that stand for folders. The list is
-// begun anew after a failure, so that yield may get an object twice.
+// "a//b" and "../x", are left out, and so are empty objects that stand for folders. An error of yield
+// ends the list, and is returned.
 func (r *Root) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	if r.single != "" {
 		return r.describe(ctx, []string{r.single}, yield)
 	}
-	var stopped error
 	var names []string // of objects without a size, which the list of a web server has
-	err := r.attempt(ctx, prefix, func(ctx context.Context, progress func()) error {
-		names = names[:0]
-		return r.store.List(ctx, prefix, func(o Object) error {
-			progress()
+	for at := Place(nil); ; {
+		var page []Object
+		var next Place
+		err := r.attempt(ctx, prefix, func(ctx context.Context, _ func()) (err error) {
+			page, next, err = r.store.List(ctx, prefix, at)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, o := range page {
 			switch {
 			case strings.HasSuffix(o.Key, "/") || !validKey(o.Key):
 			case o.Size < 0:
 				names = append(names, o.Key)
 			default:
-				stopped = yield(o)
+				if err := yield(o); err != nil {
+					return err
+				}
 			}
-			return stopped
-		})
-	})
-	if stopped != nil {
-		return stopped
+		}
+		if at = next; at == nil {
+			return r.describe(ctx, names, yield)
+		}
 	}
-	if err == nil && len(names) > 0 {
-		err = r.describe(ctx, names, yield)
-	}
-	return err
 }
 
 // describe calls yield for each object of a list of keys, as Stat describes it.

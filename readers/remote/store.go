@@ -35,9 +35,10 @@ func (o Object) identity() source.Identity { return source.IdentityOf(objectInfo
 // Store is one kind of object store, opened for a folder of it. It makes one request per call and
 // does not retry. It is safe for concurrent use. Its errors are *Failure.
 type Store interface {
-	// List calls yield for each object whose key begins with a prefix, in no particular order. An
-	// error of yield ends the list, and is returned.
-	List(ctx context.Context, prefix string, yield func(Object) error) error
+	// List returns a page of the objects whose keys begin with a prefix, in no particular order, and
+	// the place where the next page begins; nil: there is none. The first page is at nil. A page can
+	// be requested again.
+	List(ctx context.Context, prefix string, at Place) (page []Object, next Place, err error)
 	// Stat describes the present version of an object.
 	Stat(ctx context.Context, key string) (Object, error)
 	// Read reads bytes [from, to) of a version. The result has exactly these bytes, or its Read
@@ -46,6 +47,9 @@ type Store interface {
 	// Close ends the connections that are not in use.
 	Close() error
 }
+
+// Place is where a page of a list begins, in the terms of one store.
+type Place any
 
 // Kind classifies a failed request.
 type Kind int

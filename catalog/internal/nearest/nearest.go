@@ -11,7 +11,7 @@ import (
 // Limits of the search, which any client can cause by asking for a name that does not exist.
 const (
 	maxAskedBytes = 256    // of the requested name
-	maxCompared   = 10_000 // names compared: the neighbors in sorted order
+	MaxCompared   = 10_000 // names compared: the neighbors in sorted order
 )
 
 // Paths returns up to n of the names closest to the requested one, closest first.
@@ -29,9 +29,9 @@ func Paths(asked string, names []string, n int) []string {
 	}
 	var best []candidate
 	at, _ := slices.BinarySearch(names, asked)
-	first := max(0, min(at-maxCompared/2, len(names)-maxCompared))
+	first := max(0, min(at-MaxCompared/2, len(names)-MaxCompared))
 	lower := strings.ToLower(asked)
-	for _, name := range names[first:min(len(names), first+maxCompared)] {
+	for _, name := range names[first:min(len(names), first+MaxCompared)] {
 		if name == asked { // it existed a moment ago
 			continue
 		}

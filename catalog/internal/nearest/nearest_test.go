@@ -34,7 +34,7 @@ func TestClosest(t *testing.T) {
 
 func TestClosestAmongMany(t *testing.T) {
 	var names []string
-	for i := range 3 * maxCompared {
+	for i := range 3 * MaxCompared {
 		names = append(names, fmt.Sprintf("%06d.csv", i))
 	}
 	for _, asked := range []string{"000000.csw", "015000.csw", "029999.csw"} {

@@ -153,7 +153,9 @@ func (b *listingScan) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 func (n *nameIndex) schemas() []string {
 	all := []string{MainSchema}
 	for i := range n.tables {
-		all = append(all, n.tables[i].Schema)
+		if schema := n.tables[i].Schema; schema != all[len(all)-1] { // tables are sorted by schema
+			all = append(all, schema)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -33,16 +34,28 @@ type Table struct {
 	Entry  string // name in the catalog
 }
 
-// nameIndex finds tables by the names in queries.
+// nameIndex finds tables by the names in queries. There may be a million tables, so that it has hashes
+// of their names in place of maps: about 130 bytes for each table.
 type nameIndex struct {
-	entries   []*catalog.Entry
-	tables    []Table                // sorted by schema and name
-	files     map[tableName][]*Table // by schema and file name
-	stems     map[tableName][]*Table // by schema and stem
-	fileNames map[string][]*Table    // by file name, in any folder
-	stemNames map[string][]*Table    // by stem, in any folder
-	suffixes  []string               // what follows the stems of files, at most maxSuffixes
+	changes  uint64  // of the catalog, when the index was made
+	tables   []Table // sorted by schema and name
+	hashes   [nameKinds][]nameHash
+	suffixes []string // what follows the stems of files, at most maxSuffixes
 }
+
+// nameKind is what of a table a name in a query may be.
+type nameKind int
+
+const (
+	fileIn    nameKind = iota // the file's name, in a schema
+	stemIn                    // its stem, in a schema
+	fileAny                   // the file's name, in any folder
+	stemAny                   // its stem, in any folder
+	nameKinds                 // how many there are
+)
+
+// nameHash is the hash of a name of a table, without regard to case.
+type nameHash struct{ hash, table uint32 }
 
 // maxSuffixes bounds how often an unknown name is looked up.
 const maxSuffixes = 8
@@ -56,13 +69,10 @@ type tableName struct{ schema, name string }
 
 func tableNameOf(schema, name string) tableName { return tableName{lower(schema), lower(name)} }
 
-func newNameIndex(entries []*catalog.Entry) *nameIndex {
-	n := &nameIndex{
-		entries: entries, tables: make([]Table, len(entries)), files: map[tableName][]*Table{},
-		stems: map[tableName][]*Table{}, fileNames: map[string][]*Table{}, stemNames: map[string][]*Table{},
-	}
-	for i, e := range entries {
-		n.tables[i] = tableOf(e.Name)
+func newNameIndex(count int, entries iter.Seq[*catalog.Entry]) *nameIndex {
+	n := &nameIndex{tables: make([]Table, 0, count)}
+	for e := range entries {
+		n.tables = append(n.tables, tableOf(e.Name))
 	}
 	slices.SortFunc(n.tables, func(a, b Table) int {
 		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
@@ -73,24 +83,79 @@ func newNameIndex(entries []*catalog.Entry) *nameIndex {
 		if len(n.suffixes) < maxSuffixes && !slices.Contains(n.suffixes, end) {
 			n.suffixes = append(n.suffixes, end)
 		}
-		add(n.files, tableNameOf(t.Schema, t.Name), t)
-		add(n.stems, tableNameOf(t.Schema, stem(t.Name)), t)
-		add(n.fileNames, lower(t.base()), t)
-		add(n.stemNames, lower(stem(t.base())), t)
-		if t.Name != t.Entry {
-			add(n.files, tableNameOf(MainSchema, t.Entry), t)
-			add(n.stems, tableNameOf(MainSchema, stem(t.Entry)), t)
+	}
+	for kind := range nameKinds {
+		hashes := make([]nameHash, 0, len(n.tables))
+		for i := range n.tables {
+			for schema, name := range n.tables[i].names(kind) {
+				hashes = append(hashes, nameHash{hashOf(schema, name), uint32(i)})
+			}
 		}
+		slices.SortFunc(hashes, func(a, b nameHash) int {
+			return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.table, b.table))
+		})
+		n.hashes[kind] = hashes
 	}
 	return n
 }
 
-func add[K comparable](m map[K][]*Table, k K, t *Table) { m[k] = append(m[k], t) }
+// names returns the names of a kind by which queries find the table, and their schemas.
+func (t *Table) names(kind nameKind) iter.Seq2[string, string] {
+	return func(yield func(schema, name string) bool) {
+		switch kind {
+		case fileIn:
+			if yield(t.Schema, t.Name) && t.Name != t.Entry {
+				yield(MainSchema, t.Entry)
+			}
+		case stemIn:
+			if yield(t.Schema, stem(t.Name)) && t.Name != t.Entry {
+				yield(MainSchema, stem(t.Entry))
+			}
+		case fileAny:
+			yield("", t.base())
+		case stemAny:
+			yield("", stem(t.base()))
+		}
+	}
+}
 
-// same reports whether n was made of these entries. The catalog shares the slice until an entry
-// changes.
-func (n *nameIndex) same(entries []*catalog.Entry) bool {
-	return n != nil && len(n.entries) == len(entries) && (len(entries) == 0 || &n.entries[0] == &entries[0])
+// hashOf returns the FNV-1a hash of a schema and a name in lower case.
+func hashOf(schema, name string) uint32 {
+	h := uint32(2166136261)
+	for _, s := range []string{schema, name} {
+		for i := range len(s) {
+			c := s[i]
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			h = (h ^ uint32(c)) * 16777619
+		}
+		h *= 16777619 // "a" and "bc" are not "ab" and "c"
+	}
+	return h
+}
+
+// named returns the tables that have a name of a kind, without regard to case.
+func (n *nameIndex) named(kind nameKind, schema, name string) []*Table {
+	var found []*Table
+	hashes, hash := n.hashes[kind], hashOf(schema, name)
+	at, _ := slices.BinarySearchFunc(hashes, hash, func(h nameHash, hash uint32) int {
+		return cmp.Compare(h.hash, hash)
+	})
+	want := tableNameOf(schema, name)
+	for _, h := range hashes[at:] {
+		if h.hash != hash {
+			break
+		}
+		t := &n.tables[h.table]
+		for schema, name := range t.names(kind) {
+			if tableNameOf(schema, name) == want {
+				found = append(found, t)
+				break
+			}
+		}
+	}
+	return slices.Compact(found)
 }
 
 // tableOf names the table of an entry. Files in a folder that is called like a schema of DuckDB are
@@ -150,13 +215,13 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 // find returns the tables that a name in a schema may mean; "" is no schema.
 func (n *nameIndex) find(schema, name string) []*Table {
 	in := cmp.Or(schema, MainSchema)
-	if found := n.files[tableNameOf(in, name)]; len(found) > 0 {
+	if found := n.named(fileIn, in, name); len(found) > 0 {
 		return exactly(found, func(t *Table) bool {
 			return t.Schema == in && t.Name == name || in == MainSchema && t.Entry == name
 		})
 	}
 	own := isOwn(name)
-	if found := n.stems[tableNameOf(in, name)]; len(found) > 0 && !own {
+	if found := n.named(stemIn, in, name); len(found) > 0 && !own {
 		return exactly(found, func(t *Table) bool {
 			return t.Schema == in && stem(t.Name) == name || in == MainSchema && stem(t.Entry) == name
 		})
@@ -164,13 +229,13 @@ func (n *nameIndex) find(schema, name string) []*Table {
 	if schema != "" {
 		return nil
 	}
-	if found := n.fileNames[lower(name)]; len(found) > 0 {
+	if found := n.named(fileAny, "", name); len(found) > 0 {
 		return exactly(found, func(t *Table) bool { return t.base() == name })
 	}
 	if own {
 		return nil
 	}
-	return exactly(n.stemNames[lower(name)], func(t *Table) bool { return stem(t.base()) == name })
+	return exactly(n.named(stemAny, "", name), func(t *Table) bool { return stem(t.base()) == name })
 }
 
 // isOwn reports whether a name is like those of DuckDB's views in its main schema.
@@ -196,10 +261,11 @@ func exactly(found []*Table, called func(*Table) bool) []*Table {
 
 // names returns the index of the current entries.
 func (e *Engine) names() *nameIndex {
-	entries := e.cfg.Catalog.List("", "")
+	count, changes := e.cfg.Catalog.Count()
 	n := e.index.Load()
-	if !n.same(entries) {
-		n = newNameIndex(entries)
+	if n == nil || n.changes != changes {
+		n = newNameIndex(count, e.cfg.Catalog.Entries("", ""))
+		n.changes = changes
 		e.index.Store(n)
 	}
 	return n

@@ -63,34 +63,39 @@ func folderOf(path string) string {
 
 const pageKeys = 1000
 
-// List implements remote.Store, a page of keys per request.
-func (b *bucket) List(ctx context.Context, prefix string, yield func(remote.Object) error) error {
-	seen := map[string]bool{} // tokens, against a list that leads back to itself
-	token := blob.FirstPageToken
-	for {
-		page, next, err := b.blob.ListPage(ctx, token, pageKeys, &blob.ListOptions{Prefix: b.prefix + prefix})
-		if err != nil {
-			return b.failed(err)
-		}
-		for _, o := range page {
-			key, ok := strings.CutPrefix(o.Key, b.prefix)
-			if !ok || o.IsDir || strings.IndexFunc(key, b.unreadable) >= 0 {
-				continue
-			}
-			err := yield(remote.Object{Key: key, Size: o.Size, Modified: o.ModTime, Version: b.listed(o)})
-			if err != nil {
-				return err
-			}
-		}
-		if len(next) == 0 {
-			return nil
-		}
-		if seen[string(next)] {
-			return &remote.Failure{Kind: remote.Transient, Err: errors.New("the list leads back to a page that it had")}
-		}
-		seen[string(next)] = true
-		token = next
+// bucketPlace is the remote.Place of a page.
+type bucketPlace struct {
+	token []byte
+	seen  map[string]bool // tokens, against a list that leads back to itself
+}
+
+// List implements remote.Store.
+func (b *bucket) List(ctx context.Context, prefix string, at remote.Place) ([]remote.Object, remote.Place, error) {
+	place, ok := at.(bucketPlace)
+	if !ok {
+		place = bucketPlace{blob.FirstPageToken, map[string]bool{}}
 	}
+	page, next, err := b.blob.ListPage(ctx, place.token, pageKeys, &blob.ListOptions{Prefix: b.prefix + prefix})
+	if err != nil {
+		return nil, nil, b.failed(err)
+	}
+	if place.seen[string(next)] {
+		err := errors.New("the list leads back to a page that it had")
+		return nil, nil, &remote.Failure{Kind: remote.Transient, Err: err}
+	}
+	objects := make([]remote.Object, 0, len(page))
+	for _, o := range page {
+		key, ok := strings.CutPrefix(o.Key, b.prefix)
+		if !ok || o.IsDir || strings.IndexFunc(key, b.unreadable) >= 0 {
+			continue
+		}
+		objects = append(objects, remote.Object{Key: key, Size: o.Size, Modified: o.ModTime, Version: b.listed(o)})
+	}
+	if len(next) == 0 {
+		return objects, nil, nil
+	}
+	place.seen[string(next)] = true
+	return objects, bucketPlace{next, place.seen}, nil
 }
 
 // Stat implements remote.Store.

@@ -175,8 +175,11 @@ func (s *s3Store) follow(failed *bucket, err error) bool {
 	s.replace(failed, opened, region)
 	return true
 }
-func (s *s3Store) List(ctx context.Context, prefix string, yield func(remote.Object) error) error {
-	return s.try(func(b *bucket) error { return b.List(ctx, prefix, yield) })
+func (s *s3Store) List(ctx context.Context, prefix string, at remote.Place) (
+	page []remote.Object, next remote.Place, err error,
+) {
+	err = s.try(func(b *bucket) (err error) { page, next, err = b.List(ctx, prefix, at); return err })
+	return page, next, err
 }
 
 func (s *s3Store) Stat(ctx context.Context, key string) (o remote.Object, err error) {

@@ -236,7 +236,8 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	if err != nil {
 		return errors.Join(err, engineSet.Close())
 	}
-	log.Info().Int("entries", len(files.List("", ""))).Int64("memory_bytes", memory).Dur("took_ms",
+	entries, _ := files.Count()
+	log.Info().Int("entries", entries).Int64("memory_bytes", memory).Dur("took_ms",
 		time.Since(started)).
 		Msg("the catalog is read")
 	var preparing sync.WaitGroup
