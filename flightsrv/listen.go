@@ -19,9 +19,28 @@ type listener struct {
 	name string
 }
 
+// protection is what keeps others from an address that they can reach.
+type protection struct {
+	encrypted, login bool
+	insecure         bool // serve without
+}
+
+// gap describes what lacks for an address that other hosts can reach; "" is nothing.
+func (p protection) gap() string {
+	switch {
+	case p.insecure || p.encrypted && p.login:
+		return ""
+	case p.encrypted:
+		return "TLS, but no login"
+	case p.login:
+		return "a login, but no TLS (--tls-cert, --tls-key)"
+	}
+	return "neither TLS (--tls-cert, --tls-key) nor a login"
+}
+
 // listen opens host:port or unix:///path. It refuses an address that other hosts can reach, unless
-// insecure is set: there is no login, with or without encryption.
-func listen(addr string, encrypted, insecure bool) (listener, error) {
+// it is protected.
+func listen(addr string, by protection) (listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix://"); ok {
 		l, err := listenUnix(path)
 		return listener{l, addr}, err
@@ -33,13 +52,9 @@ func listen(addr string, encrypted, insecure bool) (listener, error) {
 	if err != nil {
 		return listener{}, err
 	}
-	if !insecure && !at.IP.IsLoopback() {
-		lacks := "neither TLS (--tls-cert, --tls-key) nor a login"
-		if encrypted {
-			lacks = "TLS, but no login"
-		}
-		return listener{}, fmt.Errorf("others can reach this address, and the server has %s: "+
-			"listen on 127.0.0.1, [::1] or a unix socket, or say --insecure to serve everyone", lacks)
+	if gap := by.gap(); gap != "" && !at.IP.IsLoopback() {
+		return listener{}, fmt.Errorf("others can reach this address, and the server has %s: add what is missing "+
+			"(--users is a login, among others), listen on 127.0.0.1, [::1] or a unix socket, or say --insecure", gap)
 	}
 	l, err := net.ListenTCP("tcp", at)
 	if err != nil {

@@ -41,6 +41,10 @@ type Config struct {
 	// PEM files of a certificate and its key, for TLS on all addresses but unix sockets; empty: no
 	// TLS (--tls-cert, --tls-key)
 	TLSCert, TLSKey string
+	// PEM file of the certificates that sign those of clients; empty: clients need none
+	// (--tls-client-ca)
+	TLSClientCA       string
+	TLSClientRequired bool // refuse connections without a client certificate (--tls-client-required)
 	// of a message with a single row, and of one that a client stores; default 256 MiB
 	// (--max-message-bytes)
 	MaxMessageBytes int
@@ -136,7 +140,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair, err := newKeyPair(cfg.TLSCert, cfg.TLSKey, cfg.Log)
+	pair, err := newKeyPair(&cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +164,7 @@ func New(cfg Config) (*Server, error) {
 	reflection.Register(s.grpc)
 
 	for _, addr := range cfg.Listen {
-		l, err := listen(addr, pair != nil, cfg.Insecure)
+		l, err := listen(addr, protection{pair != nil, cfg.Login != nil, cfg.Insecure})
 		if err != nil {
 			s.close()
 			return nil, fmt.Errorf("--listen %s: %w", addr, err)

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
@@ -57,12 +56,6 @@ func (s *service) scan(ref *catalog.TableRef, t ticket.Ticket) (tableScan, error
 		return tableScan{}, err
 	}
 	return tableScan{ref, scan}, nil
-}
-
-// Handshake accepts every client. The server has no login, but drivers that always send a user,
-// such as JDBC tools, expect a token. No call reads the token.
-func (s *service) Handshake(stream flight.FlightService_HandshakeServer) error {
-	return stream.SendHeader(metadata.Pairs("authorization", "Bearer none"))
 }
 
 // DoPut binds the parameters of SQL statements and, with a writable folder, stores tables. The

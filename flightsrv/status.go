@@ -87,6 +87,8 @@ func codeOf(err error) codes.Code {
 		request    *requestError
 		overload   *overloadError
 		shape      *readers.ShapeError
+		logins     *auth.LimitError
+		noLogin    *auth.UnavailableError
 		rpc, isRPC = status.FromError(err)
 	)
 	switch {
@@ -98,6 +100,10 @@ func codeOf(err error) codes.Code {
 		return request.code()
 	case errors.Is(err, auth.ErrUnauthenticated):
 		return codes.Unauthenticated
+	case errors.As(err, &logins):
+		return codes.ResourceExhausted
+	case errors.As(err, &noLogin):
+		return codes.Unavailable
 	case isRPC: // of gRPC itself: a send on a cancelled stream or a lost connection
 		return rpc.Code()
 	case errors.Is(err, context.Canceled):

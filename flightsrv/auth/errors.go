@@ -13,3 +13,13 @@ func (e *Error) Error() string { return "login: " + e.Reason }
 
 // Unwrap returns ErrUnauthenticated.
 func (e *Error) Unwrap() error { return ErrUnauthenticated }
+
+// LimitError is the error of a login above a limit. The credential was not checked.
+type LimitError struct{ Reason string }
+
+func (e *LimitError) Error() string { return "login: " + e.Reason }
+
+// UnavailableError is the error of a login that could not be checked now.
+type UnavailableError struct{ Reason string }
+
+func (e *UnavailableError) Error() string { return "login: " + e.Reason }

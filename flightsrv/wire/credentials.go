@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"sync"
 
@@ -59,6 +60,18 @@ func Of(ctx context.Context) *Conn {
 	if p, ok := peer.FromContext(ctx); ok {
 		if info, ok := p.AuthInfo.(connInfo); ok {
 			return info.conn
+		}
+	}
+	return nil
+}
+
+// TLSOf returns the state of TLS on the connection of a call by its context; nil without TLS.
+func TLSOf(ctx context.Context) *tls.ConnectionState {
+	if p, ok := peer.FromContext(ctx); ok {
+		if info, ok := p.AuthInfo.(connInfo); ok {
+			if secure, ok := info.AuthInfo.(credentials.TLSInfo); ok {
+				return &secure.State
+			}
 		}
 	}
 	return nil

@@ -53,7 +53,9 @@ var layers = []string{
 	// the server
 	"flightsrv/auth",
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
-	"flightsrv/ticket flightsrv/sql/worker",
+	"flightsrv/auth/certs flightsrv/auth/livefile flightsrv/auth/oidc flightsrv/auth/passwords flightsrv/auth/sessions " +
+		"flightsrv/auth/tokens",
+	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
 	"flightsrv",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from pyarrow import flight
 
 from .errors import Unavailable, translated
+from .login import Login
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class Access(NamedTuple):
     tls_ca: bytes | None = None
     tls_insecure: bool = False
     timeout: float | None = None
+    login: Login = Login()
 
 
 def location(server: str) -> str:
@@ -70,9 +72,18 @@ class Channel:
     There are several lanes to a place, each a connection of its own: what comes over one connection is taken off it by one thread at a time.
     """
 
-    def __init__(self, server: str, *, tls_ca: bytes | None = None, tls_insecure: bool = False, timeout: float | None = None, watched: bool = False) -> None:
+    def __init__(
+        self,
+        server: str,
+        *,
+        tls_ca: bytes | None = None,
+        tls_insecure: bool = False,
+        timeout: float | None = None,
+        login: Login = Login(),  # noqa: B008  # it does not change
+        watched: bool = False,
+    ) -> None:
         self.location = location(server)
-        self.access = Access(self.location, tls_ca, tls_insecure, timeout)
+        self.access = Access(self.location, tls_ca, tls_insecure, timeout, login)
         self._options: dict[str, Any] = {
             "generic_options": [("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000), *(PINGS if watched else ())]
         }
@@ -80,7 +91,9 @@ class Channel:
             self._options["tls_root_certs"] = tls_ca
         if tls_insecure:
             self._options["disable_server_verification"] = True
-        self._call = flight.FlightCallOptions(timeout=timeout)
+        if login.certificate is not None:
+            self._options["cert_chain"], self._options["private_key"] = login.certificate
+        self._call = flight.FlightCallOptions(timeout=timeout, headers=login.headers)
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, int], flight.FlightClient] = {}
         self._closed = False

@@ -14,6 +14,7 @@ from pyarrow import flight
 from .channel import Channel
 from .exchange import Parsed, file_of
 from .info import Info, info_of
+from .login import login
 from .partitions import PATIENCE_SECONDS, Partitions
 from .result import Settings
 from .selection import Selection
@@ -32,6 +33,11 @@ def connect(
     timeout: float | None = None,
     tls_ca: str | os.PathLike[str] | None = None,
     tls_insecure: bool = False,
+    user: str | None = None,
+    password: str | None = None,
+    token: str | None = None,
+    tls_client_cert: str | os.PathLike[str] | None = None,
+    tls_client_key: str | os.PathLike[str] | None = None,
 ) -> Connection:
     """Returns a connection to a server. It is opened by the first call, which raises an error if no server answers.
 
@@ -41,15 +47,21 @@ def connect(
     timeout       maximum duration of a call with all its rows, in seconds; None: no limit
     tls_ca        a PEM file with the certificates to trust instead of the system's
     tls_insecure  accept any certificate; only for tests on your own machine
+    user          logs in with this name and a password; each call sends them
+    password      of the user
+    token         logs in with an API token or an access token of the server's OIDC issuer
+    tls_client_cert, tls_client_key  PEM files with a client certificate and its key, which log in too
 
-    An invalid address raises a ValueError.
+    An invalid address raises a ValueError. A wrong credential raises Unauthenticated with the first call. Partitions have the credential, so that
+    the workers of a distributed engine log in.
     """
     if workers is None:
         workers = min(max(os.cpu_count() or 1, 4), MOST_WORKERS)
     if workers < 1:
         raise ValueError(f"workers: want 1 or more, have {workers}")
     roots = None if tls_ca is None else pathlib.Path(tls_ca).read_bytes()
-    return Connection(Channel(server, tls_ca=roots, tls_insecure=tls_insecure, timeout=timeout), Settings(workers, progress))
+    credential = login(user, password, token, tls_client_cert, tls_client_key)
+    return Connection(Channel(server, tls_ca=roots, tls_insecure=tls_insecure, timeout=timeout, login=credential), Settings(workers, progress))
 
 
 def plan(server: str | Connection, name: str, **selection: Any) -> Partitions:

@@ -95,7 +95,8 @@ def _plan(options: dict[str, str]) -> Partitions:
         selection["retry_seconds"] = float(o["retry_seconds"])
     timeout = float(o["timeout"]) if "timeout" in o else None
     insecure = o.get("tls_insecure", "").lower() in _TRUE
-    with connect(o.get("server", "grpc://127.0.0.1:8815"), tls_ca=o.get("tls_ca"), tls_insecure=insecure, timeout=timeout) as server:
+    credential: Any = {key: o[key] for key in ("user", "password", "token", "tls_client_cert", "tls_client_key") if key in o}
+    with connect(o.get("server", "grpc://127.0.0.1:8815"), tls_ca=o.get("tls_ca"), tls_insecure=insecure, timeout=timeout, **credential) as server:
         return server.partitions(name, **selection)
 
 

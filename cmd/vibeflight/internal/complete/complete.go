@@ -128,7 +128,11 @@ func (c *completer) server(cmd *cobra.Command) target.Server {
 		}
 		return ""
 	}
-	return target.Server{Address: value("server"), CA: value("tls-ca"), Unverified: value("tls-insecure") == "true"}
+	return target.Server{
+		Address: value("server"), CA: value("tls-ca"), Unverified: value("tls-insecure") == "true",
+		ClientCert: value("tls-client-cert"), ClientKey: value("tls-client-key"),
+		Login: target.Login{User: value("user"), Password: value("password"), Token: value("token"), Silent: true},
+	}
 }
 
 // serverEntries returns the entries of a server whose names begin with prefix.

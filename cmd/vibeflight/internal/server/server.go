@@ -55,6 +55,7 @@ type Config struct {
 	MaxConnections  int        // maximum of open connections
 	MaxStreams      int        // maximum of open calls, over all connections
 	Exchange        exchangeFlags
+	Login           loginFlags
 	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
 	MaxPutBytes     units.Size    // of a file that a client stores
 	Drain           time.Duration // how long calls in progress may take at the end; default 10 s
@@ -89,7 +90,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 		"location that clients are sent to for rows, as HOST:PORT, grpc://HOST:PORT, grpc+tls://HOST:PORT or "+
 			"unix:///PATH; may repeat")
 	f.BoolVar(&c.Insecure, "insecure", false,
-		"listen on addresses beyond this machine although there is no login, and no TLS unless --tls-cert is given")
+		"listen on addresses beyond this machine although there is no login or no TLS")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "`file`, PEM, of the server's certificate and those that sign it: "+
 		"HOST:PORT is served by TLS; read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "`file`, PEM, of the certificate's key")
@@ -104,6 +105,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams,
 		"how many calls may be open, over all connections; those beyond are ResourceExhausted")
 	c.Exchange.flags(f)
+	c.Login.flags(f)
 	f.StringVar(&c.Writable, "writable", "",
 		"folder in which clients may store tables (DoPut, bulk ingestion), as DIR or ALIAS=DIR; it is made if need "+
 			"be, and served as those of --data are")
@@ -154,6 +156,9 @@ func (c *Config) Check() error {
 		return err
 	}
 	if err := c.Exchange.check(); err != nil {
+		return err
+	}
+	if err := c.Login.check(); err != nil {
 		return err
 	}
 	switch {
@@ -349,13 +354,22 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 	log zerolog.Logger,
 ) error {
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
-	server, err := flightsrv.New(flightsrv.Config{
+	logins, err := c.Login.open(log)
+	if err != nil {
+		return err
+	}
+	cfg := flightsrv.Config{
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure,
-		TLSCert: c.TLSCert, TLSKey: c.TLSKey,
+		TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSClientCA: c.Login.clientCA, TLSClientRequired: c.Login.clientNeeded,
 		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
 		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
-	})
+	}
+	if logins != nil {
+		defer logins.Close()
+		cfg.Login = logins
+	}
+	server, err := flightsrv.New(cfg)
 	if err != nil {
 		return err
 	}

@@ -226,6 +226,8 @@ func (r *Remote) problem(err error) error {
 			message = strings.TrimSuffix(cause, `"`)
 		}
 		return fmt.Errorf("%s: no answer: %s; is the server running?", r.address, message)
+	case codes.Unauthenticated:
+		return fmt.Errorf("%s: %s; --user and --token log in", r.address, s.Message())
 	case codes.Unimplemented:
 		return fmt.Errorf("%s: is no vibeflight server: %s", r.address, s.Message())
 	}

@@ -18,11 +18,14 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// Server is the address of a server, and the certificates to trust.
+// Server is the address of a server, the certificates to trust, and the login.
 type Server struct {
 	Address    string // empty: the files of this machine
 	CA         string // file, PEM, of certificates to trust; empty: those of the system
 	Unverified bool   // accept any certificate
+	// files, PEM, of the client's certificate and its key; empty: none
+	ClientCert, ClientKey string
+	Login                 Login
 }
 
 // Define adds the flags to f.
@@ -33,16 +36,25 @@ func (c *Server) Define(f *pflag.FlagSet) {
 		"`file`, PEM, of the certificates to trust at grpc+tls://, instead of the system's")
 	f.BoolVar(&c.Unverified, "tls-insecure", false,
 		"accept any certificate at grpc+tls://: others on the way can read and answer")
+	f.StringVar(&c.ClientCert, "tls-client-cert", "", "`file`, PEM, of a certificate that logs in at grpc+tls://")
+	f.StringVar(&c.ClientKey, "tls-client-key", "", "`file`, PEM, of the key of --tls-client-cert")
+	c.Login.define(f)
 }
 
 // Check refuses TLS flags for a server without TLS. The environment may set them, for other calls.
 func (c *Server) Check(f *pflag.FlagSet) error {
 	_, encrypted, err := c.target()
-	if err == nil && !encrypted && (settings.Given(f, "tls-ca") || settings.Given(f, "tls-insecure")) {
-		return usage.Errorf("--tls-ca and --tls-insecure: are for grpc+tls://HOST:PORT, and the server is %q",
-			c.Address)
+	if err == nil && !encrypted {
+		for _, name := range []string{"tls-ca", "tls-insecure", "tls-client-cert", "tls-client-key"} {
+			if settings.Given(f, name) {
+				return usage.Errorf("--%s: is for grpc+tls://HOST:PORT, and the server is %q", name, c.Address)
+			}
+		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.Login.check(f, c.Address != "")
 }
 
 // Dial prepares a connection; the first call makes it.
@@ -57,9 +69,16 @@ func (c *Server) Dial() (*Remote, error) {
 			return nil, err
 		}
 	}
-	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(creds),
-		// The server bounds its messages itself; its batches exceed the default of 4 MiB.
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
+	// The server bounds its messages itself; its batches exceed the default of 4 MiB.
+	options := []grpc.CallOption{grpc.MaxCallRecvMsgSize(math.MaxInt32)}
+	header, err := c.Login.credentials()
+	if err != nil {
+		return nil, err
+	}
+	if header != nil {
+		options = append(options, grpc.PerRPCCredentials(header))
+	}
+	conn, err := grpc.NewClient(where, grpc.WithTransportCredentials(creds), grpc.WithDefaultCallOptions(options...))
 	if err != nil {
 		return nil, usage.Errorf("--server: %q: %w", c.Address, err)
 	}
@@ -99,6 +118,16 @@ func (c *Server) credentials() (credentials.TransportCredentials, error) {
 		if !config.RootCAs.AppendCertsFromPEM(text) {
 			return nil, fmt.Errorf("--tls-ca: %s: has no certificate in PEM", c.CA)
 		}
+	}
+	switch {
+	case c.ClientCert != "" && c.ClientKey != "":
+		pair, err := tls.LoadX509KeyPair(c.ClientCert, c.ClientKey)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-client-cert %s, --tls-client-key %s: %w", c.ClientCert, c.ClientKey, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	case c.ClientCert != "" || c.ClientKey != "":
+		return nil, usage.Errorf("want both of --tls-client-cert and --tls-client-key")
 	}
 	return credentials.NewTLS(config), nil
 }
