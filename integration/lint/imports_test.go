@@ -51,11 +51,12 @@ var layers = []string{
 	"catalog/dataset catalog/inbox",
 	"catalog",
 	// the server
-	"flightsrv/auth",
+	"flightsrv/auth flightsrv/audit",
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
+	"flightsrv/telemetry",
 	"flightsrv",
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +
