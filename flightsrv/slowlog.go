@@ -38,8 +38,8 @@ type slowLog struct {
 type slowCall struct {
 	audit.Record
 	ctx           context.Context // with the caller's rights; it does not end with the call
-	query, schema string // the text that the call ran, and its default schema; empty: none
-	read, leftOut int64  // batches
+	query, schema string          // the text that the call ran, and its default schema; empty: none
+	read, leftOut int64           // batches
 }
 
 func newSlowLog(e sql.Engine, log zerolog.Logger) *slowLog {
