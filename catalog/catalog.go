@@ -46,6 +46,7 @@ type Config struct {
 	Formats  readers.Registry
 	Engines  Engines             // nil: the CPU engines
 	Parsing  func() (end func()) // called when a parse begins; may be nil
+	Parsed   func(ParseReport)   // called when a parse has ended; may be nil
 	// MemoryBytes bounds the cached tables, and is Limits.Memory if that is 0. 0:
 	// DefaultMemoryBytes; < 0: no table is cached (--memory).
 	MemoryBytes int64
@@ -133,7 +134,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		Failed: func(k job.Key, err error) { c.polls.Failed(k, err) },
 	})
 	c.loader = load.New(c.ctx, load.Config{
-		Formats: cfg.Formats, Engines: cfg.Engines, Parsing: cfg.Parsing, Limits: cfg.Limits,
+		Formats: cfg.Formats, Engines: cfg.Engines, Parsing: cfg.Parsing, Parsed: cfg.Parsed, Limits: cfg.Limits,
 		MemoryBytes: cfg.MemoryBytes, MaxUnpacked: cfg.MaxUnpacked, Archive: c.archive,
 		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log,
 	})

@@ -37,6 +37,10 @@ type (
 	EngineStats = load.EngineStats
 	// DeviceStats are the numbers of a GPU.
 	DeviceStats = load.DeviceStats
+	// StoreStats are the numbers of a root in a store.
+	StoreStats = tree.StoreStats
+	// ParseReport describes a parse that has ended.
+	ParseReport = load.Report
 	// PollProgress is the state of a parse that a poll did not see the end of.
 	PollProgress = poll.Progress
 	// Upload describes a file that a client sends to have it parsed.

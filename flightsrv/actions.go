@@ -73,6 +73,7 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 
 // DoAction runs an action.
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
+	callOf(stream.Context()).action = req.GetType()
 	if sql.HasAction(req.GetType()) {
 		return s.runSQLAction(req, stream)
 	}

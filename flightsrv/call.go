@@ -23,6 +23,7 @@ type call struct {
 	sql    string          // text of the statement; empty if the call has none
 	rows   int64
 	bytes  int64 // of the messages that were sent
+	phases
 }
 
 type callKey struct{}
@@ -40,12 +41,15 @@ func callOf(ctx context.Context) *call {
 // also after an error.
 func (s *service) begin(ctx context.Context, method string) (_ context.Context, c *call, end func(), err error) {
 	c = &call{method: method, start: time.Now()}
+	defer func() { c.began = time.Now() }()
 	ctx = context.WithValue(ctx, callKey{}, c)
 	end = holdSlot(ctx)
 	if s.cfg.Login == nil || isPublic(method) {
 		return ctx, c, end, nil
 	}
-	if c.caller, err = s.cfg.Login.Authenticate(ctx); err != nil {
+	c.caller, err = s.cfg.Login.Authenticate(ctx)
+	s.countAuthentication(c.caller)
+	if err != nil {
 		return ctx, c, end, err
 	}
 	ctx, stop := s.cfg.Login.Watch(auth.With(ctx, c.caller), c.caller)
@@ -70,6 +74,7 @@ func isPublic(method string) bool {
 func (s *service) finish(ctx context.Context, c *call, err error) error {
 	err = causeOr(ctx, err)
 	code := codeOf(err)
+	s.observe(ctx, c, codeNames[code], err)
 	var e *zerolog.Event
 	switch {
 	case isServerError(code):

@@ -66,7 +66,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 		if err != nil {
 			return nil, err
 		}
-		callOf(ctx).name = t.Name
+		callOf(ctx).selects(t)
 		cancelled = t.Poll != "" && s.cfg.Catalog.CancelPoll(t.Poll)
 	}
 	out := &flight.CancelFlightInfoResult{Status: flight.CancelStatusNotCancellable}
@@ -106,7 +106,7 @@ func (s *service) checkTicket(ctx context.Context, b []byte) error {
 	if err != nil {
 		return err
 	}
-	callOf(ctx).name = t.Name
+	callOf(ctx).selects(t)
 	return s.cfg.Catalog.Check(t.Request())
 }
 

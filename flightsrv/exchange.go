@@ -79,7 +79,7 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 	}()
 	select {
 	case a := <-done:
-		c.rows, c.bytes = a.call.rows, a.call.bytes
+		c.rows, c.bytes, c.first, c.sending = a.call.rows, a.call.bytes, a.call.first, a.call.sending
 		return a.err
 	case <-ctx.Done():
 		return context.Cause(ctx)

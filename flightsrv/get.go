@@ -27,19 +27,20 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 		return err
 	}
 	c := callOf(ctx)
-	c.name = t.Name
+	c.selects(t)
 	ref, scan, err := s.cfg.Catalog.Read(ctx, t.Request(), s.cfg.selection(t))
 	if err != nil {
 		return err
 	}
 	o := tableScan{ref, scan}
 	defer o.Release()
+	s.opened(c, o)
 
 	over := wire.Of(ctx)
 	send := func(f *frame.Frame) error {
 		c.bytes += int64(f.Size())
 		f.Bind(over, o.Retain())
-		return stream.SendMsg(f)
+		return c.send(stream, f)
 	}
 	schema, err := o.scan.SchemaMessage(frame.SchemaMessage)
 	if err != nil {
@@ -72,6 +73,7 @@ func sendRecord(enc *frame.Encoder, rec arrow.Record, c *call, send func(*frame.
 	if err := enc.Encode(rec, c.rows, send); err != nil {
 		return err
 	}
+	c.sentBatch()
 	c.rows += rec.NumRows()
 	return nil
 }

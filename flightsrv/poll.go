@@ -22,7 +22,7 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 	if err != nil {
 		return nil, err
 	}
-	callOf(ctx).name = t.Name
+	callOf(ctx).selects(t)
 	if t.Poll == "" {
 		switch ref, scan, ok, err := s.cfg.Catalog.Recall(ctx, t.Request(), s.cfg.selection(t), true); {
 		case err != nil:

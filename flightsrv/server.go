@@ -20,9 +20,11 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -62,12 +64,18 @@ type Config struct {
 	// what callers may do; nil: everything. It requires Login.
 	Grants Grants
 
+	Telemetry *telemetry.Telemetry // metrics, traces and health; nil: health only
+	Audit     *audit.Log           // nil: none
+	// calls that take longer are logged with the plan of their query; 0: none
+	Slow time.Duration
+
 	// of a file that a client sends for parsing; default 4 GiB (--max-exchange-bytes)
 	MaxExchangeBytes int64
 	ExchangeTimeout  time.Duration // of such a call; default 10 min (--exchange-timeout)
 
-	uploadIdle  time.Duration // the constant, unless a test sets it
-	errorPeriod time.Duration // the constant, unless a test sets it
+	uploadIdle  time.Duration         // the constant, unless a test sets it
+	errorPeriod time.Duration         // the constant, unless a test sets it
+	components  []telemetry.Component // that a watchdog probes: those of watch.go, unless a test sets them
 }
 
 // Grants says what callers may do.
@@ -110,6 +118,7 @@ type Server struct {
 	sql       *sql.Server // nil: no SQL
 	listeners []listener
 	load      *clientLoad
+	slow      *slowLog // nil: none
 }
 
 // New checks the configuration and listens. Clients can connect from here on, and Serve answers
@@ -136,6 +145,9 @@ func New(cfg Config) (*Server, error) {
 	cfg.MaxExchangeBytes = cmp.Or(cfg.MaxExchangeBytes, DefaultMaxExchangeBytes)
 	cfg.ExchangeTimeout = cmp.Or(cfg.ExchangeTimeout, DefaultExchangeTimeout)
 	cfg.uploadIdle = cmp.Or(cfg.uploadIdle, uploadIdle)
+	if cfg.Telemetry == nil {
+		cfg.Telemetry = &telemetry.Telemetry{Health: telemetry.NewHealth()}
+	}
 	locations, err := parseLocations(cfg.Advertise, cfg.TLSCert != "")
 	if err != nil {
 		return nil, err
@@ -153,12 +165,20 @@ func New(cfg Config) (*Server, error) {
 	if cfg.SQL != nil {
 		svc.sql = sql.New(cfg.SQL, cfg.Catalog.Writable())
 	}
+	if cfg.Slow > 0 {
+		svc.slow = newSlowLog(cfg.SQL, cfg.Log)
+	}
 	creds := insecure.NewCredentials()
 	if pair != nil {
 		creds = pair.credentials()
 	}
 	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, svc.refused)))
-	s := &Server{cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load}
+	options = append(options, cfg.Telemetry.ServerOptions()...)
+	s := &Server{
+		cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load,
+		slow: svc.slow,
+	}
+	svc.observeSources()
 	pb.RegisterFlightServiceServer(requestRegistrar{s.grpc, svc}, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
@@ -219,6 +239,7 @@ func (s *Server) Addrs() []string {
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.close()
 	s.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
+	defer s.watch(ctx)()
 	g, ctx := errgroup.WithContext(ctx)
 	for _, l := range s.listeners {
 		g.Go(func() error {
@@ -239,6 +260,7 @@ func (s *Server) Serve(ctx context.Context) error {
 // drain stops gracefully, then forcibly. It does not wait for cancelled handlers: one may be in a
 // call that can't be interrupted.
 func (s *Server) drain() {
+	s.cfg.Telemetry.Health.SetDraining()
 	s.health.Shutdown()
 	done := make(chan struct{})
 	go func() {
@@ -258,6 +280,7 @@ func (s *Server) close() {
 	for _, l := range s.listeners {
 		_ = l.Close() // it may already be closed
 	}
+	s.slow.close()
 	if s.sql != nil {
 		s.sql.Close()
 	}

@@ -21,6 +21,7 @@ type service struct {
 	puts         chan struct{} // one for each table that is being stored
 	load         clientLoad
 	clientErrors errorSampler       // that are logged
+	slow         *slowLog           // nil: none
 	locations    []*flight.Location // of every endpoint; empty: clients use their connection
 }
 
@@ -32,7 +33,7 @@ type tableScan struct {
 
 // open returns the table, parsed if necessary, and the scan of t. The caller releases it.
 func (s *service) open(ctx context.Context, t ticket.Ticket) (tableScan, error) {
-	callOf(ctx).name = t.Name
+	callOf(ctx).selects(t)
 	ref, err := s.cfg.Catalog.Table(ctx, t.Request())
 	if err != nil {
 		return tableScan{}, err
@@ -43,7 +44,7 @@ func (s *service) open(ctx context.Context, t ticket.Ticket) (tableScan, error) 
 // openInfo returns what is known of the table and of t's selection without rows, or else opens it.
 // With parse, it also starts a missing parse.
 func (s *service) openInfo(ctx context.Context, t ticket.Ticket, parse bool) (tableScan, error) {
-	callOf(ctx).name = t.Name
+	callOf(ctx).selects(t)
 	ref, scan, err := s.cfg.Catalog.Describe(ctx, t.Request(), s.cfg.selection(t), parse)
 	return tableScan{ref, scan}, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
@@ -34,17 +35,19 @@ func (s *service) isSQL(ctx context.Context, b []byte) (bool, error) {
 // getSQL sends the rows of a ticket of Flight SQL. The messages use the engine's records without a
 // copy. If the client leaves, the query ends with the next message.
 func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.FlightService_DoGetServer) error {
-	rows, err := s.sql.Get(ctx, sqlTicket)
+	c := callOf(ctx)
+	c.query = new(engine.Report)
+	rows, err := s.sql.Get(engine.WithReport(ctx, c.query), sqlTicket)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	c := callOf(ctx)
+	c.isOpen()
 	over := wire.Of(ctx)
 	send := func(f *frame.Frame) error {
 		c.bytes += int64(f.Size())
 		f.Bind(over, rows.Retain())
-		return stream.SendMsg(f)
+		return c.send(stream, f)
 	}
 	schema, err := frame.Schema(rows.Schema())
 	if err != nil {

@@ -199,6 +199,19 @@ var kindCodes = map[duck.Kind]codes.Code{
 	duck.Interrupted: codes.Canceled, duck.Unsupported: codes.Unimplemented,
 }
 
+// codeNames are the names of codes in metrics and in the audit log, as gRPC spells them.
+var codeNames = map[codes.Code]string{
+	codes.OK: "OK", codes.Canceled: "CANCELLED", codes.Unknown: "UNKNOWN", codes.InvalidArgument: "INVALID_ARGUMENT",
+	codes.DeadlineExceeded: "DEADLINE_EXCEEDED", codes.NotFound: "NOT_FOUND", codes.AlreadyExists: "ALREADY_EXISTS",
+	codes.PermissionDenied: "PERMISSION_DENIED", codes.ResourceExhausted: "RESOURCE_EXHAUSTED",
+	codes.FailedPrecondition: "FAILED_PRECONDITION", codes.Aborted: "ABORTED", codes.OutOfRange: "OUT_OF_RANGE",
+	codes.Unimplemented: "UNIMPLEMENTED", codes.Internal: "INTERNAL", codes.Unavailable: "UNAVAILABLE",
+	codes.DataLoss: "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED",
+}
+
+// isBusy reports whether an error means that a limit is reached.
+func isBusy(err error) bool { return codeOf(err) == codes.ResourceExhausted }
+
 // isServerError reports whether a code means a fault of the server.
 func isServerError(c codes.Code) bool { return c == codes.Internal || c == codes.Unknown }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -24,6 +25,7 @@ type Config struct {
 	Formats     readers.Registry
 	Engines     Engines             // nil: the CPU engines
 	Parsing     func() (end func()) // called when a parse begins; may be nil
+	Parsed      func(Report)        // called when a parse has ended; may be nil
 	Limits      readers.Limits      // of each file
 	MemoryBytes int64               // of tables that are not in a file
 	// bytes that a packed file unpacks to; 0: the default of package source
@@ -76,6 +78,7 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 	if l := c.Archive.Find(ctx, j, record); l != nil {
 		return l, false, nil
 	}
+	queued := time.Now()
 	free, err := c.Slot(ctx)
 	if err != nil {
 		return nil, false, err
@@ -84,11 +87,19 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 	defer c.parsing()()
 	parsed = true
 	f.Start()
+	p := &parse{Loader: c, call: f, job: j, record: record}
+	defer func(started time.Time) {
+		failed := err
+		if l == nil && err == nil {
+			failed = errPanicked
+		}
+		c.report(j, p.engine, f.BytesRead(), started.Sub(queued), time.Since(started), failed)
+	}(time.Now())
 	if j.Maker != nil {
 		l, err = c.made(ctx, f, j)
 		return l, parsed, err
 	}
-	l, err = (&parse{c, f, j, record}).file(ctx)
+	l, err = p.file(ctx)
 	switch {
 	case err == nil:
 		logDeviations(c.Log, j.Entry.Name, &l.Table.Summary)
@@ -119,6 +130,7 @@ type parse struct {
 	call   *tables.Call
 	job    job.Job
 	record *persist.Record // of the file; nil: it was never parsed
+	engine string          // that parses the file; "": not chosen yet
 }
 
 // openEntry opens the file of a job. An error that wraps source.ErrChanged says that it is not the
@@ -233,6 +245,7 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 ) (*readers.Table, error) {
 	k := c.Archive.Meta(c.job, c.record)
 	p := c.job.Format.AsText(c.Parser(c.job.Format, layout, src.Size), c.job.Text)
+	c.engine = readers.EngineOf(p)
 	if k == nil || len(c.job.Text) > 0 {
 		c.call.Begin(nil)
 		return c.Read(ctx, c.job.Format, p, src, c.Limits, keep)
@@ -259,8 +272,9 @@ func (c *parse) readGrown(ctx context.Context, layout readers.Layout, src *sourc
 	if base == nil {
 		return nil, nil, nil
 	}
-	t, ok, err := readers.Extend(ctx, c.job.Format, c.Parser(c.job.Format, layout, src.Size), src, c.Limits,
-		base.Table, keep)
+	p := c.Parser(c.job.Format, layout, src.Size)
+	c.engine = readers.EngineOf(p)
+	t, ok, err := readers.Extend(ctx, c.job.Format, p, src, c.Limits, base.Table, keep)
 	if errors.Is(err, readers.ErrDamaged) {
 		c.Archive.Remove(c.job.Entry.Name, base, err)
 		ok, err = false, nil

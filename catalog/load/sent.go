@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"time"
 
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
@@ -19,6 +20,13 @@ func (c *Loader) Sent(ctx context.Context, j job.Job, src *source.File,
 		return tree.ErrClosed
 	}
 	defer end()
+	var content *source.File
+	var engine string
+	defer func(started time.Time) {
+		if content != nil {
+			c.report(j, engine, content.BytesRead(), 0, time.Since(started), err)
+		}
+	}(time.Now())
 	ctx, cancel := c.untilClosed(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.done, func() {
@@ -39,7 +47,7 @@ func (c *Loader) Sent(ctx context.Context, j job.Job, src *source.File,
 		}
 	}()
 	defer c.parsing()()
-	content, err := c.Formats.UnpackLayer(ctx, j.Format, src, j.Entry.Layer, c.Unpacking())
+	content, err = c.Formats.UnpackLayer(ctx, j.Format, src, j.Entry.Layer, c.Unpacking())
 	if err != nil {
 		return err
 	}
@@ -51,6 +59,7 @@ func (c *Loader) Sent(ctx context.Context, j job.Job, src *source.File,
 		return err
 	}
 	layout.Layer, layout.Columns = readers.LayerIn(content, j.Entry.Layer), j.Columns
+	engine = readers.EngineOf(c.ParserOf(j.Format, layout, content))
 	return read(ctx, layout, content)
 }
 

@@ -75,6 +75,14 @@ func shareRead(src *source.File) float64 {
 	return min(1, float64(src.BytesRead())/float64(src.Size))
 }
 
+// BytesRead returns how many bytes of the file, unpacked, were read.
+func (f *Call) BytesRead() int64 {
+	if src := f.src.Load(); src != nil {
+		return src.BytesRead()
+	}
+	return 0
+}
+
 // complete reports whether all rows are known to be parsed.
 func (f *Call) complete() bool {
 	select {

@@ -20,6 +20,22 @@ type Stats struct {
 	ParseTime            time.Duration
 }
 
+// Activity returns the number of parses that have a slot, whether all slots are taken, and a number
+// that changes whenever a parse reads or ends.
+func (t *Cache) Activity() (running int, full bool, work int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	work = t.count.Parses
+	for _, f := range t.calls {
+		work += f.BytesRead()
+		if packed := f.packed.Load(); packed != nil {
+			work += packed.BytesRead()
+		}
+	}
+	running = len(t.slots)
+	return running, running == cap(t.slots), work
+}
+
 // Stats returns the current numbers.
 func (t *Cache) Stats() Stats {
 	t.mu.Lock()

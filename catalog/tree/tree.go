@@ -70,8 +70,9 @@ type Tree struct {
 	indexMu sync.Mutex           // serializes changes of index; guards layers
 	layers  map[string]layerList // by Entry.Location
 
-	scans    atomic.Int64
-	scanTime atomic.Int64 // of the last walk over all folders, in nanoseconds
+	scans     atomic.Int64
+	scanTime  atomic.Int64 // of the last walk over all folders, in nanoseconds
+	scanBegan atomic.Int64 // of the walk under way, Unix time in nanoseconds; 0: none
 }
 
 // Open lists the files below the roots and begins to follow them. Two files of the same name below
@@ -198,11 +199,21 @@ func (t *Tree) Stats() Stats {
 	}
 }
 
+// Scanning returns how long the walk under way has taken; 0 if there is none.
+func (t *Tree) Scanning() time.Duration {
+	if began := t.scanBegan.Load(); began != 0 {
+		return max(1, time.Since(time.Unix(0, began)))
+	}
+	return 0
+}
+
 // rescan reads all folders.
 func (t *Tree) rescan(ctx context.Context, collide func(first, second Entry)) error {
 	t.scanMu.Lock()
 	defer t.scanMu.Unlock()
 	begin := time.Now()
+	t.scanBegan.Store(begin.UnixNano())
+	defer t.scanBegan.Store(0)
 	all := folders{}
 	for _, m := range t.mounts {
 		if m.store != nil {
@@ -223,6 +234,8 @@ func (t *Tree) rescan(ctx context.Context, collide func(first, second Entry)) er
 func (t *Tree) renewAll(ctx context.Context, places map[place]bool) error {
 	t.scanMu.Lock()
 	defer t.scanMu.Unlock()
+	t.scanBegan.Store(time.Now().UnixNano())
+	defer t.scanBegan.Store(0)
 	for p, f := range t.folders {
 		if f.hasLinks {
 			places[p] = true

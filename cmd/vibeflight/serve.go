@@ -20,7 +20,7 @@ environment over the file.
 SIGINT and SIGTERM end the server after the calls in progress; a second signal ends it at once.`
 
 func newServe(std output.Stdio) *cobra.Command {
-	var c server.Config
+	c := server.Config{Version: thisBuild().Version}
 	cmd := &cobra.Command{
 		Use:   "serve --data DIR",
 		Short: "Serve the files of folders over Arrow Flight",
@@ -35,7 +35,9 @@ func newServe(std output.Stdio) *cobra.Command {
   vibeflight serve --config vibeflight.toml
   # settings from the environment
   VIBEFLIGHT_DATA=data,west=/srv/west VIBEFLIGHT_LOG_FORMAT=json vibeflight serve`,
-		Args: usage.NoArguments,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return usage.NoArguments(cmd, c.Arguments(args))
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.Config != "" {
 				var err error

@@ -51,13 +51,14 @@ var layers = []string{
 	"catalog/dataset catalog/inbox",
 	"catalog",
 	// the server
-	"flightsrv/auth",
+	"flightsrv/auth flightsrv/audit",
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/auth/certs flightsrv/auth/livefile flightsrv/auth/oidc flightsrv/auth/passwords flightsrv/auth/sessions " +
 		"flightsrv/auth/tokens",
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
+	"flightsrv/telemetry",
 	"flightsrv",
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +

@@ -45,6 +45,7 @@ type statementRun struct {
 	filters   map[string]filter
 	args      arguments
 	lists     atomic.Bool // a listing was bound
+	report    *Report     // nil: none is wanted
 
 	mu   sync.Mutex
 	pins map[*batchCache]*geoarrow.Geometry // what DuckDB reads in place
@@ -278,7 +279,9 @@ func (p *preparedStatement) run(ctx context.Context, args arguments) (*Rows, err
 	if err != nil {
 		return nil, err
 	}
-	r := &statementRun{engine: p.engine, relations: p.relations, leases: leases, args: args}
+	r := &statementRun{
+		engine: p.engine, relations: p.relations, leases: leases, args: args, report: reportOf(ctx),
+	}
 	if args.record != nil { // a scan may begin after others have ended
 		args.record.Retain()
 	}

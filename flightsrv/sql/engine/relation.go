@@ -107,6 +107,10 @@ func (r *relation) scan(ctx context.Context, columns []int) (*batches, error) {
 	all := len(b.lease.table.Load().Batches)
 	run.engine.count.read.Add(int64(len(b.pieces)))
 	run.engine.count.leftOut.Add(int64(all - len(b.pieces)))
+	if run.report != nil {
+		run.report.read.Add(int64(len(b.pieces)))
+		run.report.leftOut.Add(int64(all - len(b.pieces)))
+	}
 	return b, nil
 }
 

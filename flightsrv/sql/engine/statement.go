@@ -91,6 +91,9 @@ func (s *Statement) Query(ctx context.Context, args arrow.Record, row int) (*Row
 		return nil, err
 	}
 	e.count.queries.Add(1)
+	if r := reportOf(ctx); r != nil {
+		r.Query, r.Schema = s.query, s.schema
+	}
 	ctx, stop := e.withEngine(ctx)
 	rows, err := s.run(ctx, arguments{args, row})
 	if err != nil {

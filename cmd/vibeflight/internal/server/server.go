@@ -67,10 +67,12 @@ type Config struct {
 	NoSQL           bool   // no Flight SQL
 	OnError         string // fail or skip
 	CRS84As         string // name of OGC:CRS84: that, or EPSG:4326
+	Observe         observeFlags
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
 
-	File settings.File // what Config says besides flags
+	File    settings.File // what Config says besides flags
+	Version string        // of the program
 }
 
 // Define adds the flags of serve to f.
@@ -131,6 +133,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
 		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; "+
 			"longitude is first in both")
+	c.Observe.flags(f)
 	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
@@ -161,6 +164,9 @@ func (c *Config) Check() error {
 	if err := c.Login.check(); err != nil {
 		return err
 	}
+	if err := c.Observe.check(); err != nil {
+		return err
+	}
 	switch {
 	case len(c.Data) == 0 && c.Writable == "" && len(c.Dataset) == 0 && len(c.File.Datasets) == 0:
 		return usage.Errorf("--data: say which folder to serve")
@@ -184,6 +190,15 @@ func (c *Config) Check() error {
 
 // Serve serves until ctx ends, and returns after the calls in progress.
 func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
+	watch, err := c.Observe.open(ctx, c.Insecure, c.Version, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.serve(ctx, watch, log), watch.close())
+}
+
+// serve is Serve with the observers.
+func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) error {
 	var roots []catalog.Root
 	for _, data := range c.Data {
 		root, err := catalog.ParseRoot(data)
@@ -229,7 +244,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Datasets: datasets,
 		Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
-		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing,
+		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing, Parsed: watch.Metrics.Parsed,
 		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
@@ -250,7 +265,8 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 		engineSet.Rehearse(ctx)
 		engineSet.Measure(ctx)
 	})
-	err = c.listenWithSQL(ctx, files, log)
+	err = c.listenWithSQL(ctx, files, watch, log)
+	watch.export() // while there are numbers to read
 	preparing.Wait()
 	last, cancel := context.WithTimeout(context.Background(), c.Drain)
 	defer cancel()
@@ -323,14 +339,16 @@ func boundHeap(tables int64) {
 }
 
 // listenWithSQL serves a catalog, with an SQL engine unless it is disabled or not built in.
-func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, log zerolog.Logger) error {
+func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, watch *observers,
+	log zerolog.Logger,
+) error {
 	if c.NoSQL {
-		return c.listen(ctx, files, nil, log)
+		return c.listen(ctx, files, nil, watch, log)
 	}
 	queries, err := c.SQL.Open(files, sqlengine.SpillBelow(c.CacheDir), true, log)
 	if errors.Is(err, engine.ErrNoSQL) {
 		log.Warn().Msg(err.Error())
-		return c.listen(ctx, files, nil, log)
+		return c.listen(ctx, files, nil, watch, log)
 	}
 	if err != nil {
 		return fmt.Errorf("SQL: %w; --no-sql serves without", err)
@@ -338,7 +356,7 @@ func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, log 
 	info := queries.Info()
 	log.Info().Str("engine", "DuckDB "+info.Version).Bool("spatial", info.Spatial).Str("spills_to",
 		queries.SpillsTo()).Msg("SQL is ready")
-	return errors.Join(c.listen(ctx, files, queries.Engine, log), queries.Close())
+	return errors.Join(c.listen(ctx, files, queries.Engine, watch, log), queries.Close())
 }
 
 // scheme begins the URI of an address that is not a unix socket.
@@ -351,7 +369,7 @@ func (c *Config) scheme() string {
 
 // listen serves a catalog, and SQL if there is an engine.
 func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine,
-	log zerolog.Logger,
+	watch *observers, log zerolog.Logger,
 ) error {
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
 	logins, err := c.Login.open(log)
@@ -364,6 +382,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
 		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
+		Telemetry: watch.Telemetry, Audit: watch.audit, Slow: c.Observe.slow,
 	}
 	if logins != nil {
 		defer logins.Close()
