@@ -21,6 +21,7 @@ type service struct {
 	sql          *sql.Server   // nil: no SQL
 	puts         chan struct{} // one for each table that is being stored
 	load         clientLoad
+	active       activeCalls
 	clientErrors errorSampler       // that are logged
 	locations    []*flight.Location // of every endpoint; empty: clients use their connection
 }

@@ -34,12 +34,21 @@ func (s *service) isSQL(ctx context.Context, b []byte) (bool, error) {
 // getSQL sends the rows of a ticket of Flight SQL. The messages use the engine's records without a
 // copy. If the client leaves, the query ends with the next message.
 func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.FlightService_DoGetServer) error {
+	c := callOf(ctx)
+	if runsQuery(c.name) {
+		leave, err := s.cfg.Admission.Query(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	ctx, clock := newQueryClock(ctx)
+	defer clock.stop()
 	rows, err := s.sql.Get(ctx, sqlTicket)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	c := callOf(ctx)
 	over := wire.Of(ctx)
 	send := func(f *frame.Frame) error {
 		c.bytes += int64(f.Size())
@@ -56,7 +65,9 @@ func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.Fl
 	name := func(row int64) string { return fmt.Sprintf("row %d of the result", row) }
 	enc := frame.NewEncoder(rows.Schema(), ticket.NoCompression, name, s.cfg.MaxMessageBytes)
 	for {
+		clock.start()
 		rec, err := rows.Next()
+		clock.pause()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -52,6 +52,7 @@ var layers = []string{
 	"catalog",
 	// the server
 	"flightsrv/auth",
+	"flightsrv/admission",
 	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
