@@ -47,6 +47,7 @@ type Config struct {
 	Engines  Engines             // nil: the CPU engines
 	Parsing  func() (end func()) // called when a parse begins; may be nil
 	Parsed   func(ParseReport)   // called when a parse has ended; may be nil
+	Queue    tables.ParseQueue   // chooses the parses that run; nil: tables.MaxParses, in the order of their calls
 	// MemoryBytes bounds the cached tables, and is Limits.Memory if that is 0. 0:
 	// DefaultMemoryBytes; < 0: no table is cached (--memory).
 	MemoryBytes int64
@@ -72,6 +73,7 @@ const (
 	DefaultMemoryBytes    = 1 << 30
 	DefaultCacheBytes     = 32 << 30
 	DefaultRescan         = 10 * time.Second
+	DefaultMaxParses      = tables.MaxParses
 	DefaultMaxSent        = inbox.DefaultMaxSent
 	DefaultMaxStoredBytes = inbox.DefaultMaxStoredBytes
 )
@@ -126,7 +128,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c := &Catalog{cfg: cfg, archive: openArchive(cfg, fsys)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = tables.New(c.ctx, tables.Config{
-		Budget: cfg.MemoryBytes, Archive: c.archive, Log: cfg.Log,
+		Budget: cfg.MemoryBytes, Queue: cfg.Queue, Archive: c.archive, Log: cfg.Log,
 		Load: func(ctx context.Context, f *tables.Call, j job.Job) (*persist.Data, bool, error) {
 			return c.loader.Load(ctx, f, j)
 		},

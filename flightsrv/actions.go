@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
@@ -46,9 +47,9 @@ var writeActions = []action{
 // actions returns the actions of this server.
 func (s *service) actions() []action {
 	if s.cfg.Catalog.Writable() {
-		return slices.Concat(actions, writeActions)
+		return slices.Concat(actions, writeActions, adminActions)
 	}
-	return actions
+	return slices.Concat(actions, adminActions)
 }
 
 // ListActions lists the actions of the server, of Flight and of Flight SQL.
@@ -173,7 +174,10 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
-	out := stats{Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Process: readProcess()}
+	out := stats{
+		Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Admission: s.cfg.Admission.Stats(),
+		Process: readProcess(),
+	}
 	if s.sql != nil {
 		of := s.sql.Stats()
 		out.SQL = &of
@@ -184,7 +188,8 @@ func (s *service) stats(_ context.Context, body []byte) (any, error) {
 // stats is the answer of the action stats.
 type stats struct {
 	catalog.Stats
-	SQL         *sql.Stats  `json:"sql,omitempty"` // nil: the server has no SQL
-	Connections connections `json:"connections"`
-	Process     process     `json:"process"`
+	SQL         *sql.Stats      `json:"sql,omitempty"` // nil: the server has no SQL
+	Connections connections     `json:"connections"`
+	Admission   admission.Stats `json:"admission"`
+	Process     process         `json:"process"`
 }

@@ -22,7 +22,8 @@ type call struct {
 	name   string          // of the entry
 	sql    string          // text of the statement; empty if the call has none
 	rows   int64
-	bytes  int64 // of the messages that were sent
+	bytes  int64       // of the messages that were sent
+	active *activeCall // nil: the call needs no admission, such as a health check
 	phases
 }
 
@@ -44,7 +45,11 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 	defer func() { c.began = time.Now() }()
 	ctx = context.WithValue(ctx, callKey{}, c)
 	end = holdSlot(ctx)
-	if s.cfg.Login == nil || isPublic(method) {
+	if isPublic(method) {
+		return ctx, c, end, nil
+	}
+	if s.cfg.Login == nil {
+		ctx, end = s.register(ctx, c, end)
 		return ctx, c, end, nil
 	}
 	c.caller, err = s.cfg.Login.Authenticate(ctx)
@@ -61,7 +66,17 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 	if s.cfg.Grants != nil {
 		ctx = access.With(ctx, s.cfg.Grants.Scope(c.caller))
 	}
+	ctx, end = s.register(ctx, c, end)
 	return ctx, c, end, nil
+}
+
+// register adds a call to those in progress, until end is called.
+func (s *service) register(ctx context.Context, c *call, after func()) (_ context.Context, end func()) {
+	ctx, leave := s.active.add(ctx, c, s.cfg.Admission.UserOf(ctx, c.caller))
+	return ctx, func() {
+		leave()
+		after()
+	}
 }
 
 // isPublic reports whether an RPC needs no login: Handshake is the login, and health checks have no
@@ -107,9 +122,12 @@ func (s *service) finish(ctx context.Context, c *call, err error) error {
 	return statusError(c.name, err)
 }
 
-// causeOr returns the end of the caller's credential if this has ended the call, or else err.
+// causeOr returns the reason of the server if it has ended the call, such as the end of the caller's
+// credential, or else err.
 func causeOr(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, auth.ErrUnauthenticated) {
+	var ended *endError
+	cause := context.Cause(ctx)
+	if err != nil && (errors.Is(cause, auth.ErrUnauthenticated) || errors.As(cause, &ended)) {
 		return cause
 	}
 	return err

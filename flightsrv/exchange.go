@@ -69,9 +69,9 @@ func (s *service) DoExchange(stream flight.FlightService_DoExchangeServer) error
 			up.Fail(err)
 		}
 	}()
-	done := make(chan exchangeResult, 1)
+	done, active := make(chan exchangeResult, 1), c.active
 	go func() {
-		a := &exchangeResponse{service: s, exchange: x, stream: stream}
+		a := &exchangeResponse{service: s, exchange: x, stream: stream, call: call{active: active}}
 		err := catchPanic(func() error { return a.run(ctx, up) })
 		done <- exchangeResult{err, a.call}
 		_ = up.Close() // the file has no name

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
@@ -309,4 +310,18 @@ func wantStatus(t testing.TB, err error, code codes.Code, words ...string) {
 			t.Errorf("%q does not hold %q", status.Convert(err).Message(), w)
 		}
 	}
+}
+
+// withHeader returns a context whose calls have a header.
+func withHeader(ctx context.Context, name, value string) context.Context {
+	if value == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, name, value)
+}
+
+// headerOf returns a header of a call that the server has received.
+func headerOf(ctx context.Context, name string) string {
+	md, _ := metadata.FromIncomingContext(ctx)
+	return strings.Join(md.Get(name), ",")
 }

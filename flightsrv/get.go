@@ -64,16 +64,18 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	}
 }
 
-// sendRecord sends and releases rec. Its first row is row c.rows of the answer.
+// sendRecord sends and releases rec, and adds its rows to c.rows.
 func sendRecord(enc *frame.Encoder, rec arrow.Record, c *call, send func(*frame.Frame) error) error {
 	defer rec.Release()
 	if rec.NumRows() == 0 {
 		return nil
 	}
-	if err := enc.Encode(rec, c.rows, send); err != nil {
+	if err := c.addRows(rec.NumRows()); err != nil {
+		return err
+	}
+	if err := enc.Encode(rec, c.rows-rec.NumRows(), send); err != nil {
 		return err
 	}
 	c.sentBatch()
-	c.rows += rec.NumRows()
 	return nil
 }

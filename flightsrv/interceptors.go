@@ -42,7 +42,7 @@ func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerI
 ) (err error) {
 	ctx, c, end, err := s.begin(ss.Context(), info.FullMethod)
 	defer end()
-	in := &callStream{ServerStream: ss, ctx: ctx}
+	in := &callStream{ServerStream: ss, service: s, ctx: ctx, call: c}
 	defer func() {
 		err = s.finish(ctx, c, panicOr(recover(), in.requestErrorOf(err)))
 	}()

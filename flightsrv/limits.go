@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,7 @@ func (e *overloadError) Error() string { return e.what }
 type clientLoad struct {
 	maxConnections, maxStreams       int64
 	connections, streams             atomic.Int64
+	goingAway                        atomic.Bool // new calls are refused
 	refusedConnections, refusedCalls atomic.Int64
 	// called for each refused connection and call
 	refused func(what string, client net.Addr)
@@ -121,7 +123,10 @@ type callSlotKey struct{}
 
 // acquireSlot assigns a slot to a stream, or refuses the call. No goroutine and no message of the
 // call exists yet. gRPC holds a lock of the connection meanwhile.
-func (l *clientLoad) acquireSlot(ctx context.Context, _ *grpctap.Info) (context.Context, error) {
+func (l *clientLoad) acquireSlot(ctx context.Context, info *grpctap.Info) (context.Context, error) {
+	if l.goingAway.Load() && !strings.HasPrefix(info.FullMethodName, healthPrefix) {
+		return nil, statusError("", errGoingAway)
+	}
 	if !acquire(&l.streams, l.maxStreams) {
 		l.refusedCalls.Add(1)
 		what := fmt.Sprintf("call: %d are open, the limit of --max-streams", l.maxStreams)

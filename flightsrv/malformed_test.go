@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
@@ -136,7 +137,7 @@ func TestMalformedBytes(t *testing.T) {
 
 func TestPanicIsInternalAndServerLives(t *testing.T) {
 	var log bytes.Buffer
-	s := &service{cfg: Config{Log: zerolog.New(&log)}}
+	s := &service{cfg: Config{Log: zerolog.New(&log), Admission: admission.New(admission.Config{})}}
 	_, err := s.unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: flightPrefix + "GetFlightInfo"},
 		func(ctx context.Context, _ any) (any, error) {
 			callOf(ctx).name = "a.fake"

@@ -39,8 +39,10 @@ var errNoRequest = errors.New("no message came")
 // callStream is a ServerStream whose context has the call.
 type callStream struct {
 	grpc.ServerStream
-	ctx   context.Context
-	ended atomic.Bool // there are no more messages; a goroutine that receives may outlive the handler
+	service *service
+	ctx     context.Context
+	call    *call
+	ended   atomic.Bool // there are no more messages; a goroutine that receives may outlive the handler
 }
 
 func (s *callStream) Context() context.Context { return s.ctx }
@@ -52,7 +54,24 @@ func (s *callStream) RecvMsg(m any) error {
 	if errors.Is(err, io.EOF) {
 		s.ended.Store(true)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.service.admit(s.ctx, m)
+}
+
+// SendMsg sends a message when the user may send its bytes.
+func (s *callStream) SendMsg(m any) error {
+	f, ok := m.(*frame.Frame)
+	if !ok || s.call.active == nil {
+		return s.ServerStream.SendMsg(m)
+	}
+	n := f.Size()
+	if err := s.service.cfg.Admission.Send(s.ctx, n); err != nil {
+		return err
+	}
+	s.call.active.bytes.Add(int64(n))
+	return s.ServerStream.SendMsg(m)
 }
 
 // requestErrorOf returns the error of a handler. If the handler failed because the messages ended
@@ -85,7 +104,9 @@ func (d requestRegistrar) RegisterService(desc *grpc.ServiceDesc, impl any) {
 				var failed error
 				resp, err := handler(srv, ctx, func(v any) error {
 					in := requestMessage{message: v}
-					failed = in.receive(dec)
+					if failed = in.receive(dec); failed == nil {
+						failed = d.service.admit(ctx, v)
+					}
 					return failed
 				}, interceptor)
 				if failed != nil {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -110,7 +111,10 @@ func TestPathIsUTF8(t *testing.T) {
 // the next line says how many there were.
 func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
-	s := &service{cfg: Config{Log: zerolog.New(&log)}, clientErrors: errorSampler{period: time.Hour}}
+	s := &service{
+		cfg:          Config{Log: zerolog.New(&log), Admission: admission.New(admission.Config{})},
+		clientErrors: errorSampler{period: time.Hour},
+	}
 	fail := func(method string, err error) {
 		_ = s.finish(t.Context(), &call{method: flightPrefix + method, start: time.Now()}, err)
 	}

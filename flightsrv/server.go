@@ -20,6 +20,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
@@ -55,7 +56,13 @@ type Config struct {
 	CRS84As geoarrow.CRS
 	// how long calls in progress may take after the end of Serve's context; default 10 s (--drain)
 	Drain time.Duration
-	Log   zerolog.Logger // one line per call
+	// how long the server goes on after that end, while health checks report NOT_SERVING
+	// (--drain-delay)
+	DrainDelay time.Duration
+	Stop       func()         // ends Serve's context, for the action drain; nil: there is no such action
+	Log        zerolog.Logger // one line per call
+
+	Admission *admission.Control // bounds what users do; nil: its defaults
 
 	MaxConnections int // that are open on all addresses; default 4096 (--max-connections)
 	MaxStreams     int // that are open on all connections; default 8192 (--max-streams)
@@ -119,6 +126,7 @@ type Server struct {
 	listeners []listener
 	load      *clientLoad
 	slow      *slowLog // nil: none
+	active    *activeCalls
 }
 
 // New checks the configuration and listens. Clients can connect from here on, and Serve answers
@@ -142,6 +150,13 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.MaxConnections = cmp.Or(cfg.MaxConnections, DefaultMaxConnections)
 	cfg.MaxStreams = cmp.Or(cfg.MaxStreams, DefaultMaxStreams)
+	if cfg.Admission == nil {
+		cfg.Admission = admission.New(admission.Config{
+			Limits:   admission.Limits{Calls: admission.DefaultUserCalls},
+			MaxCalls: admission.DefaultMaxCalls,
+			Queue:    admission.Queue{User: admission.DefaultUserWaiting, Time: admission.DefaultQueueTime},
+		})
+	}
 	cfg.MaxExchangeBytes = cmp.Or(cfg.MaxExchangeBytes, DefaultMaxExchangeBytes)
 	cfg.ExchangeTimeout = cmp.Or(cfg.ExchangeTimeout, DefaultExchangeTimeout)
 	cfg.uploadIdle = cmp.Or(cfg.uploadIdle, uploadIdle)
@@ -176,7 +191,7 @@ func New(cfg Config) (*Server, error) {
 	options = append(options, cfg.Telemetry.ServerOptions()...)
 	s := &Server{
 		cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load,
-		slow: svc.slow,
+		slow: svc.slow, active: &svc.active,
 	}
 	svc.observeSources()
 	pb.RegisterFlightServiceServer(requestRegistrar{s.grpc, svc}, svc)
@@ -233,9 +248,9 @@ func (s *Server) Addrs() []string {
 	return addrs
 }
 
-// Serve answers calls until ctx ends. Then it accepts no new ones, waits up to Config.Drain for
-// those in progress, cancels the rest and returns nil. It returns early with the error of a
-// listener that fails. It closes the listeners and removes the socket files.
+// Serve answers calls until ctx ends, and for Config.DrainDelay more. Then it accepts no new ones,
+// waits up to Config.Drain for those in progress, cancels the rest and returns nil. It returns early
+// with the error of a listener that fails. It closes the listeners and removes the socket files.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.close()
 	s.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
@@ -255,25 +270,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		return nil
 	})
 	return g.Wait()
-}
-
-// drain stops gracefully, then forcibly. It does not wait for cancelled handlers: one may be in a
-// call that can't be interrupted.
-func (s *Server) drain() {
-	s.cfg.Telemetry.Health.SetDraining()
-	s.health.Shutdown()
-	done := make(chan struct{})
-	go func() {
-		s.grpc.GracefulStop()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return
-	case <-time.After(s.cfg.Drain):
-	}
-	s.cfg.Log.Warn().Dur("ms", s.cfg.Drain).Msg("calls are still in progress after the drain; they are cancelled")
-	s.grpc.Stop()
 }
 
 func (s *Server) close() {

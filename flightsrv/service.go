@@ -20,6 +20,7 @@ type service struct {
 	sql          *sql.Server   // nil: no SQL
 	puts         chan struct{} // one for each table that is being stored
 	load         clientLoad
+	active       activeCalls
 	clientErrors errorSampler       // that are logged
 	slow         *slowLog           // nil: none
 	locations    []*flight.Location // of every endpoint; empty: clients use their connection

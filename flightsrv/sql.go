@@ -36,6 +36,15 @@ func (s *service) isSQL(ctx context.Context, b []byte) (bool, error) {
 // copy. If the client leaves, the query ends with the next message.
 func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.FlightService_DoGetServer) error {
 	c := callOf(ctx)
+	if runsQuery(c.name) {
+		leave, err := s.cfg.Admission.Query(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	ctx, clock := newQueryClock(ctx)
+	defer clock.stop()
 	c.query = new(engine.Report)
 	rows, err := s.sql.Get(engine.WithReport(ctx, c.query), sqlTicket)
 	if err != nil {
@@ -59,7 +68,9 @@ func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.Fl
 	name := func(row int64) string { return fmt.Sprintf("row %d of the result", row) }
 	enc := frame.NewEncoder(rows.Schema(), ticket.NoCompression, name, s.cfg.MaxMessageBytes)
 	for {
+		clock.start()
 		rec, err := rows.Next()
+		clock.pause()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

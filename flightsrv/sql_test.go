@@ -56,7 +56,7 @@ func TestWithoutSQL(t *testing.T) {
 	if g, err := f.get(t, "a.fake"); err != nil || g.rows != 10 {
 		t.Errorf("afterwards: %v", err)
 	}
-	if got := actionTypes(t, f); len(got) != len(actions)+len(messageActions) {
+	if got := actionTypes(t, f); len(got) != len(actions)+len(adminActions)+len(messageActions) {
 		t.Errorf("actions %v", got)
 	}
 }
@@ -112,7 +112,8 @@ func TestTicketsDuringSQL(t *testing.T) {
 	if err != nil || !sameMessage(schema.Schema, g.header) {
 		t.Errorf("GetSchema: %v", err)
 	}
-	if got, want := len(actionTypes(t, f)), len(actions)+len(messageActions)+len(sql.Actions()); got != want {
+	want := len(actions) + len(adminActions) + len(messageActions) + len(sql.Actions())
+	if got := len(actionTypes(t, f)); got != want {
 		t.Errorf("%d actions, want %d", got, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
@@ -86,6 +87,9 @@ func codeOf(err error) codes.Code {
 		panicked   *panicError
 		request    *requestError
 		overload   *overloadError
+		bound      *admission.LimitError
+		ended      *endError
+		forbidden  *forbiddenError
 		shape      *readers.ShapeError
 		logins     *auth.LimitError
 		noLogin    *auth.UnavailableError
@@ -98,6 +102,10 @@ func codeOf(err error) codes.Code {
 		return codes.Internal
 	case errors.As(err, &request):
 		return request.code()
+	case errors.As(err, &ended) && ended.unavailable:
+		return codes.Unavailable
+	case errors.As(err, &ended):
+		return codes.Canceled
 	case errors.Is(err, auth.ErrUnauthenticated):
 		return codes.Unauthenticated
 	case errors.As(err, &logins):
@@ -117,8 +125,10 @@ func codeOf(err error) codes.Code {
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
 		return codes.FailedPrecondition
-	case errors.As(err, &overload):
+	case errors.As(err, &overload), errors.As(err, &bound):
 		return codes.ResourceExhausted
+	case errors.As(err, &forbidden):
+		return codes.PermissionDenied
 	case errors.As(err, &limit): // before ParseError, which it wraps for the position
 		return codes.ResourceExhausted
 	case errors.As(err, &parse):
@@ -221,6 +231,14 @@ func statusError(name string, err error) error {
 		return nil
 	}
 	return status.Error(codeOf(err), excerpt.Clip(messageOf(name, err), maxMessageText))
+}
+
+// statusWriter is the stream of a call in gRPC's transport.
+type statusWriter interface{ WriteStatus(s *status.Status) error }
+
+// writeStatus ends a stream with the status of an error.
+func writeStatus(s statusWriter, err error) {
+	_ = s.WriteStatus(status.New(codeOf(err), excerpt.Clip(err.Error(), maxMessageText))) // the client may have left
 }
 
 // messageOf returns the text of err, without paths of the server's file system.

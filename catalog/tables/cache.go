@@ -35,6 +35,15 @@ type cacheEntry struct {
 	at      *list.Element // in Cache.recent; nil for a table larger than the budget
 }
 
+// ParseQueue chooses which of the parses that wait runs next.
+type ParseQueue interface {
+	// Parse waits until a parse may run.
+	Parse(ctx context.Context) (free func(), err error)
+	// Inherit returns the context of a parse with what Parse needs to know of the caller that
+	// begins it.
+	Inherit(own, caller context.Context) context.Context
+}
+
 // Config configures a Cache. The functions are required.
 type Config struct {
 	Budget int64 // bytes of tables in memory
@@ -45,6 +54,7 @@ type Config struct {
 	Loaded func(j job.Job, l *persist.Data, err error) (job.Job, error)
 	// Failed is called with the error of a parse that callers wait for. The cache is locked.
 	Failed func(k job.Key, err error)
+	Queue  ParseQueue // chooses the parses that run; nil: MaxParses in the order of their calls
 	// Archive saves the tables; Log gets what fails.
 	Archive *persist.Archive
 	Log     zerolog.Logger
@@ -118,6 +128,9 @@ func (t *Cache) Begin() (end func(), ok bool) {
 
 // Slot waits until another parse may run. Tables of the archive do not wait for it.
 func (t *Cache) Slot(ctx context.Context) (free func(), err error) {
+	if t.cfg.Queue != nil {
+		return t.cfg.Queue.Parse(ctx)
+	}
 	select {
 	case t.slots <- struct{}{}:
 		return func() { <-t.slots }, nil

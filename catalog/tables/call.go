@@ -132,6 +132,9 @@ func (t *Cache) getOrJoin(ctx context.Context, j job.Job) (*cacheEntry, *Call, e
 	if f == nil {
 		t.count.Misses++
 		own, cancel := context.WithCancel(t.ctx)
+		if t.cfg.Queue != nil {
+			own = t.cfg.Queue.Inherit(own, ctx)
+		}
 		f = &Call{
 			key: j.Key, columns: j.Columns, done: make(chan struct{}), begun: make(chan struct{}),
 			cancel: cancel,

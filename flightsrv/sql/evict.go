@@ -4,11 +4,9 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"net"
-	"net/netip"
 	"time"
 
-	"google.golang.org/grpc/peer"
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 )
 
 // resource is a result, a prepared statement, a session, a poll or a binding that a client has left
@@ -57,24 +55,12 @@ func evictsFirst(a, b resource, sums map[string]int64, client string) bool {
 	return a.used.Before(b.used)
 }
 
-// clientOf identifies the client of a call by its address without the port. An IPv6 client has a
-// network of 64 bits, which identifies it. Clients over a unix socket count as one: they all run as
-// the server's user.
+// clientOf identifies the owner of what a call leaves: the user, or the client's address.
 func clientOf(ctx context.Context) string {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return ""
+	if u := admission.Of(ctx); u.Name != "" {
+		return u.Name
 	}
-	at, ok := p.Addr.(*net.TCPAddr)
-	if !ok {
-		return ""
-	}
-	ip := at.AddrPort().Addr().Unmap()
-	if ip.Is6() {
-		network := netip.PrefixFrom(ip.WithZone(""), 64)
-		return network.Masked().String()
-	}
-	return ip.String()
+	return admission.ClientOf(ctx)
 }
 
 // maxEvictedHandles bounds how many evicted handles are remembered for error messages.
@@ -204,4 +190,35 @@ func (s *Server) evictBinding(b *binding) (closing []Statement) {
 		}
 	}
 	return closing
+}
+
+// Holdings is what a user has left on the server.
+type Holdings struct {
+	Sessions, Prepared, Results int
+	Used                        time.Time // the latest use of one of them
+}
+
+// Users returns what each user has left on the server.
+func (s *Server) Users() map[string]Holdings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	users := map[string]Holdings{}
+	note := func(r resource, count func(*Holdings) *int) {
+		h := users[r.client]
+		*count(&h)++
+		if r.used.After(h.Used) {
+			h.Used = r.used
+		}
+		users[r.client] = h
+	}
+	for r := range s.eachSession {
+		note(r, func(h *Holdings) *int { return &h.Sessions })
+	}
+	for r := range s.eachPrepared {
+		note(r, func(h *Holdings) *int { return &h.Prepared })
+	}
+	for r := range s.eachResult {
+		note(r, func(h *Holdings) *int { return &h.Results })
+	}
+	return users
 }

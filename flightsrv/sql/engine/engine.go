@@ -41,6 +41,7 @@ type Config struct {
 	Extensions string
 	Log        zerolog.Logger
 
+	QueryBytes int64 // of memory of one query in a worker; 0: MemoryBytes (--query-memory)
 	// Workers is how many processes run DuckDB, each for one statement at a time; 0: DuckDB runs in
 	// this process.
 	Workers int
@@ -117,7 +118,8 @@ func (e *Engine) open(spatial string) (worker.Source, error) {
 	}
 	pool, err := worker.NewPool(worker.Config{
 		Command: cfg.Command, Env: cfg.Env, Max: cfg.Workers, Warm: warmWorkers,
-		MemoryBytes: cfg.MemoryBytes, Threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), SpillDir: cfg.SpillDir,
+		MemoryBytes: cfg.MemoryBytes, QueryBytes: cfg.QueryBytes,
+		Threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), SpillDir: cfg.SpillDir,
 		SpillBytes: cfg.SpillBytes,
 		Spatial:    spatial, Macros: declarations, Locate: locate, Log: cfg.Log,
 	}, e.resolve)

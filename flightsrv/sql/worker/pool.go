@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
@@ -23,7 +24,8 @@ type Config struct {
 	Env         []string // its environment
 	Max         int      // maximum number of workers
 	Warm        int      // unused workers that are kept
-	MemoryBytes int64    // of all queries together, and the maximum of one
+	MemoryBytes int64    // of all queries together
+	QueryBytes  int64    // of memory of one query; 0: MemoryBytes
 	Threads     int      // of each worker
 	SpillDir    string   // folder in which each worker gets its own; "": none
 	SpillBytes  int64    // of each worker
@@ -87,7 +89,7 @@ type Pool struct {
 	mu      sync.Mutex
 	all     []*process // the most recently used last
 	started int        // all, and those that are starting
-	queue   []chan *process
+	queue   admission.Line[chan *process]
 	closed  bool
 	stop    chan struct{}
 	watched sync.WaitGroup
@@ -100,6 +102,9 @@ func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
 		return nil, duck.ErrNoCgo
 	}
 	cfg.Max, cfg.Warm = max(1, cfg.Max), max(1, cfg.Warm)
+	if cfg.QueryBytes == 0 {
+		cfg.QueryBytes = cfg.MemoryBytes
+	}
 	// The size of a thread's stack is this limit at the start of the process.
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_STACK, &limit) == nil && limit.Max >= stackBytes {
@@ -146,9 +151,10 @@ func (p *Pool) Version() string { return p.version.Load().Version }
 
 var errClosed = errors.New("the workers for SQL are closed")
 
-// Take starts the exclusive use of a worker. Calls that wait get one in their order.
+// Take starts the exclusive use of a worker. Users whose calls wait take turns.
 func (p *Pool) Take(ctx context.Context) (Database, error) {
-	w, start, wait, err := p.find()
+	user := admission.Of(ctx).Name
+	w, start, wait, err := p.find(user)
 	switch {
 	case err != nil:
 		return nil, err
@@ -172,19 +178,19 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	case <-p.stop:
 		err = errClosed
 	}
-	p.leave(wait)
+	p.leave(user, wait)
 	return nil, err
 }
 
 // find returns an unused worker, the right to start one, or a place in the queue. A nil in the
 // queue's channel is the right to start one.
-func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
+func (p *Pool) find(user string) (w *process, start bool, wait chan *process, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, false, nil, errClosed
 	}
-	if len(p.queue) == 0 {
+	if p.queue.Len() == 0 {
 		for _, w := range slices.Backward(p.all) {
 			if w.take() {
 				return w, false, nil, nil
@@ -196,7 +202,7 @@ func (p *Pool) find() (w *process, start bool, wait chan *process, err error) {
 		}
 	}
 	wait = make(chan *process, 1)
-	p.queue = append(p.queue, wait)
+	p.queue.Push(user, wait)
 	return nil, false, wait, nil
 }
 
@@ -208,14 +214,11 @@ func (p *Pool) resumeWorker(ctx context.Context, w *process) (Database, error) {
 }
 
 // leave leaves the queue, and passes on what it received meanwhile.
-func (p *Pool) leave(wait chan *process) {
+func (p *Pool) leave(user string, wait chan *process) {
 	p.mu.Lock()
-	i := slices.Index(p.queue, wait)
-	if i >= 0 {
-		p.queue = slices.Delete(p.queue, i, i+1)
-	}
+	waited := p.queue.Remove(user, wait)
 	p.mu.Unlock()
-	if i >= 0 {
+	if waited {
 		return
 	}
 	if w := <-wait; w != nil {
@@ -230,10 +233,12 @@ func (p *Pool) leave(wait chan *process) {
 
 // makeRoom passes the right to start a worker to the first call in the queue; p.mu is held.
 func (p *Pool) makeRoom() {
-	if len(p.queue) > 0 && p.started < p.cfg.Max && !p.closed {
+	if p.started >= p.cfg.Max || p.closed {
+		return
+	}
+	if _, wait, ok := p.queue.Pop(nil); ok {
 		p.started++
-		p.queue[0] <- nil
-		p.queue = slices.Delete(p.queue, 0, 1)
+		wait <- nil
 	}
 }
 
@@ -303,10 +308,11 @@ func (w *process) Rest() {
 	p.all = append(slices.Delete(p.all, i, i+1), w)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(p.queue) > 0 && w.killReason == nil {
-		p.queue[0] <- w
-		p.queue = slices.Delete(p.queue, 0, 1)
-		return
+	if w.killReason == nil {
+		if _, wait, ok := p.queue.Pop(nil); ok {
+			wait <- w
+			return
+		}
 	}
 	w.busy, w.resting = false, time.Now()
 }
@@ -377,6 +383,11 @@ func (p *Pool) limitMemory(all []*process) {
 		held[w] = w.countedMemory()
 		total += held[w]
 	}
+	for _, w := range all {
+		if p.cfg.QueryBytes < p.cfg.MemoryBytes && held[w] > p.cfg.QueryBytes+watchSlack {
+			w.kill(memoryError("--query-memory", p.cfg.QueryBytes))
+		}
+	}
 	if total <= p.cfg.MemoryBytes+watchSlack {
 		return
 	}
@@ -388,10 +399,14 @@ func (p *Pool) limitMemory(all []*process) {
 		}
 	}
 	if held[all[0]] > 0 {
-		all[0].kill(&duck.Error{
-			Kind: duck.Memory, Position: -1,
-			Message: fmt.Sprintf("the statement took more memory than the %d bytes of --sql-memory", p.cfg.MemoryBytes),
-		})
+		all[0].kill(memoryError("--sql-memory", p.cfg.MemoryBytes))
+	}
+}
+
+func memoryError(flag string, limit int64) error {
+	return &duck.Error{
+		Kind: duck.Memory, Position: -1,
+		Message: fmt.Sprintf("the statement took more memory than the %d bytes of %s", limit, flag),
 	}
 }
 
@@ -403,7 +418,7 @@ func (w *process) countedMemory() int64 {
 // endStalled ends a worker whose rows are not fetched while statements wait for a worker.
 func (p *Pool) endStalled(all []*process) {
 	p.mu.Lock()
-	waiting := len(p.queue)
+	waiting := p.queue.Len()
 	p.mu.Unlock()
 	if waiting == 0 {
 		return

@@ -130,7 +130,7 @@ func (p *Pool) start(ctx context.Context) (*process, error) {
 	defer cancel()
 	var reply startReply
 	err = w.ask(ctx, opStart, startRequest{
-		MemoryBytes: p.cfg.MemoryBytes, Threads: p.cfg.Threads, SpillDir: w.spill, SpillBytes: p.cfg.SpillBytes,
+		MemoryBytes: p.cfg.QueryBytes, Threads: p.cfg.Threads, SpillDir: w.spill, SpillBytes: p.cfg.SpillBytes,
 		Spatial: p.cfg.Spatial, Macros: p.cfg.Macros,
 	}, &reply)
 	if err == nil {
@@ -185,7 +185,7 @@ func (w *process) spawn(socket *os.File) error {
 // the signature of the spatial extension.
 func (w *process) limit() error {
 	cfg := &w.pool.cfg
-	data := uint64(cfg.MemoryBytes) + extraBytes + uint64(cfg.Threads+32)*stackBytes
+	data := uint64(cfg.QueryBytes) + extraBytes + uint64(cfg.Threads+32)*stackBytes
 	for which, n := range map[int]uint64{unix.RLIMIT_DATA: data, unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 4096} {
 		if err := unix.Prlimit(w.cmd.Process.Pid, which, &unix.Rlimit{Cur: n, Max: n}, nil); err != nil {
 			return os.NewSyscallError("prlimit", err)

@@ -1,0 +1,34 @@
+package flightsrv
+
+import "time"
+
+// flushTime is how long the statuses of calls that are ended have to be sent.
+const flushTime = 100 * time.Millisecond
+
+// drain ends the server in steps: health checks report NOT_SERVING; after Config.DrainDelay, clients
+// are told to leave (GOAWAY) and new calls are refused; after Config.Drain, calls in progress end. It
+// does not wait for handlers of ended calls: one may be in a call that can't be interrupted.
+func (s *Server) drain() {
+	s.cfg.Telemetry.Health.SetDraining()
+	s.health.Shutdown()
+	time.Sleep(s.cfg.DrainDelay)
+	s.load.goingAway.Store(true)
+	done := make(chan struct{})
+	go func() {
+		s.grpc.GracefulStop()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-time.After(s.cfg.Drain):
+	}
+	n := s.active.kill(errGoingAway, func(*activeCall) bool { return true })
+	s.cfg.Log.Warn().Dur("ms", s.cfg.Drain).Int("calls", n).
+		Msg("calls are still in progress after the drain; they are cancelled")
+	select {
+	case <-done:
+	case <-time.After(flushTime):
+	}
+	s.grpc.Stop()
+}
