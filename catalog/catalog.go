@@ -23,6 +23,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
@@ -63,6 +64,9 @@ type Config struct {
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
 	Store          OpenStore     // opens roots that are URLs; nil: there are none
+	// Restricted catalogs show callers what the scope of their context allows, and nothing without
+	// a scope. Others show everything to a context without a scope (--grants).
+	Restricted bool
 }
 
 // Defaults of Config.
@@ -100,6 +104,7 @@ type Catalog struct {
 	loader   *load.Loader
 	polls    *poll.Polls
 	inbox    *inbox.Inbox
+	lists    lists // by the scopes of callers
 
 	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
@@ -194,7 +199,8 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 	}
 	c.inbox, err = inbox.New(c.ctx, inbox.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Limits: cfg.Limits, MaxSent: cfg.MaxSent,
-		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.Evict,
+		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.evict,
+		Known: c.knownError,
 	}, writable)
 	return err
 }
@@ -227,11 +233,22 @@ func (c *Catalog) Close() error {
 // ends. No table may be requested meanwhile. Close does not wait for that.
 func (c *Catalog) Saved(ctx context.Context) { c.tables.Saved(ctx) }
 
-// List returns the entries whose names begin with prefix and that are of the format, "" being any,
-// sorted by name, as of the last walk. It reads no file. The slice is shared and must not be
-// modified.
-func (c *Catalog) List(prefix, format string) []*Entry {
-	found := c.tree.List(prefix)
+// List returns the entries that the caller may describe, whose names begin with prefix and that are
+// of the format, "" being any, sorted by name, as of the last walk. It reads no file. The slice is
+// shared and must not be modified.
+func (c *Catalog) List(ctx context.Context, prefix, format string) []*Entry {
+	return c.ListFor(ctx, access.Describe, prefix, format)
+}
+
+// ListFor is List of the entries on which the caller has a privilege. Without prefix and format, it
+// returns the same slice until an entry or the rights change.
+func (c *Catalog) ListFor(ctx context.Context, p access.Privilege, prefix, format string) []*Entry {
+	var found []*Entry
+	if s := c.scope(ctx); s == access.All {
+		found = c.tree.List(prefix)
+	} else {
+		found = c.lists.of(c.tree.List(""), s, p).from(prefix)
+	}
 	if format == "" {
 		return found
 	}
@@ -244,11 +261,22 @@ func (c *Catalog) List(prefix, format string) []*Entry {
 	return out
 }
 
-// Refresh reads all folders now.
-func (c *Catalog) Refresh(ctx context.Context) error { return c.tree.Refresh(ctx) }
+// Refresh reads all folders now. It needs the privilege Admin on the server.
+func (c *Catalog) Refresh(ctx context.Context) error {
+	if err := c.Allow(ctx, access.Admin); err != nil {
+		return err
+	}
+	return c.tree.Refresh(ctx)
+}
 
 // Lookup returns the entry of a name as its file is now, or a *NotFoundError.
-func (c *Catalog) Lookup(name string) (Entry, error) { return c.tree.Lookup(name) }
+func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
+	if err := c.allow(ctx, access.Describe, name); err != nil {
+		return Entry{}, err
+	}
+	e, err := c.tree.Lookup(name)
+	return e, c.knownError(ctx, name, err)
+}
 
 // FormatOf returns the name of the format that a file's name implies, or "".
 func (c *Catalog) FormatOf(name string) string {

@@ -54,9 +54,7 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 		stop()
 		leave()
 	}
-	if s.cfg.Grants != nil {
-		ctx = access.With(ctx, s.cfg.Grants.Scope(c.caller))
-	}
+	ctx = access.WithOwner(access.With(ctx, s.cfg.Grants.Scope(c.caller)), c.caller.Name)
 	return ctx, c, end, nil
 }
 

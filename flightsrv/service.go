@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -31,10 +32,11 @@ type tableScan struct {
 	scan *catalog.Scan
 }
 
-// open returns the table, parsed if necessary, and the scan of t. The caller releases it.
-func (s *service) open(ctx context.Context, t ticket.Ticket) (tableScan, error) {
+// open returns the table, parsed if necessary, and the scan of t, for a caller that needs the
+// privilege p. The caller releases it.
+func (s *service) open(ctx context.Context, p access.Privilege, t ticket.Ticket) (tableScan, error) {
 	callOf(ctx).name = t.Name
-	ref, err := s.cfg.Catalog.Table(ctx, t.Request())
+	ref, err := s.cfg.Catalog.TableFor(ctx, p, t.Request())
 	if err != nil {
 		return tableScan{}, err
 	}

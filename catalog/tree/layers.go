@@ -44,7 +44,8 @@ func SplitName(name string) (file, layer string, ok bool) {
 	return file, layer, ok && layer != ""
 }
 
-func layerName(file, layer string) string { return file + "#" + escape(layer) }
+// LayerName returns the name of the entry of a layer.
+func LayerName(file, layer string) string { return file + "#" + escape(layer) }
 
 // recall reads the layers that an earlier process has found.
 func (t *Tree) recall(ctx context.Context) {
@@ -126,7 +127,7 @@ func (x *index) list(names []string, file string, layers []string) []string {
 	n := len(names)
 	for _, layer := range layers {
 		if len(layer) <= MaxNameBytes {
-			names = append(names, layerName(file, layer))
+			names = append(names, LayerName(file, layer))
 		}
 	}
 	if len(names) == n {
@@ -174,7 +175,7 @@ func (t *Tree) ofLayer(e Entry, layer string) (Entry, bool) {
 	t.indexMu.Lock()
 	known := t.layers[e.Location()]
 	t.indexMu.Unlock()
-	e.Name, e.Layer = layerName(e.File(), layer), layer
+	e.Name, e.Layer = LayerName(e.File(), layer), layer
 	if known.identity == e.Identity {
 		if known.layers[0] == layer {
 			e.Layer = ""

@@ -146,8 +146,11 @@ func (t *Tree) Refresh(ctx context.Context) error {
 }
 
 // NotFound returns the error for a name that no entry has.
-func (t *Tree) NotFound(name string) error {
-	return &NotFoundError{Name: name, Closest: nearest.Paths(name, t.index.Load().names, 3)}
+func (t *Tree) NotFound(name string) error { return t.NotFoundAmong(name, t.index.Load().names) }
+
+// NotFoundAmong is NotFound where only the given names exist. They are sorted.
+func (t *Tree) NotFoundAmong(name string, names []string) error {
+	return &NotFoundError{Name: name, Closest: nearest.Paths(name, names, 3)}
 }
 
 // Stats are the numbers of a Tree since Open.

@@ -52,7 +52,7 @@ var layers = []string{
 	"catalog",
 	// the server
 	"flightsrv/auth",
-	"flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
+	"flightsrv/grants flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
