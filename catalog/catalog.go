@@ -271,7 +271,12 @@ func (c *Catalog) Refresh(ctx context.Context) error {
 
 // Lookup returns the entry of a name as its file is now, or a *NotFoundError.
 func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
-	if err := c.allow(ctx, access.Describe, name); err != nil {
+	return c.LookupFor(ctx, access.Describe, name)
+}
+
+// LookupFor is Lookup for a caller that needs another privilege than Describe.
+func (c *Catalog) LookupFor(ctx context.Context, p access.Privilege, name string) (Entry, error) {
+	if err := c.allow(ctx, p, name); err != nil {
 		return Entry{}, err
 	}
 	e, err := c.tree.Lookup(name)

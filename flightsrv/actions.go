@@ -139,7 +139,7 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	if n == 0 {
-		if _, err := s.cfg.Catalog.Lookup(ctx, t.Name); err != nil {
+		if _, err := s.cfg.Catalog.LookupFor(ctx, access.Admin, t.Name); err != nil {
 			return nil, err
 		}
 	}

@@ -91,9 +91,9 @@ func (s *Server) Renew(ctx context.Context, ticket []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.results[string(t.GetStatementHandle())]
-	if r == nil || r.run != nil || r.owner != access.OwnerOf(ctx) {
-		return s.handleError("result", string(t.GetStatementHandle()))
+	r, err := s.findResult(ctx, t.GetStatementHandle())
+	if err != nil {
+		return err
 	}
 	r.used = time.Now()
 	return nil

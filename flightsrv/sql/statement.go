@@ -262,13 +262,40 @@ func untyped(f arrow.Field) bool {
 	return ok && slices.ContainsFunc(nested.Fields(), untyped)
 }
 
-// fetch starts the result of a ticket.
-func (s *Server) fetch(ctx context.Context, handle []byte) (Result, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// findResult returns the caller's result of a handle, unless it is being fetched. Server.mu is held.
+func (s *Server) findResult(ctx context.Context, handle []byte) (*result, error) {
 	r := s.results[string(handle)]
 	if r == nil || r.run != nil || r.owner != access.OwnerOf(ctx) {
 		return nil, s.handleError("result", string(handle))
+	}
+	return r, nil
+}
+
+// authorizeResult returns an error if the caller's rights have changed so that it may not have the
+// result: not even the schema is sent.
+func (s *Server) authorizeResult(ctx context.Context, handle []byte) error {
+	s.mu.Lock()
+	r, err := s.findResult(ctx, handle)
+	if err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	q := r.query.retain()
+	s.mu.Unlock()
+	defer s.release(q)
+	return q.plan.stmt.Authorize(ctx)
+}
+
+// fetch starts the result of a ticket.
+func (s *Server) fetch(ctx context.Context, handle []byte) (Result, error) {
+	if err := s.authorizeResult(ctx, handle); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.findResult(ctx, handle)
+	if err != nil {
+		return nil, err
 	}
 	r.run = s.run(ctx, r)
 	return r.run, nil
