@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,8 @@ import (
 // kept returns the names of the tables in memory.
 func (l *lab) kept() []string {
 	var names []string
-	for _, e := range l.List("", "") {
-		if _, _, ok := l.Peek(e.Name); ok {
+	for _, e := range l.List(context.Background(), "", "") {
+		if _, _, ok := l.Peek(context.Background(), e.Name); ok {
 			names = append(names, e.Name)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
@@ -66,6 +67,9 @@ type Config struct {
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
 	Store          OpenStore     // opens roots that are URLs; nil: there are none
+	// Restricted catalogs show callers what the scope of their context allows, and nothing without
+	// a scope. Others show everything to a context without a scope (--grants).
+	Restricted bool
 }
 
 // Defaults of Config.
@@ -198,7 +202,8 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 	}
 	c.inbox, err = inbox.New(c.ctx, inbox.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Limits: cfg.Limits, MaxSent: cfg.MaxSent,
-		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.Evict,
+		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.evict,
+		Known: c.knownError,
 	}, writable)
 	return err
 }
@@ -231,17 +236,22 @@ func (c *Catalog) Close() error {
 // ends. No table may be requested meanwhile. Close does not wait for that.
 func (c *Catalog) Saved(ctx context.Context) { c.tables.Saved(ctx) }
 
-// Entries returns the entries whose names begin with prefix and that are of the format, "" being any,
-// sorted by name, as of the last walk. It reads no file. Each entry is made when the loop comes to
-// it, because there may be a million.
-func (c *Catalog) Entries(prefix, format string) iter.Seq[*Entry] {
-	found := c.tree.Entries(prefix)
-	if format == "" {
+// Entries returns the entries that the caller may describe, whose names begin with prefix and that
+// are of the format, "" being any, sorted by name, as of the last walk. It reads no file. Each entry
+// is made when the loop comes to it, because there may be a million.
+func (c *Catalog) Entries(ctx context.Context, prefix, format string) iter.Seq[*Entry] {
+	return c.EntriesFor(ctx, access.Describe, prefix, format)
+}
+
+// EntriesFor is Entries for another privilege than Describe.
+func (c *Catalog) EntriesFor(ctx context.Context, p access.Privilege, prefix, format string) iter.Seq[*Entry] {
+	found, s := c.tree.Entries(prefix), c.scope(ctx)
+	if format == "" && s == access.All {
 		return found
 	}
 	return func(yield func(*Entry) bool) {
 		for e := range found {
-			if e.Format == format && !yield(e) {
+			if (format == "" || e.Format == format) && s.Allows(p, e.Name) && !yield(e) {
 				return
 			}
 		}
@@ -249,18 +259,34 @@ func (c *Catalog) Entries(prefix, format string) iter.Seq[*Entry] {
 }
 
 // List returns Entries as a slice, for a catalog that is known to be small.
-func (c *Catalog) List(prefix, format string) []*Entry {
-	return slices.Collect(c.Entries(prefix, format))
+func (c *Catalog) List(ctx context.Context, prefix, format string) []*Entry {
+	return slices.Collect(c.Entries(ctx, prefix, format))
 }
 
-// Count returns the number of entries, and how often they have changed.
+// Count returns the number of entries, for any caller, and how often they have changed.
 func (c *Catalog) Count() (n int, changes uint64) { return c.tree.Count() }
 
-// Refresh reads all folders now.
-func (c *Catalog) Refresh(ctx context.Context) error { return c.tree.Refresh(ctx) }
+// Refresh reads all folders now. It needs the privilege Admin on the server.
+func (c *Catalog) Refresh(ctx context.Context) error {
+	if err := c.Allow(ctx, access.Admin); err != nil {
+		return err
+	}
+	return c.tree.Refresh(ctx)
+}
 
 // Lookup returns the entry of a name as its file is now, or a *NotFoundError.
-func (c *Catalog) Lookup(name string) (Entry, error) { return c.tree.Lookup(name) }
+func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
+	return c.LookupFor(ctx, access.Describe, name)
+}
+
+// LookupFor is Lookup for a caller that needs another privilege than Describe.
+func (c *Catalog) LookupFor(ctx context.Context, p access.Privilege, name string) (Entry, error) {
+	if err := c.allow(ctx, p, name); err != nil {
+		return Entry{}, err
+	}
+	e, err := c.tree.Lookup(name)
+	return e, c.knownError(ctx, name, err)
+}
 
 // FormatOf returns the name of the format that a file's name implies, or "".
 func (c *Catalog) FormatOf(name string) string {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,18 +28,18 @@ func TestListing(t *testing.T) {
 	l := newLab(t, dir, sized)
 	l.wantNames("a.fake", "b.fake", "caf%E9.fake", "deep/d.other", "deep/er/c.FAKE", "o%23dd%25.fake",
 		"plain", "text.txt")
-	if got := l.List("deep/", "fake"); len(got) != 1 || got[0].Name != "deep/er/c.FAKE" || got[0].Format != "fake" {
+	if got := l.List(context.Background(), "deep/", "fake"); len(got) != 1 || got[0].Name != "deep/er/c.FAKE" || got[0].Format != "fake" {
 		t.Errorf(`List("deep/", "fake") = %v, want deep/er/c.FAKE alone`, got)
 	}
-	for _, e := range l.List("", "") {
-		now, err := l.Lookup(e.Name)
+	for _, e := range l.List(context.Background(), "", "") {
+		now, err := l.Lookup(context.Background(), e.Name)
 		if err != nil || now != *e {
 			t.Errorf("Lookup(%q) = %v, %v, want %v as listed", e.Name, now, err, e)
 		}
 	}
 	for _, name := range []string{"o#dd%.fake", "none", "pipe", "deep", "x.png", ".hidden.fake", "../" +
 		filepath.Base(dir) + "/a.fake", "deep/../a.fake", dir + "/a.fake"} {
-		_, err := l.Lookup(name)
+		_, err := l.Lookup(context.Background(), name)
 		var missing *NotFoundError
 		if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Lookup(%q) gives error %v, want a *NotFoundError", name, err)
@@ -62,21 +63,21 @@ func TestRoots(t *testing.T) {
 	}
 	l := newLab(t, one, sized, func(c *Config) { c.Roots = []Root{{Dir: one}, {Alias: "x", Dir: two}} })
 	l.wantNames("a.fake", "x/a.fake")
-	if e, err := l.Lookup("x/a.fake"); err != nil || e.Size != 2 {
+	if e, err := l.Lookup(context.Background(), "x/a.fake"); err != nil || e.Size != 2 {
 		t.Errorf("Lookup(x/a.fake) = %v, %v, want the file of 2 bytes", e, err)
 	}
 
 	// In a collision at run time the first root wins, whichever file is older.
 	write(t, filepath.Join(one, "x/a.fake"), "333")
 	eventually(t, "first root's file", func() error {
-		for _, e := range l.List("x/", "") {
+		for _, e := range l.List(context.Background(), "x/", "") {
 			if e.Size == 3 {
 				return nil
 			}
 		}
-		return fmt.Errorf("listed %v", l.List("", ""))
+		return fmt.Errorf("listed %v", l.List(context.Background(), "", ""))
 	})
-	if e, err := l.Lookup("x/a.fake"); err != nil || e.Size != 3 {
+	if e, err := l.Lookup(context.Background(), "x/a.fake"); err != nil || e.Size != 3 {
 		t.Errorf("Lookup(x/a.fake) = %v, %v, want the first root's file of 3 bytes", e, err)
 	}
 }
@@ -111,7 +112,7 @@ func TestLinks(t *testing.T) {
 		"links/out.fake", "links/relout.fake", "outside/secret.fake", "ring.fake",
 		"dangling.fake", "self/real/a.fake", "links/loop/real/a.fake", "folder/../real/a.fake",
 	} {
-		if e, err := l.Lookup(name); err == nil {
+		if e, err := l.Lookup(context.Background(), name); err == nil {
 			t.Errorf("Lookup(%q) = %v, want an error", name, e)
 		}
 	}
@@ -125,7 +126,7 @@ func TestLinkSwappedAfterListing(t *testing.T) {
 	l.write("folder/a.fake", "ok")
 	l.wantNames("a.fake", "folder/a.fake")
 	stale := map[string]Entry{}
-	for _, e := range l.List("", "") {
+	for _, e := range l.List(context.Background(), "", "") {
 		stale[e.Name] = *e
 	}
 	l.link(filepath.Join(outside, "a.fake"), "a.fake")
@@ -150,7 +151,7 @@ func TestLinkSwappedWhileOpened(t *testing.T) {
 	l := newLab(t, "", sized)
 	l.write("real.fake", "public")
 	l.link("real.fake", "a.fake")
-	e, err := l.Lookup("a.fake")
+	e, err := l.Lookup(context.Background(), "a.fake")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func (l *lab) follow() {
 	l.wantNames("a.fake", "new/folder/b.fake", "new/folder/c.fake")
 	l.write("new/folder/c.fake", "12345")
 	eventually(t, "changed file", func() error {
-		if e := l.List("new/folder/c", ""); len(e) != 1 || e[0].Size != 5 {
+		if e := l.List(context.Background(), "new/folder/c", ""); len(e) != 1 || e[0].Size != 5 {
 			return fmt.Errorf("listed %v, want 5 bytes", e)
 		}
 		return nil
@@ -271,7 +272,7 @@ func (l *lab) follow() {
 	l.wantNames("late", "link.fake", "new/folder/e.fake", "new/folder/f.fake", "new/folder/h.fake")
 	l.write("new/folder/e.fake", "1234567")
 	eventually(t, "changed file after a link", func() error {
-		if e := l.List("link.fake", ""); len(e) != 1 || e[0].Size != 7 {
+		if e := l.List(context.Background(), "link.fake", ""); len(e) != 1 || e[0].Size != 7 {
 			return fmt.Errorf("listed %v, want 7 bytes", e)
 		}
 		return nil
@@ -302,16 +303,16 @@ func TestLookupIsAheadOfTheWatch(t *testing.T) {
 		changed.Have != again.Version {
 		t.Errorf("old version: error %v, want a *ChangedError", err)
 	}
-	if _, _, ok := l.Peek("deep/a.fake"); !ok {
+	if _, _, ok := l.Peek(context.Background(), "deep/a.fake"); !ok {
 		t.Error("Peek finds nothing of what is parsed")
 	}
 	if err := os.Remove(filepath.Join(l.dir, "deep/a.fake")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := l.Peek("deep/a.fake"); ok {
+	if _, _, ok := l.Peek(context.Background(), "deep/a.fake"); ok {
 		t.Error("Peek finds a table of a file that went")
 	}
-	if _, err := l.Lookup("deep/a.fake"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := l.Lookup(context.Background(), "deep/a.fake"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("removed file: error %v, want a *NotFoundError", err)
 	}
 	if s := l.Stats(); s.Tables != 0 {

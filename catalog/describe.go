@@ -4,21 +4,31 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 )
 
-// Describe is Recall if the table can be described without a parse, else Table and Scan.
+// Describe is Recall if the table can be described without a parse, else Table and Scan. The caller
+// needs the privilege Describe.
 func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
+	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
+		return nil, nil, err
+	}
+	h, s, err := c.describe(ctx, req, sel, parse)
+	return h, s, c.knownError(ctx, req.Name, err)
+}
+
+func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
 	if _, ok := c.dataset(req); ok {
 		return c.readDataset(ctx, req, sel)
 	}
-	h, s, ok, err := c.Recall(ctx, req, sel, parse)
+	h, s, ok, err := c.recall(ctx, req, sel, parse)
 	if ok || err != nil {
 		return h, s, err
 	}
-	if h, err = c.Table(ctx, req); err != nil {
+	if h, err = c.table(ctx, req); err != nil {
 		return nil, nil, err
 	}
 	if s, err = h.Scan(sel); err != nil {
@@ -36,8 +46,19 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 // parse begins a parse all the same, unless enough are under way, so that the rows are available
 // sooner. It continues for poll.DefaultLease even if no caller waits for it.
 //
-// ok is false if the table is available, or a parse is needed to describe it.
+// ok is false if the table is available, or a parse is needed to describe it. The caller needs the
+// privilege Describe.
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (
+	h *TableRef, s *Scan, ok bool, err error,
+) {
+	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
+		return nil, nil, false, err
+	}
+	h, s, ok, err = c.recall(ctx, req, sel, parse)
+	return h, s, ok, c.knownError(ctx, req.Name, err)
+}
+
+func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse bool) (
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
 	if _, ok := c.dataset(req); ok {
@@ -60,7 +81,7 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 	}
 	if parse { // while the answer is made
 		req.streamed = true
-		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) { return c.Table(ctx, req) })
+		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) { return c.table(ctx, req) })
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -71,8 +92,17 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 // Poll is Table for a client that asks again instead of waiting. If the table is not available
 // after a moment, it returns nil and the progress; the parse continues for a lease. id is that of
 // an earlier poll for the same table, or "". All polls with one id have one share in the parse,
-// which CancelPoll ends.
+// which CancelPoll ends. It belongs to the owner in the context. The caller needs the privilege
+// Describe.
 func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
+		return nil, PollProgress{}, err
+	}
+	h, at, err := c.poll(ctx, req, id)
+	return h, at, c.knownError(ctx, req.Name, err)
+}
+
+func (c *Catalog) poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
 	if e, ok := c.dataset(req); ok {
 		return c.pollDataset(ctx, e, req, id)
 	}
@@ -80,9 +110,9 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, 
 	if err != nil {
 		return nil, PollProgress{}, err
 	}
-	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) { return c.Table(ctx, req) }, id)
+	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) { return c.table(ctx, req) }, id)
 }
 
 // CancelPoll ends the share of a poll in a parse, and the parse if no other caller waits for it. It
-// returns false if the parse is over.
-func (c *Catalog) CancelPoll(id string) bool { return c.polls.Cancel(id) }
+// returns false if the parse is over, or the poll has another owner.
+func (c *Catalog) CancelPoll(ctx context.Context, id string) bool { return c.polls.Cancel(ctx, id) }

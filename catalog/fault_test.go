@@ -281,7 +281,7 @@ func (l *life) names() error {
 		return err
 	}
 	var got, want []string
-	for _, e := range l.List("", "") {
+	for _, e := range l.List(context.Background(), "", "") {
 		got = append(got, e.Name)
 	}
 	for name := range l.texts {

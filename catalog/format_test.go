@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"path"
 	"testing"
@@ -23,7 +24,7 @@ func TestFormatOption(t *testing.T) {
 		l.write(rel, rel)
 	}
 	l.wantNames("a.fake", "gtfs/stops.txt") // by pattern
-	if e, err := l.Lookup("gtfs/stops.txt"); err != nil || e.Format != "fake" {
+	if e, err := l.Lookup(context.Background(), "gtfs/stops.txt"); err != nil || e.Format != "fake" {
 		t.Errorf("stops.txt: %+v, %v", e, err)
 	}
 	for _, name := range []string{"gtfs/stops.txt", "a.fake"} { // by ticket

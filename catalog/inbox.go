@@ -5,13 +5,19 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // Admit waits until a client may send a file to have it parsed. The caller calls leave when it is
-// done with the file and its table.
-func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) { return c.inbox.Admit(ctx) }
+// done with the file and its table. The caller needs the privilege Read on the server.
+func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) {
+	if err := c.Allow(ctx, access.Read); err != nil {
+		return nil, err
+	}
+	return c.inbox.Admit(ctx)
+}
 
 // CheckSent returns the error of an upload, before a byte of the file is there.
 func (c *Catalog) CheckSent(how Upload) error { return c.inbox.Check(how) }
@@ -38,10 +44,25 @@ func (c *Catalog) OpenShape(h *TableRef) (shape readers.Shape, ok bool) { return
 // Writable reports whether clients can store tables.
 func (c *Catalog) Writable() bool { return c.inbox.Writable() }
 
-// Draft begins to store a table under a name: inbox.Inbox.Draft.
-func (c *Catalog) Draft(name string, mode Mode, schema *arrow.Schema) (*Draft, error) {
-	return c.inbox.Draft(name, mode, schema)
+// Draft begins to store a table under a name: inbox.Inbox.Draft. The caller needs the privilege
+// Write on the full name. Whether an entry has the name makes no difference to a caller without it.
+func (c *Catalog) Draft(ctx context.Context, name string, mode Mode, schema *arrow.Schema) (*Draft, error) {
+	full, err := c.inbox.FullName(name)
+	if err != nil {
+		return nil, err
+	}
+	if !c.scope(ctx).Allows(access.Write, full) {
+		return nil, &access.DeniedError{Privilege: access.Write, Name: name}
+	}
+	d, err := c.inbox.Draft(name, mode, schema)
+	return d, c.knownError(ctx, full, err)
 }
 
-// Drop removes an entry that a client has stored: inbox.Inbox.Drop.
-func (c *Catalog) Drop(ctx context.Context, name string) error { return c.inbox.Drop(ctx, name) }
+// Drop removes an entry that a client has stored: inbox.Inbox.Drop. The caller needs the privilege
+// Write.
+func (c *Catalog) Drop(ctx context.Context, name string) error {
+	if err := c.allow(ctx, access.Write, name); err != nil {
+		return err
+	}
+	return c.knownError(ctx, name, c.inbox.Drop(ctx, name))
+}

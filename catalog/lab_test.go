@@ -116,7 +116,7 @@ func (l *lab) parse(name string) { l.t.Helper(); l.table(name).Release() }
 
 func (l *lab) names() []string {
 	var names []string
-	for _, e := range l.List("", "") {
+	for _, e := range l.List(context.Background(), "", "") {
 		names = append(names, e.Name)
 	}
 	return names

@@ -79,9 +79,9 @@ const trips = "@Stops\n1;a;1 2\n2;b;\n@100% #1\n3;c;\n@Tracks/north\n"
 func wantNames(t *testing.T, c *Catalog, want ...string) {
 	t.Helper()
 	var names []string
-	for _, e := range c.List("", "") {
+	for _, e := range c.List(context.Background(), "", "") {
 		names = append(names, e.Name)
-		if now, err := c.Lookup(e.Name); err != nil || now != *e {
+		if now, err := c.Lookup(context.Background(), e.Name); err != nil || now != *e {
 			t.Errorf("%s: looked up %+v, %v, listed %+v", e.Name, now, err, e)
 		}
 	}
@@ -120,7 +120,7 @@ func TestLayersAreEntries(t *testing.T) {
 		wantRows(t, c, "trips.layered#100%25 %231", "3;c;\n")
 		wantRows(t, c, "trips.layered#Tracks/north", "")
 		w.wantParses(3)
-		if list := c.List("trips.layered#T", "layered"); len(list) != 1 || list[0].Layer != "Tracks/north" ||
+		if list := c.List(context.Background(), "trips.layered#T", "layered"); len(list) != 1 || list[0].Layer != "Tracks/north" ||
 			list[0].File() != "trips.layered" {
 			t.Errorf("listed %+v", list)
 		}
@@ -203,7 +203,7 @@ func TestLayersOfAFileThatChanged(t *testing.T) {
 	wantRows(t, c, "trips.layered#Stops", "8;y;\n")
 	wantRows(t, c, "trips.layered", "7;z;\n")
 	wantNames(t, c, "trips.layered#Routes", "trips.layered#Stops", "trips.rows")
-	if _, err := c.Lookup("trips.layered#Tracks/north"); !errors.As(err, new(*NotFoundError)) {
+	if _, err := c.Lookup(context.Background(), "trips.layered#Tracks/north"); !errors.As(err, new(*NotFoundError)) {
 		t.Errorf("error %v, want *NotFoundError", err)
 	}
 
@@ -353,12 +353,12 @@ func TestManyLayers(t *testing.T) {
 	w.write("trips.layered", b.String())
 	c := w.open()
 	wantRows(t, c, "trips.layered", "")
-	list := c.List("trips.layered#", "")
+	list := c.List(context.Background(), "trips.layered#", "")
 	if len(list) != n {
 		t.Fatalf("%d entries", len(list))
 	}
 	for _, e := range list {
-		if now, err := c.Lookup(e.Name); err != nil || now.Name != e.Name || now.Layer != e.Layer {
+		if now, err := c.Lookup(context.Background(), e.Name); err != nil || now.Name != e.Name || now.Layer != e.Layer {
 			t.Fatalf("%+v is %+v, %v", e, now, err)
 		}
 	}

@@ -34,7 +34,7 @@ func TestManyFiles(t *testing.T) {
 	w := newWorld(t)
 	w.data = manyFiles(t, n)
 	c := w.open()
-	all := c.List("", "")
+	all := c.List(context.Background(), "", "")
 	if len(all) != n {
 		t.Fatalf("%d entries, want %d", len(all), n)
 	}
@@ -43,12 +43,12 @@ func TestManyFiles(t *testing.T) {
 			t.Fatalf("entry %d is %s", i, e.Name)
 		}
 	}
-	if got := len(c.List("42/", "rows")) + len(c.List("42/", "other")); got != n/100 {
+	if got := len(c.List(context.Background(), "42/", "rows")) + len(c.List(context.Background(), "42/", "other")); got != n/100 {
 		t.Errorf("%d entries in a folder, want %d", got, n/100)
 	}
 	w.write("07/000007.rows", "2;changed;1 1\n")
 	eventually(t, "the change", func() error {
-		if e := c.List("07/000007", "")[0]; e.Size != 14 {
+		if e := c.List(context.Background(), "07/000007", "")[0]; e.Size != 14 {
 			return fmt.Errorf("%d bytes are listed", e.Size)
 		}
 		return nil
@@ -77,7 +77,7 @@ func BenchmarkList100k(b *testing.B) {
 	defer c.Close()
 	b.Run("List", func(b *testing.B) {
 		for b.Loop() {
-			if got := len(c.List("", "")); got != 100_000 {
+			if got := len(c.List(context.Background(), "", "")); got != 100_000 {
 				b.Fatalf("%d entries", got)
 			}
 		}
@@ -111,7 +111,7 @@ func BenchmarkListSiblings100k(b *testing.B) {
 	})
 	b.Run("Lookup", func(b *testing.B) {
 		for b.Loop() {
-			_, err := c.Lookup("07/000007.shp")
+			_, err := c.Lookup(context.Background(), "07/000007.shp")
 			must(b, err)
 		}
 	})

@@ -166,7 +166,7 @@ func TestCancelPoll(t *testing.T) {
 		}
 		return at
 	}
-	if c.CancelPoll("nobody's") {
+	if c.CancelPoll(context.Background(), "nobody's") {
 		t.Error("a poll was cancelled that nobody began")
 	}
 	alone := poll(poll("").ID)
@@ -176,13 +176,13 @@ func TestCancelPoll(t *testing.T) {
 		}
 		return nil
 	})
-	if !c.CancelPoll(alone.ID) {
+	if !c.CancelPoll(context.Background(), alone.ID) {
 		t.Error("the poll is not cancelled")
 	}
 	if err := <-stopped; !errors.Is(err, context.Canceled) {
 		t.Errorf("the parse ended by %v", err)
 	}
-	if c.CancelPoll(alone.ID) {
+	if c.CancelPoll(context.Background(), alone.ID) {
 		t.Error("the poll is cancelled twice")
 	}
 
@@ -203,7 +203,7 @@ func TestCancelPoll(t *testing.T) {
 		}
 		return nil
 	})
-	if !c.CancelPoll(one.ID) {
+	if !c.CancelPoll(context.Background(), one.ID) {
 		t.Error("the poll is not cancelled")
 	}
 	close(step)
@@ -217,7 +217,7 @@ func TestCancelPoll(t *testing.T) {
 		defer h.Release()
 		return sameRows(t.Context(), c, h, Selection{}, rowsOfText(text, 0))
 	})
-	if c.CancelPoll(other.ID) {
+	if c.CancelPoll(context.Background(), other.ID) {
 		t.Error("a poll that is over was cancelled")
 	}
 	if len(stopped) > 0 {

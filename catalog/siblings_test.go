@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -41,12 +42,12 @@ func TestSiblingsAreNoEntries(t *testing.T) {
 	want := []string{"a/Roads.dbf", "a/alone.dbf", "a/roads.2.dbf", "a/roads.shp", "b/roads.dbf", "c/x.SHP", "c/x.fake"}
 	l.wantNames(want...)
 	for _, name := range []string{"a/roads.DBF", "c/x.dbf", "a/roads.cpg"} {
-		if e, err := l.Lookup(name); !errors.Is(err, fs.ErrNotExist) {
+		if e, err := l.Lookup(context.Background(), name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, %v, want none", name, e, err)
 		}
 	}
-	for _, e := range l.List("", "") {
-		now, err := l.Lookup(e.Name)
+	for _, e := range l.List(context.Background(), "", "") {
+		now, err := l.Lookup(context.Background(), e.Name)
 		if err != nil || now != *e {
 			t.Errorf("%s: looked up %+v, %v, listed %+v", e.Name, now, err, e)
 		}
@@ -57,7 +58,7 @@ func TestSiblingsAreNoEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wantNames("a/Roads.dbf", "a/alone.dbf", "a/roads.2.dbf", "a/roads.DBF", "b/roads.dbf", "c/x.SHP", "c/x.fake")
-	if _, err := l.Lookup("a/roads.DBF"); err != nil {
+	if _, err := l.Lookup(context.Background(), "a/roads.DBF"); err != nil {
 		t.Error(err)
 	}
 }
@@ -108,7 +109,7 @@ func TestSiblingsThatChange(t *testing.T) {
 				t.Errorf("the old version: error %v, want *ChangedError", err)
 			}
 			eventually(t, "the list", func() error {
-				if list := l.List("", "shapes"); len(list) != 1 || list[0].Identity != after.Entry.Identity {
+				if list := l.List(context.Background(), "", "shapes"); len(list) != 1 || list[0].Identity != after.Entry.Identity {
 					return errors.New("it has the old identity")
 				}
 				return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -71,21 +72,40 @@ func (c *Catalog) jobOf(e Entry, options map[string]any) (job.Job, error) {
 
 // Check returns the error, if any, that Table returns before it looks for the table: the entry does
 // not exist, or has another version, an option is invalid, or a limit is exceeded.
-func (c *Catalog) Check(req Request) error {
+func (c *Catalog) Check(ctx context.Context, req Request) error {
+	if err := c.allow(ctx, access.Read, req.Name); err != nil {
+		return err
+	}
 	if _, ok := c.dataset(req); ok {
 		return nil
 	}
 	_, err := c.job(req)
-	return err
+	return c.knownError(ctx, req.Name, err)
 }
 
 // Table returns the parsed table of an entry. Callers that request the same table at the same time
 // share one parse, which ends early when none of them waits for it any more. A file that changes
 // while it is parsed is parsed once more; if it changes again, the error wraps source.ErrChanged.
 //
-// Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError,
-// *readers.ParseError, ErrClosed, that of ctx.
+// The caller needs the privilege Read.
+//
+// Errors: *NotFoundError, *access.DeniedError, *ChangedError, *readers.LimitError,
+// *readers.OptionError, *readers.ParseError, ErrClosed, that of ctx.
 func (c *Catalog) Table(ctx context.Context, req Request) (*TableRef, error) {
+	return c.TableFor(ctx, access.Read, req)
+}
+
+// TableFor is Table for a caller that needs another privilege.
+func (c *Catalog) TableFor(ctx context.Context, p access.Privilege, req Request) (*TableRef, error) {
+	if err := c.allow(ctx, p, req.Name); err != nil {
+		return nil, err
+	}
+	h, err := c.table(ctx, req)
+	return h, c.knownError(ctx, req.Name, err)
+}
+
+// table is Table for any caller.
+func (c *Catalog) table(ctx context.Context, req Request) (*TableRef, error) {
 	if _, ok := c.dataset(req); ok {
 		return c.datasetTable(ctx, req)
 	}
@@ -118,8 +138,16 @@ func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) { return h.Sca
 // Read is Table and Scan for a caller that reads the rows at once. The columns of req are those of
 // the selection. If only the cached table of an unchanged file was lost, rows are available while
 // the file is parsed; Table of the result has no batches then, and Cached is false. For a bounding
-// box that few batches meet, only these are parsed.
+// box that few batches meet, only these are parsed. The caller needs the privilege Read.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
+	if err := c.allow(ctx, access.Read, req.Name); err != nil {
+		return nil, nil, err
+	}
+	h, s, err := c.read(ctx, req, sel)
+	return h, s, c.knownError(ctx, req.Name, err)
+}
+
+func (c *Catalog) read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
 	if _, ok := c.dataset(req); ok {
 		return c.readDataset(ctx, req, sel)
 	}
@@ -156,7 +184,10 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 
 // Peek returns the table of an entry with the operator's options, and its version, if it is cached
 // and the file has not changed. It parses nothing, and the table may be evicted.
-func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
+func (c *Catalog) Peek(ctx context.Context, name string) (*readers.Table, string, bool) {
+	if !c.scope(ctx).Allows(access.Describe, name) {
+		return nil, "", false
+	}
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
 		return nil, "", false
 	}
@@ -174,8 +205,16 @@ func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 
 // Evict removes the parsed tables of an entry, with any options, from memory and from the cache on
 // disk, and returns their number. The name of a file stands for all of its layers. Holders keep
-// their tables.
+// their tables. The caller needs the privilege Admin.
 func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
+	if err := c.allow(ctx, access.Admin, name); err != nil {
+		return 0, err
+	}
+	return c.evict(ctx, name)
+}
+
+// evict is Evict for any caller.
+func (c *Catalog) evict(ctx context.Context, name string) (int, error) {
 	file, named, _ := tree.SplitName(name)
 	var evicted [][32]byte
 	if named == "" {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"testing"
 )
@@ -37,16 +38,16 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 			"all.zip": "rows", "all.zip#trips": "layered",
 			"all.zip#y/b.rows": "rows",
 		} {
-			if e, err := c.Lookup(name); err != nil || e.Format != format {
+			if e, err := c.Lookup(context.Background(), name); err != nil || e.Format != format {
 				t.Errorf("%s: format %q, %v, want %q", name, e.Format, err, format)
 			}
 		}
-		if list := c.List("all.zip", "layered"); len(list) != 1 || list[0].Name != "all.zip#trips" {
+		if list := c.List(context.Background(), "all.zip", "layered"); len(list) != 1 || list[0].Name != "all.zip#trips" {
 			t.Errorf("listed %+v", list)
 		}
 		for _, name := range []string{"all.zip#b", "all.zip#x/b", "all.zip#Stops", "one.zip#a", "all.zip#"} {
 			var notFound *NotFoundError
-			if _, err := c.Lookup(name); !errors.As(err, &notFound) {
+			if _, err := c.Lookup(context.Background(), name); !errors.As(err, &notFound) {
 				t.Errorf("%s: got %v, want that it is not there", name, err)
 			}
 		}

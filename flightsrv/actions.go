@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
@@ -125,7 +126,10 @@ func (s *service) refresh(ctx context.Context, body []byte) (any, error) {
 	if err := s.cfg.Catalog.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	n, _ := s.cfg.Catalog.Count()
+	n := 0
+	for range s.cfg.Catalog.Entries(ctx, "", "") {
+		n++
+	}
 	return map[string]int{"entries": n}, nil
 }
 
@@ -141,7 +145,7 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	if n == 0 {
-		if _, err := s.cfg.Catalog.Lookup(t.Name); err != nil {
+		if _, err := s.cfg.Catalog.LookupFor(ctx, access.Admin, t.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +157,7 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.open(ctx, t)
+	o, err := s.open(ctx, access.Describe, t)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +165,16 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	d := metadata.Describe(o.Table, o.scan.Schema(), o.Cached)
 	d.Name, d.Version, d.FileBytes, d.Modified = o.Entry.Name, o.Version, o.Entry.Size, o.Entry.Modified
 	d.Identity = o.Entry.Identity.Kind()
+	d.Layers = s.cfg.Catalog.Layers(ctx, o.Entry, d.Layers)
+	all := s.cfg.Catalog.KnowsAll(ctx, t.Name)
+	if !all { // these quote values and names in the file
+		d.Table, d.Links, d.Foreign = d.Table.WithoutDetails(), nil, map[string]int64{}
+	}
 	if info := catalog.DatasetInfo(o.TableRef); info != nil {
 		d.Dataset = &metadata.Dataset{Files: info.Files, Skipped: info.Skipped}
+		if !all {
+			return d, nil
+		}
 		for _, f := range info.First {
 			d.Dataset.First = append(d.Dataset.First, metadata.SkippedFile(f))
 		}
@@ -170,8 +182,11 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	return d, nil
 }
 
-func (s *service) stats(_ context.Context, body []byte) (any, error) {
+func (s *service) stats(ctx context.Context, body []byte) (any, error) {
 	if err := ticket.ParseEmpty(body); err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Catalog.Allow(ctx, access.Admin); err != nil {
 		return nil, err
 	}
 	out := stats{

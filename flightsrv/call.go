@@ -63,9 +63,7 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 		stop()
 		leave()
 	}
-	if s.cfg.Grants != nil {
-		ctx = access.With(ctx, s.cfg.Grants.Scope(c.caller))
-	}
+	ctx = access.WithOwner(access.With(ctx, s.cfg.Grants.Scope(c.caller)), c.caller.Name)
 	ctx, end = s.register(ctx, c, end)
 	return ctx, c, end, nil
 }

@@ -57,7 +57,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 	cancelled := false
 	if s.sql != nil {
 		var err error
-		if cancelled, err = s.sql.Cancel(m.GetInfo()); err != nil {
+		if cancelled, err = s.sql.Cancel(ctx, m.GetInfo()); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +67,7 @@ func (s *service) cancelInfo(ctx context.Context, body []byte) (proto.Message, e
 			return nil, err
 		}
 		callOf(ctx).selects(t)
-		cancelled = t.Poll != "" && s.cfg.Catalog.CancelPoll(t.Poll)
+		cancelled = t.Poll != "" && s.cfg.Catalog.CancelPoll(ctx, t.Poll)
 	}
 	out := &flight.CancelFlightInfoResult{Status: flight.CancelStatusNotCancellable}
 	if cancelled {
@@ -89,7 +89,7 @@ func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message
 		return nil, err
 	}
 	if isSQL {
-		err = s.sql.Renew(ticket)
+		err = s.sql.Renew(ctx, ticket)
 	} else {
 		err = s.checkTicket(ctx, ticket)
 	}
@@ -107,7 +107,7 @@ func (s *service) checkTicket(ctx context.Context, b []byte) error {
 		return err
 	}
 	callOf(ctx).selects(t)
-	return s.cfg.Catalog.Check(t.Request())
+	return s.cfg.Catalog.Check(ctx, t.Request())
 }
 
 func readMessage(body []byte, m proto.Message) error {

@@ -56,7 +56,7 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 			return nil
 		}
 		if err != nil {
-			return err
+			return s.cfg.Catalog.Known(ctx, t.Name, err)
 		}
 		if err := sendRecord(enc, rec, c, send); err != nil {
 			return err

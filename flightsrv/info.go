@@ -77,7 +77,11 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := metadata.Marshal(metadata.OfTable(table, cached))
+	about := metadata.OfTable(table, cached)
+	if !s.cfg.Catalog.KnowsAll(ctx, t.Name) {
+		about = about.WithoutDetails()
+	}
+	metadata, err := metadata.Marshal(about)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 	if err != nil {
 		return err
 	}
-	for e := range s.cfg.Catalog.Entries(want.Prefix, want.Format) {
+	for e := range s.cfg.Catalog.Entries(stream.Context(), want.Prefix, want.Format) {
 		if err := stream.Context().Err(); err != nil {
 			return err
 		}
@@ -133,7 +137,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 func (s *service) entryInfo(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
 	t := ticket.Ticket{Name: e.Name}
-	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
+	if table, version, ok := s.cfg.Catalog.Peek(ctx, e.Name); ok {
 		scan, err := catalog.NewScan(table, s.cfg.selection(t))
 		if err != nil {
 			return nil, err

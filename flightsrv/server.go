@@ -24,6 +24,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/grants"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
@@ -68,7 +69,8 @@ type Config struct {
 	MaxStreams     int // that are open on all connections; default 8192 (--max-streams)
 
 	Login auth.Authenticator // identifies callers; nil: every caller may do everything
-	// what callers may do; nil: everything. It requires Login.
+	// what callers may do; nil: everything that their tokens permit. It requires Login and a
+	// restricted catalog (--grants).
 	Grants Grants
 
 	Telemetry *telemetry.Telemetry // metrics, traces and health; nil: health only
@@ -147,6 +149,14 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Drain == 0 {
 		cfg.Drain = DefaultDrain
+	}
+	switch {
+	case cfg.Grants != nil && cfg.Login == nil:
+		return nil, errors.New("--grants: without a login, no caller has a name; configure a login method")
+	case cfg.Grants != nil && !cfg.Catalog.Restricted():
+		return nil, errors.New("flightsrv: grants need a restricted catalog")
+	case cfg.Grants == nil && cfg.Login != nil:
+		cfg.Grants = grants.Everything{}
 	}
 	cfg.MaxConnections = cmp.Or(cfg.MaxConnections, DefaultMaxConnections)
 	cfg.MaxStreams = cmp.Or(cfg.MaxStreams, DefaultMaxStreams)

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -32,10 +33,11 @@ type tableScan struct {
 	scan *catalog.Scan
 }
 
-// open returns the table, parsed if necessary, and the scan of t. The caller releases it.
-func (s *service) open(ctx context.Context, t ticket.Ticket) (tableScan, error) {
+// open returns the table, parsed if necessary, and the scan of t, for a caller that needs the
+// privilege p. The caller releases it.
+func (s *service) open(ctx context.Context, p access.Privilege, t ticket.Ticket) (tableScan, error) {
 	callOf(ctx).selects(t)
-	ref, err := s.cfg.Catalog.Table(ctx, t.Request())
+	ref, err := s.cfg.Catalog.TableFor(ctx, p, t.Request())
 	if err != nil {
 		return tableScan{}, err
 	}

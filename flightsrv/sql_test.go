@@ -89,9 +89,10 @@ func (oneRow) Stats() engine.Stats { return engine.Stats{Queries: 7} }
 func (oneRow) Schema() *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)
 }
-func (oneRow) Parameters() *arrow.Schema { return arrow.NewSchema(nil, nil) }
-func (oneRow) Retain() func()            { return nil }
-func (oneRow) Close()                    {}
+func (oneRow) Parameters() *arrow.Schema       { return arrow.NewSchema(nil, nil) }
+func (oneRow) Retain() func()                  { return nil }
+func (oneRow) Authorize(context.Context) error { return nil }
+func (oneRow) Close()                          {}
 func (o oneRow) Query(context.Context, arrow.Record, int) (sql.Rows, error) {
 	return o, nil
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
@@ -146,12 +147,13 @@ func codeOf(err error) codes.Code {
 	return codeOfPut(err)
 }
 
-// codeOfPut is codeOf for errors of storing alone.
+// codeOfPut is codeOf for errors of storing, and of missing privileges.
 func codeOfPut(err error) codes.Code {
 	var (
 		name     *catalog.NameError
 		exists   *catalog.ExistsError
 		readOnly *catalog.NotWritableError
+		denied   *access.DeniedError
 		message  *uploads.MessageError
 	)
 	switch {
@@ -159,7 +161,7 @@ func codeOfPut(err error) codes.Code {
 		return codes.InvalidArgument
 	case errors.As(err, &exists):
 		return codes.AlreadyExists
-	case errors.As(err, &readOnly):
+	case errors.As(err, &readOnly), errors.As(err, &denied):
 		return codes.PermissionDenied
 	case errors.Is(err, catalog.ErrReadOnly):
 		return codes.Unimplemented

@@ -114,6 +114,14 @@ func (d *Draft) Write(rec arrow.Record) error {
 // Commit makes the draft an entry: durable on the disk, and listed. After an error nothing of it is
 // left.
 func (d *Draft) Commit(ctx context.Context) (WriteResult, error) {
+	stored, err := d.commit(ctx)
+	if known := d.inbox.cfg.Known; known != nil {
+		err = known(ctx, d.name, err)
+	}
+	return stored, err
+}
+
+func (d *Draft) commit(ctx context.Context) (WriteResult, error) {
 	defer d.Abort()
 	if err := d.out.Close(); err != nil {
 		return WriteResult{}, d.fsError(err)
@@ -278,7 +286,7 @@ func (d *Draft) copy(ctx context.Context, from *os.File) (err error) {
 	}
 	defer r.Close()
 	if what := differs(r.Schema(), d.schema); what != "" {
-		return &NameError{d.name, fmt.Errorf("the table that is there has other columns: %s", what)}
+		return &NameError{d.name, &DifferenceError{what}}
 	}
 	for i := range r.NumRecords() {
 		if err := ctx.Err(); err != nil {
@@ -293,6 +301,13 @@ func (d *Draft) copy(ctx context.Context, from *os.File) (err error) {
 		}
 	}
 	return nil
+}
+
+// DifferenceError says how the columns of a stored table differ from those of the rows to append.
+type DifferenceError struct{ What string }
+
+func (e *DifferenceError) Error() string {
+	return "the table that is there has other columns: " + e.What
 }
 
 // differs describes the difference of two schemas, or returns "". Their metadata, which pandas

@@ -27,6 +27,8 @@ type Config struct {
 	Cache          *tables.Cache
 	Tree           *tree.Tree
 	Evict          func(ctx context.Context, name string) (int, error) // drops the tables of an entry
+	// Known removes from an error for an entry what the caller may not know; nil: nothing
+	Known func(ctx context.Context, name string, err error) error
 }
 
 // Inbox takes files and tables from clients. It is safe for concurrent use.

@@ -67,6 +67,13 @@ func (e *NotWritableError) Error() string {
 	return fmt.Sprintf("%s: only tables that clients have stored can be dropped (.arrow files of --writable)", e.Name)
 }
 
+// FullName returns the full name of an entry that a client stores: with the alias of the root and
+// the extension. Errors: *NameError, ErrReadOnly.
+func (c *Inbox) FullName(name string) (string, error) {
+	full, _, err := c.resolve(name)
+	return full, err
+}
+
 // resolve returns the full name of an entry, and the path of its file below the root. The alias of
 // the root and the extension may be left out of name.
 func (c *Inbox) resolve(name string) (full, rel string, err error) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -54,6 +55,7 @@ type Polls struct {
 // poll is a parse that a client polls for. Other callers may wait for it too.
 type poll struct {
 	id       string
+	owner    string // by whose calls alone it is joined and canceled
 	key      job.Key
 	lease    context.Context // ends when no client polls any more
 	end      context.CancelFunc
@@ -98,10 +100,11 @@ func (ps *Polls) Close() {
 // for Lease. id is that of an earlier poll for the same job, or "". All calls with one id have one
 // share in the parse, which Cancel ends.
 func (ps *Polls) Poll(ctx context.Context, j job.Job, table Table, id string) (*tables.Ref, Progress, error) {
-	p := ps.join(id, j.Key)
+	owner := access.OwnerOf(ctx)
+	p := ps.join(id, owner, j.Key)
 	if p == nil {
 		var err error
-		if p, err = ps.begin(table, &poll{id: rand.Text(), key: j.Key}); err != nil {
+		if p, err = ps.begin(table, &poll{id: rand.Text(), owner: owner, key: j.Key}); err != nil {
 			return nil, Progress{}, err
 		}
 	}
@@ -123,14 +126,17 @@ func (ps *Polls) Poll(ctx context.Context, j job.Job, table Table, id string) (*
 	}
 }
 
+// prefetcher is the owner of the polls of Prefetch. No caller has this name.
+const prefetcher = "\x00prefetch"
+
 // Prefetch begins the parse of a job as if a client polled for it, unless enough are under way. It
 // does so once, however often it is called.
 func (ps *Polls) Prefetch(j job.Job, table Table) error {
 	id := fmt.Sprint("prefetch ", j.Key) // not the ID of any client's poll
-	p := ps.join(id, j.Key)
+	p := ps.join(id, prefetcher, j.Key)
 	if p == nil {
 		var err error
-		if p, err = ps.begin(table, &poll{id: id, key: j.Key, prefetch: true}); errors.Is(err, errPrefetching) {
+		if p, err = ps.begin(table, &poll{id: id, owner: prefetcher, key: j.Key, prefetch: true}); errors.Is(err, errPrefetching) {
 			return nil
 		} else if err != nil {
 			return err
@@ -148,12 +154,12 @@ func (ps *Polls) Len() int {
 }
 
 // Cancel ends the share of a poll in a parse, and the parse if no other caller waits for it. It
-// returns false if the parse is over.
-func (ps *Polls) Cancel(id string) bool {
+// returns false if the parse is over, or the poll has another owner than the context.
+func (ps *Polls) Cancel(ctx context.Context, id string) bool {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	p := ps.byID[id]
-	if p == nil {
+	if p == nil || p.owner != access.OwnerOf(ctx) {
 		return false
 	}
 	delete(ps.byID, id)
@@ -275,12 +281,12 @@ func (ps *Polls) remove(p *poll) {
 }
 
 // join returns the poll of an ID, renews its lease and counts the caller as waiting. It returns nil
-// if there is no such poll, or it is for another version.
-func (ps *Polls) join(id string, k job.Key) *poll {
+// if there is no such poll, it has another owner, or it is for another version.
+func (ps *Polls) join(id, owner string, k job.Key) *poll {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	p := ps.byID[id]
-	if p == nil || p.key != k {
+	if p == nil || p.owner != owner || p.key != k {
 		return nil
 	}
 	p.waiting++

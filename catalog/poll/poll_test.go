@@ -122,7 +122,7 @@ func TestPollGivesUp(t *testing.T) {
 	}{
 		{"no poll within the lease", func(_ *testing.T, _ *Polls, _ Progress) { time.Sleep(DefaultLease) }},
 		{"cancelled", func(t *testing.T, ps *Polls, at Progress) {
-			if ps.Cancel("another") || !ps.Cancel(at.ID) || ps.Cancel(at.ID) {
+			if ps.Cancel(t.Context(), "another") || !ps.Cancel(t.Context(), at.ID) || ps.Cancel(t.Context(), at.ID) {
 				t.Error("Cancel ends another poll, does not end this one, or ends it twice")
 			}
 		}},

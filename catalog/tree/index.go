@@ -132,13 +132,21 @@ func (x *index) from(prefix string) iter.Seq[*Entry] {
 	}
 }
 
-// neighbors returns the names next to a name, sorted: those of up to n files in front of it and of n
-// that follow, in each root.
-func (x *index) neighbors(name string, n int) []string {
+// maxWalked is how many files are looked at, in front of a name and after it, to find its neighbors.
+const maxWalked = 1 << 16
+
+// neighbors returns the names next to a name that exist, sorted: those of up to n files in front of it
+// and of n that follow, in each root.
+func (x *index) neighbors(name string, n int, exists func(name string) bool) []string {
 	var names []string
+	add := func(name string) {
+		if !x.replaced[name] && exists(name) {
+			names = append(names, name)
+		}
+	}
 	for _, c := range x.cursors(name, false) {
-		back := c.at
-		for range n {
+		back, first := c.at, len(names)
+		for k := 0; k < maxWalked && len(names)-first < n; k++ {
 			if back.file--; back.file < 0 {
 				if back.page--; back.page < 0 {
 					break
@@ -146,22 +154,24 @@ func (x *index) neighbors(name string, n int) []string {
 				back.file = c.l.pages[back.page].len() - 1
 			}
 			if p := c.l.pages[back.page]; p.isEntry(back.file) {
-				names = append(names, p.name(c.head, back.file))
+				add(p.name(c.head, back.file))
 			}
 		}
-		for k := 0; k < n && c.valid; k++ {
+		first = len(names)
+		for k := 0; k < maxWalked && len(names)-first < n && c.valid; k++ {
 			if c.page().isEntry(c.at.file) {
-				names = append(names, c.name)
+				add(c.name)
 			}
 			c.step()
 		}
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return x.replaced[name] })
 	at, _ := slices.BinarySearchFunc(x.extra, name, func(e *Entry, name string) int {
 		return cmp.Compare(e.Name, name)
 	})
 	for _, e := range x.extra[max(0, at-n):min(len(x.extra), at+n)] {
-		names = append(names, e.Name)
+		if exists(e.Name) {
+			names = append(names, e.Name)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

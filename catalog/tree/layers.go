@@ -44,7 +44,8 @@ func SplitName(name string) (file, layer string, ok bool) {
 	return file, layer, ok && layer != ""
 }
 
-func layerName(file, layer string) string { return file + "#" + escape(layer) }
+// LayerName returns the name of the entry of a layer.
+func LayerName(file, layer string) string { return file + "#" + escape(layer) }
 
 // recall reads the layers that an earlier process has found.
 func (t *Tree) recall(ctx context.Context) {
@@ -131,7 +132,7 @@ func (x *index) addExtra() {
 // ofLayer returns the entry of a layer of a file that is known to have several.
 func (x *index) ofLayer(file, layer string) *Entry {
 	e, _ := x.find(file)
-	e.Name = layerName(file, layer)
+	e.Name = LayerName(file, layer)
 	if x.layers[file][0] != layer {
 		e.Layer = layer
 	}
@@ -166,7 +167,7 @@ func (t *Tree) ofLayer(e Entry, layer string) (Entry, bool) {
 	t.indexMu.Lock()
 	known := t.layers[e.Location()]
 	t.indexMu.Unlock()
-	e.Name, e.Layer = layerName(e.File(), layer), layer
+	e.Name, e.Layer = LayerName(e.File(), layer), layer
 	if known.identity == e.Identity {
 		if known.layers[0] == layer {
 			e.Layer = ""

@@ -333,7 +333,7 @@ func compareIndex(t *testing.T, rng *rand.Rand, tree *Tree, want map[string]Entr
 			t.Fatalf("%s: found %+v", when, e)
 		}
 	}
-	if got := x.neighbors("b", 10_000); !slices.Equal(got, names) {
+	if got := x.neighbors("b", 10_000, func(string) bool { return true }); !slices.Equal(got, names) {
 		t.Fatalf("%s: neighbors %q, want %q", when, got, names)
 	}
 	for _, m := range tree.mounts {

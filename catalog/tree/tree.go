@@ -168,7 +168,13 @@ func (t *Tree) Refresh(ctx context.Context) error {
 
 // NotFound returns the error for a name that no entry has.
 func (t *Tree) NotFound(name string) error {
-	return &NotFoundError{Name: name, Closest: nearest.Paths(name, t.index.Load().neighbors(name, nearest.MaxCompared), 3)}
+	return t.NotFoundAmong(name, func(string) bool { return true })
+}
+
+// NotFoundAmong is NotFound where only some names exist.
+func (t *Tree) NotFoundAmong(name string, exists func(name string) bool) error {
+	near := t.index.Load().neighbors(name, nearest.MaxCompared, exists)
+	return &NotFoundError{Name: name, Closest: nearest.Paths(name, near, 3)}
 }
 
 // Stats are the numbers of a Tree since Open.

@@ -60,6 +60,20 @@ func OfTable(t *readers.Table, cached bool) Table {
 	return f
 }
 
+// WithoutDetails returns the properties without those that quote values of the file.
+func (f Table) WithoutDetails() Table {
+	f.UnreadCRS = ""
+	if f.Skipped != nil {
+		f.Skipped = &readers.SkippedRows{Count: f.Skipped.Count, First: []int64{}}
+	}
+	if f.Deviations != nil {
+		f.Deviations = &readers.Deviations{
+			Count: f.Deviations.Count, Rules: f.Deviations.Rules, First: []readers.Deviation{},
+		}
+	}
+	return f
+}
+
 // Finite returns the box, or nil if JSON can't encode it: WKT may hold Infinity.
 func Finite(box *[4]float64) *[4]float64 {
 	if box != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight/flightsql"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/vibeflight/vibeflight/catalog/access"
 )
 
 // action is an action of Flight SQL, or one of Flight about sessions. Its body and its answer are
@@ -112,7 +114,10 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	p := &preparedStatement{id: newHandle(), client: clientOf(ctx), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
+	p := &preparedStatement{
+		id: newHandle(), client: clientOf(ctx), owner: access.OwnerOf(ctx), plan: &plan{stmt: stmt, uses: 1},
+		used: time.Now(),
+	}
 	if err := s.addPrepared(p); err != nil {
 		stmt.Close()
 		return nil, err
@@ -142,7 +147,7 @@ func (s *Server) addPrepared(p *preparedStatement) error {
 
 // closePrepared closes a prepared statement; its results remain. It succeeds for a handle that has
 // expired or is closed.
-func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
+func (s *Server) closePrepared(ctx context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionClosePreparedStatementRequest
 	if err := unmarshalBody(body, &m); err != nil {
 		return nil, err
@@ -152,7 +157,7 @@ func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 	}
 	var gone query
 	s.mu.Lock()
-	if p := s.prepared[string(m.GetPreparedStatementHandle())]; p != nil {
+	if p := s.prepared[string(m.GetPreparedStatementHandle())]; p != nil && p.owner == access.OwnerOf(ctx) {
 		gone = s.dropPrepared(p)
 	}
 	s.mu.Unlock()
@@ -160,7 +165,7 @@ func (s *Server) closePrepared(_ context.Context, body []byte) ([]byte, error) {
 	return nil, nil
 }
 
-func (s *Server) cancelQuery(_ context.Context, body []byte) ([]byte, error) {
+func (s *Server) cancelQuery(ctx context.Context, body []byte) ([]byte, error) {
 	var m pb.ActionCancelQueryRequest //nolint:staticcheck // deprecated, but sent by ADBC
 	if err := unmarshalBody(body, &m); err != nil {
 		return nil, err
@@ -169,7 +174,7 @@ func (s *Server) cancelQuery(_ context.Context, body []byte) ([]byte, error) {
 	if err := proto.Unmarshal(m.GetInfo(), &info); err != nil {
 		return nil, &RequestError{"info", err}
 	}
-	cancelled, err := s.Cancel(&info)
+	cancelled, err := s.Cancel(ctx, &info)
 	if err != nil {
 		return nil, err
 	}

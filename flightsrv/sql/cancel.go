@@ -1,16 +1,19 @@
 package sql
 
 import (
+	"context"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+
+	"github.com/vibeflight/vibeflight/catalog/access"
 )
 
 // Cancel ends the queries of the tickets of a FlightInfo, fetched or not, and the preparation of
 // the poll in its descriptor. It reports false if there was nothing to end: the queries are over,
 // or the tickets are not of queries.
-func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
+func (s *Server) Cancel(ctx context.Context, info *flight.FlightInfo) (cancelled bool, err error) {
 	handles := [][]byte{info.GetFlightDescriptor().GetCmd()}
 	for _, e := range info.GetEndpoint() {
 		handles = append(handles, e.GetTicket().GetTicket())
@@ -20,7 +23,7 @@ func (s *Server) Cancel(info *flight.FlightInfo) (cancelled bool, err error) {
 		if err != nil {
 			return cancelled, err
 		}
-		if t != nil && s.cancelHandle(string(t.GetStatementHandle())) {
+		if t != nil && s.cancelHandle(access.OwnerOf(ctx), string(t.GetStatementHandle())) {
 			cancelled = true
 		}
 	}
@@ -42,9 +45,15 @@ func statementTicket(b []byte) (*pb.TicketStatementQuery, error) {
 }
 
 // cancelHandle ends the result or the poll of a handle.
-func (s *Server) cancelHandle(id string) bool {
+func (s *Server) cancelHandle(owner, id string) bool {
 	s.mu.Lock()
 	r, p := s.results[id], s.polls[id]
+	if r != nil && r.owner != owner {
+		r = nil
+	}
+	if p != nil && p.owner != owner {
+		p = nil
+	}
 	var gone query
 	if r != nil {
 		gone = s.dropResult(r, errCancelled)
@@ -67,7 +76,7 @@ func (s *Server) cancelPrepared(p *poll) {
 	case <-p.done:
 		for _, e := range p.info.GetEndpoint() {
 			if t, err := statementTicket(e.GetTicket().GetTicket()); err == nil && t != nil {
-				s.cancelHandle(string(t.GetStatementHandle()))
+				s.cancelHandle(p.owner, string(t.GetStatementHandle()))
 			}
 		}
 	default: // endPoll removes it
@@ -75,16 +84,16 @@ func (s *Server) cancelPrepared(p *poll) {
 }
 
 // Renew extends the life of the result of a ticket. Tickets without a result never expire.
-func (s *Server) Renew(ticket []byte) error {
+func (s *Server) Renew(ctx context.Context, ticket []byte) error {
 	t, err := statementTicket(ticket)
 	if err != nil || t == nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.results[string(t.GetStatementHandle())]
-	if r == nil || r.run != nil {
-		return s.handleError("result", string(t.GetStatementHandle()))
+	r, err := s.findResult(ctx, t.GetStatementHandle())
+	if err != nil {
+		return err
 	}
 	r.used = time.Now()
 	return nil

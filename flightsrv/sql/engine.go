@@ -11,7 +11,7 @@ import (
 // Engine runs the queries. Tests use one that fails on demand.
 type Engine interface {
 	Prepare(ctx context.Context, query, schema string) (Statement, error)
-	Tables() []engine.Table
+	Tables(ctx context.Context) []engine.Table
 	TableSchema(ctx context.Context, t engine.Table) (*arrow.Schema, error)
 	Info() engine.Info
 	Stats() engine.Stats
@@ -22,6 +22,8 @@ type Statement interface {
 	Schema() *arrow.Schema
 	Parameters() *arrow.Schema
 	Query(ctx context.Context, args arrow.Record, row int) (Rows, error)
+	// Authorize returns an error if the caller may not use the statement.
+	Authorize(ctx context.Context) error
 	Close()
 }
 

@@ -83,10 +83,10 @@ func TestShareOfResults(t *testing.T) {
 		t.Errorf("%d results, %d statements", len(s.results), e.open)
 	}
 	for _, ticket := range theirs {
-		wantLost(t, "another's", s.Renew(ticket), false)
+		wantLost(t, "another's", s.Renew(t.Context(), ticket), false)
 	}
 	for i, ticket := range tickets {
-		wantLost(t, strconv.Itoa(i), s.Renew(ticket), i < others+10)
+		wantLost(t, strconv.Itoa(i), s.Renew(t.Context(), ticket), i < others+10)
 	}
 	_, err := s.Get(greedy, tickets[0])
 	wantLost(t, "fetch", err, true)
@@ -157,7 +157,7 @@ func TestShareOfHandles(t *testing.T) {
 	}
 	session := func(ctx context.Context) string {
 		t.Helper()
-		token, err := s.setSchema(clientOf(ctx), "", "a")
+		token, err := s.setSchema(ctx, "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestShareOfHandles(t *testing.T) {
 		handle []byte
 		lost   bool
 	}{{"first", first, true}, {"second", second, false}, {"other", last, false}} {
-		_, err := s.findPrepared(c.handle)
+		_, err := s.findPrepared(t.Context(), c.handle)
 		wantLost(t, c.what, err, c.lost)
 	}
 	if len(s.prepared) != maxPrepared || e.open != maxPrepared {
@@ -210,10 +210,10 @@ func TestShareOfPolls(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.done
-	if _, err := s.findPoll(id); err != nil {
+	if _, err := s.findPoll(t.Context(), id); err != nil {
 		t.Error(err)
 	}
-	_, err = s.findPoll("0")
+	_, err = s.findPoll(t.Context(), "0")
 	wantLost(t, "poll", err, true)
 	if !cancelled {
 		t.Error("the poll goes on")
@@ -244,11 +244,11 @@ func TestShareOfParameters(t *testing.T) {
 		return p
 	}
 	first := add("greedy")
-	q, err := s.retainBound([]byte(first.id))
+	q, err := s.retainBound(t.Context(), []byte(first.id))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.addResult("greedy", q)
+	r, err := s.addResult(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

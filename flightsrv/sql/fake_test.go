@@ -82,7 +82,7 @@ func (f *fake) Prepare(ctx context.Context, query, schema string) (sql.Statement
 	return &fakeStatement{fake: f, recipe: r}, nil
 }
 
-func (f *fake) Tables() []engine.Table {
+func (f *fake) Tables(context.Context) []engine.Table {
 	return []engine.Table{
 		{Schema: "counties", Name: "florida.geojson", Entry: "counties/florida.geojson"},
 		{Schema: "counties", Name: "my_file%.csv", Entry: "counties/my_file%25.csv"},
@@ -166,6 +166,8 @@ func (s *fakeStatement) Query(_ context.Context, args arrow.Record, row int) (sq
 	s.fake.rows.Add(1)
 	return &fakeRows{fakeStatement: s, args: args, arg: row}, nil
 }
+
+func (s *fakeStatement) Authorize(context.Context) error { return nil }
 
 func (s *fakeStatement) Close() { s.fake.statements.Add(-1) }
 

@@ -122,7 +122,9 @@ func (e *still) Prepare(context.Context, string, string) (Statement, error) {
 	return &stillStatement{engine: e}, nil
 }
 
-func (e *still) Tables() []engine.Table { return []engine.Table{{Schema: "a", Name: "b"}} }
+func (e *still) Tables(context.Context) []engine.Table {
+	return []engine.Table{{Schema: "a", Name: "b"}}
+}
 
 func (e *still) TableSchema(context.Context, engine.Table) (*arrow.Schema, error) {
 	return arrow.NewSchema(nil, nil), nil
@@ -135,9 +137,10 @@ type stillStatement struct {
 	engine *still
 }
 
-func (s *stillStatement) Schema() *arrow.Schema     { return arrow.NewSchema(nil, nil) }
-func (s *stillStatement) Parameters() *arrow.Schema { return arrow.NewSchema(nil, nil) }
-func (s *stillStatement) Close()                    { s.engine.open-- }
+func (s *stillStatement) Schema() *arrow.Schema           { return arrow.NewSchema(nil, nil) }
+func (s *stillStatement) Parameters() *arrow.Schema       { return arrow.NewSchema(nil, nil) }
+func (s *stillStatement) Authorize(context.Context) error { return nil }
+func (s *stillStatement) Close()                          { s.engine.open-- }
 
 func descriptor(t *testing.T) *flight.FlightDescriptor {
 	t.Helper()
@@ -162,7 +165,7 @@ func TestHandlesExpire(t *testing.T) {
 	if _, err := s.Action(t.Context(), "CreatePreparedStatement", body); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.setSchema("", "", "a"); err != nil {
+	if _, err := s.setSchema(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()

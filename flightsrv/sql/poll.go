@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/vibeflight/vibeflight/catalog/access"
 )
 
 const (
@@ -24,6 +26,7 @@ const (
 type poll struct {
 	done      chan struct{} // closed with Server.mu held
 	client    string
+	owner     string // the user that may use it
 	cancel    context.CancelFunc
 	info      *flight.FlightInfo
 	err       error
@@ -45,7 +48,7 @@ func (s *Server) Poll(ctx context.Context, d *flight.FlightDescriptor) (*flight.
 		id, p, err = s.addPoll(ctx, d)
 	case *pb.TicketStatementQuery: // the descriptor of an earlier poll
 		id = string(m.GetStatementHandle())
-		p, err = s.findPoll(id)
+		p, err = s.findPoll(ctx, id)
 	default:
 		info, err := s.Info(ctx, d)
 		if err != nil {
@@ -108,7 +111,7 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 		}
 	}
 	id := newHandle()
-	p := &poll{done: make(chan struct{}), client: clientOf(ctx), used: time.Now()}
+	p := &poll{done: make(chan struct{}), client: clientOf(ctx), owner: access.OwnerOf(ctx), used: time.Now()}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(s.ctx, p.cancel)
 	s.polls[id] = p
@@ -136,11 +139,11 @@ func (s *Server) endPoll(id string, p *poll) {
 	}
 }
 
-func (s *Server) findPoll(id string) (*poll, error) {
+func (s *Server) findPoll(ctx context.Context, id string) (*poll, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.polls[id]
-	if p == nil {
+	if p == nil || p.owner != access.OwnerOf(ctx) {
 		return nil, s.handleError("poll", id)
 	}
 	p.used = time.Now()

@@ -39,9 +39,12 @@ func (s *Server) Put(ctx context.Context, first *flight.FlightData, more Message
 		return nil, unsupportedCommand(m)
 	}
 	s.mu.Lock()
-	p, err := s.findPrepared(c.GetPreparedStatementHandle())
+	p, err := s.findPrepared(ctx, c.GetPreparedStatementHandle())
 	s.mu.Unlock()
 	if err != nil {
+		return nil, err
+	}
+	if err := p.plan.stmt.Authorize(ctx); err != nil {
 		return nil, err
 	}
 	b, err := readParameters(ctx, first, more, p.plan.stmt.Parameters())

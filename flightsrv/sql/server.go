@@ -214,9 +214,12 @@ func (s *Server) Schema(ctx context.Context, d *flight.FlightDescriptor) (*arrow
 		return stmt.Schema(), nil
 	case *pb.CommandPreparedStatementQuery:
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		p, err := s.findPrepared(m.GetPreparedStatementHandle())
+		p, err := s.findPrepared(ctx, m.GetPreparedStatementHandle())
+		s.mu.Unlock()
 		if err != nil {
+			return nil, err
+		}
+		if err := p.plan.stmt.Authorize(ctx); err != nil {
 			return nil, err
 		}
 		return p.plan.stmt.Schema(), nil
@@ -252,7 +255,7 @@ func (s *Server) Get(ctx context.Context, ticket []byte) (Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := s.addResult(clientOf(ctx), q)
+		r, err := s.addResult(ctx, q)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
@@ -23,6 +24,7 @@ const sessionCookie = "arrow_flight_session_id"
 type session struct {
 	schema string // engine.MainSchema unless it was set
 	client string // that created it
+	owner  string // the user that may use it
 	used   time.Time
 }
 
@@ -60,7 +62,7 @@ func (s *Server) defaultSchema(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[token]
-	if c == nil { // names might mean other tables than the client intends
+	if c == nil || c.owner != access.OwnerOf(ctx) { // names might mean other tables than the client intends
 		return "", s.handleError("session", token)
 	}
 	c.used = time.Now()
@@ -92,7 +94,7 @@ func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOpti
 			set = &main
 		case unset:
 		case !isText, name == optionCatalog && text.StringValue != engine.CatalogName, name == optionSchema &&
-			!s.hasSchema(text.StringValue):
+			!s.hasSchema(ctx, text.StringValue):
 			refuse(name, pb.SetSessionOptionsResult_INVALID_VALUE)
 		case name == optionSchema:
 			set = &text.StringValue
@@ -101,27 +103,30 @@ func (s *Server) setSessionOptions(ctx context.Context, m *flight.SetSessionOpti
 	if set == nil {
 		return out, nil
 	}
-	token, err := s.setSchema(clientOf(ctx), tokenOf(ctx), *set)
+	token, err := s.setSchema(ctx, *set)
 	if err != nil {
 		return nil, err
 	}
 	return out, cookie(ctx, token, 0)
 }
 
-func (s *Server) hasSchema(name string) bool { return slices.Contains(s.schemaNames(), name) }
+func (s *Server) hasSchema(ctx context.Context, name string) bool {
+	return slices.Contains(s.schemaNames(ctx), name)
+}
 
-// setSchema sets the default schema of a session, or of a new one, and returns its token.
-func (s *Server) setSchema(client, token, schema string) (string, error) {
+// setSchema sets the default schema of the caller's session, or of a new one, and returns its token.
+func (s *Server) setSchema(ctx context.Context, schema string) (string, error) {
+	client, token, owner := clientOf(ctx), tokenOf(ctx), access.OwnerOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[token]
-	if c == nil {
+	if c == nil || c.owner != owner {
 		if len(s.sessions) >= maxSessions {
 			if h, ok := evictionCandidate(s.eachSession, client, 1); ok {
 				s.evictSession(h.id)
 			}
 		}
-		token, c = hex.EncodeToString([]byte(newHandle())), &session{client: client}
+		token, c = hex.EncodeToString([]byte(newHandle())), &session{client: client, owner: owner}
 		s.sessions[token] = c
 	}
 	c.schema, c.used = schema, time.Now()
@@ -154,7 +159,9 @@ func (s *Server) closeSession(ctx context.Context, _ *flight.CloseSessionRequest
 		return out, nil
 	}
 	s.mu.Lock()
-	delete(s.sessions, token)
+	if c := s.sessions[token]; c != nil && c.owner == access.OwnerOf(ctx) {
+		delete(s.sessions, token)
+	}
 	s.mu.Unlock()
 	return out, cookie(ctx, "", -1)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
+
+	"github.com/vibeflight/vibeflight/catalog/access"
 )
 
 // plan is a query that the engine has prepared. A prepared statement, its results and their fetches
@@ -26,20 +28,23 @@ type query struct {
 	schema  *arrow.Schema // of the rows
 }
 
-// preparedStatement is identified by a handle. Server.mu guards all fields but id, client and plan.
+// preparedStatement is identified by a handle. Server.mu guards all fields but id, client, owner and
+// plan.
 type preparedStatement struct {
 	id      string
 	client  string
+	owner   string // the user that may use it
 	plan    *plan
 	binding *binding
 	used    time.Time
 }
 
 // result is identified by the handle in a ticket: rows that can be fetched once. Server.mu guards
-// all fields but id, client and query.
+// all fields but id, client, owner and query.
 type result struct {
 	id     string
 	client string
+	owner  string // the user that may use it
 	query  query
 	run    *resultRows // the fetch in progress; nil: none
 	used   time.Time
@@ -132,7 +137,7 @@ func closeAll(statements []Statement) {
 
 // resultInfo registers q as a result and returns the FlightInfo to fetch it.
 func (s *Server) resultInfo(ctx context.Context, q query, d *flight.FlightDescriptor) (*flight.FlightInfo, error) {
-	r, err := s.addResult(clientOf(ctx), q)
+	r, err := s.addResult(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +148,9 @@ func (s *Server) resultInfo(ctx context.Context, q query, d *flight.FlightDescri
 	return infoOf(q.schema, d, ticket), nil
 }
 
-// addResult registers q as a result of a client, and takes ownership of q.
-func (s *Server) addResult(client string, q query) (_ *result, err error) {
+// addResult registers q as a result of the caller, and takes ownership of q.
+func (s *Server) addResult(ctx context.Context, q query) (_ *result, err error) {
+	client := clientOf(ctx)
 	var closing []Statement
 	defer func() {
 		closeAll(closing)
@@ -166,7 +172,7 @@ func (s *Server) addResult(client string, q query) (_ *result, err error) {
 		}
 		closing = s.evictResult(s.results[h.id])
 	}
-	r := &result{id: newHandle(), client: client, query: q, used: time.Now()}
+	r := &result{id: newHandle(), client: client, owner: access.OwnerOf(ctx), query: q, used: time.Now()}
 	s.results[r.id] = r
 	return r, nil
 }
@@ -191,10 +197,11 @@ func (s *Server) dropPrepared(p *preparedStatement) query {
 	return q
 }
 
-// findPrepared returns the prepared statement of a handle, and records its use. Server.mu is held.
-func (s *Server) findPrepared(handle []byte) (*preparedStatement, error) {
+// findPrepared returns the caller's prepared statement of a handle, and records its use. Server.mu is
+// held.
+func (s *Server) findPrepared(ctx context.Context, handle []byte) (*preparedStatement, error) {
 	p := s.prepared[string(handle)]
-	if p == nil {
+	if p == nil || p.owner != access.OwnerOf(ctx) {
 		return nil, s.handleError("prepared statement", string(handle))
 	}
 	p.used = time.Now()
@@ -203,21 +210,24 @@ func (s *Server) findPrepared(handle []byte) (*preparedStatement, error) {
 
 // boundQuery returns a prepared statement with its current parameters. The caller releases it.
 func (s *Server) boundQuery(ctx context.Context, handle []byte) (query, error) {
-	q, err := s.retainBound(handle)
+	q, err := s.retainBound(ctx, handle)
 	if err != nil {
 		return query{}, err
 	}
-	if q.schema, err = s.schemaOf(ctx, q); err != nil {
+	if err = q.plan.stmt.Authorize(ctx); err == nil {
+		q.schema, err = s.schemaOf(ctx, q)
+	}
+	if err != nil {
 		s.release(q)
 		return query{}, err
 	}
 	return q, nil
 }
 
-func (s *Server) retainBound(handle []byte) (query, error) {
+func (s *Server) retainBound(ctx context.Context, handle []byte) (query, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, err := s.findPrepared(handle)
+	p, err := s.findPrepared(ctx, handle)
 	if err != nil {
 		return query{}, err
 	}
@@ -252,13 +262,40 @@ func untyped(f arrow.Field) bool {
 	return ok && slices.ContainsFunc(nested.Fields(), untyped)
 }
 
+// findResult returns the caller's result of a handle, unless it is being fetched. Server.mu is held.
+func (s *Server) findResult(ctx context.Context, handle []byte) (*result, error) {
+	r := s.results[string(handle)]
+	if r == nil || r.run != nil || r.owner != access.OwnerOf(ctx) {
+		return nil, s.handleError("result", string(handle))
+	}
+	return r, nil
+}
+
+// authorizeResult returns an error if the caller's rights have changed so that it may not have the
+// result: not even the schema is sent.
+func (s *Server) authorizeResult(ctx context.Context, handle []byte) error {
+	s.mu.Lock()
+	r, err := s.findResult(ctx, handle)
+	if err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	q := r.query.retain()
+	s.mu.Unlock()
+	defer s.release(q)
+	return q.plan.stmt.Authorize(ctx)
+}
+
 // fetch starts the result of a ticket.
 func (s *Server) fetch(ctx context.Context, handle []byte) (Result, error) {
+	if err := s.authorizeResult(ctx, handle); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.results[string(handle)]
-	if r == nil || r.run != nil {
-		return nil, s.handleError("result", string(handle))
+	r, err := s.findResult(ctx, handle)
+	if err != nil {
+		return nil, err
 	}
 	r.run = s.run(ctx, r)
 	return r.run, nil

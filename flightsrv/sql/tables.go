@@ -49,10 +49,11 @@ func tableTypes() listing { return column(schema_ref.TableTypes, tableType) }
 // empty name means tables without a catalog, and there are none.
 func inCatalog(filter *string) bool { return filter == nil || *filter == engine.CatalogName }
 
-// schemaNames returns all schemas, sorted: those that have tables, and that of the root.
-func (s *Server) schemaNames() []string {
+// schemaNames returns the schemas that the caller may know, sorted: those that have tables, and that
+// of the root.
+func (s *Server) schemaNames(ctx context.Context) []string {
 	names := []string{engine.MainSchema}
-	for _, t := range s.engine.Tables() {
+	for _, t := range s.engine.Tables(ctx) {
 		names = append(names, t.Schema)
 	}
 	slices.Sort(names)
@@ -60,9 +61,9 @@ func (s *Server) schemaNames() []string {
 }
 
 func schemas(m *pb.CommandGetDbSchemas) listing {
-	return listing{schema_ref.DBSchemas, func(_ context.Context, s *Server) (arrow.Record, error) {
+	return listing{schema_ref.DBSchemas, func(ctx context.Context, s *Server) (arrow.Record, error) {
 		return record(schema_ref.DBSchemas, func(b *array.RecordBuilder) {
-			for _, name := range s.schemaNames() {
+			for _, name := range s.schemaNames(ctx) {
 				if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern,
 					name) { //nolint:protogetter // no pattern is not the empty one
 					texts(b, engine.CatalogName, name)
@@ -80,7 +81,7 @@ func tables(m *pb.CommandGetTables) listing {
 	return listing{schema, func(ctx context.Context, s *Server) (rec arrow.Record, err error) {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		defer b.Release()
-		for _, t := range wantedTables(m, s.engine.Tables()) {
+		for _, t := range wantedTables(m, s.engine.Tables(ctx)) {
 			texts(b, engine.CatalogName, t.Schema, t.Name, tableType)
 			if !m.GetIncludeSchema() {
 				continue

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 )
 
 // The rows of the table itself are those that DuckDB makes of it.
@@ -161,7 +162,7 @@ func TestPlainEnds(t *testing.T) {
 // What a run reads where it is stays, whatever others make; it counts for the room that there is.
 func TestPinned(t *testing.T) {
 	w := newWorld(t, map[string]string{"squares.geojson": squares(48)}) // 3 batches of 16 rows
-	l, err := leaseTable(t.Context(), w.catalog, "squares.geojson", "")
+	l, err := leaseTable(t.Context(), w.catalog, access.SQL, "squares.geojson", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -55,7 +56,7 @@ type Engine struct {
 	databases databases
 	derived   *derivedCache
 	idle      idleStatements
-	index     atomic.Pointer[nameIndex]
+	indexes   indexes
 	count     counters
 	info      func() Info
 	readAll   bool // no batch and no row is skipped, for comparisons in tests
@@ -89,6 +90,9 @@ func Open(cfg Config) (*Engine, error) {
 		cfg: cfg, derived: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0),
 		statements: map[*Statement]struct{}{},
 	}
+	if cfg.Catalog.Restricted() && cfg.Workers == 0 {
+		return nil, errShared
+	}
 	e.ctx, e.end = context.WithCancelCause(context.Background())
 	spatial := FindSpatial(cfg.Extensions)
 	source, err := e.open(spatial)
@@ -106,6 +110,10 @@ func Open(cfg Config) (*Engine, error) {
 	e.info = sync.OnceValue(e.readInfo)
 	return e, nil
 }
+
+// errShared is the error of an engine that would run the statements of all callers on one DuckDB. Its
+// own listings name the views of all statements.
+var errShared = errors.New("SQL with grants needs worker processes")
 
 // open starts DuckDB, in this process or in workers.
 func (e *Engine) open(spatial string) (worker.Source, error) {
@@ -199,11 +207,12 @@ func (e *Engine) Stats() Stats {
 	}
 }
 
-// TableSchema returns the schema of a table, as of SELECT *. It parses the file on first use.
+// TableSchema returns the schema of a table that the caller may describe, as of SELECT *. It parses
+// the file on first use.
 //
 // Errors are those of catalog.Catalog.Table, and those of DuckDB for a table that it can't have.
 func (e *Engine) TableSchema(ctx context.Context, t Table) (*arrow.Schema, error) {
-	s, err := e.Prepare(ctx, "SELECT * FROM "+quoteName(MainSchema)+"."+quoteName(t.Entry), "")
+	s, err := e.prepareFor(ctx, access.Describe, "SELECT * FROM "+quoteName(MainSchema)+"."+quoteName(t.Entry), "")
 	if err != nil {
 		return nil, err
 	}
@@ -225,6 +234,9 @@ func (e *Engine) resolve(ctx context.Context, key string) (duck.Relation, error)
 	}
 	if r := run.relations[key]; r != nil {
 		return r, nil
+	}
+	if _, err := e.cfg.Catalog.Lookup(ctx, key); err != nil {
+		return nil, err
 	}
 	return nil, changedError(key)
 }

@@ -18,13 +18,13 @@ type idleStatements struct {
 	closed     bool
 }
 
-// take returns a statement for the text, or nil. The caller checks what its names mean now.
-func (s *idleStatements) take(query, schema string) *preparedStatement {
+// take returns a statement of a scope for the text, or nil. The caller checks what its names mean now.
+func (s *idleStatements) take(scope, query, schema string) *preparedStatement {
 	s.mu.Lock()
 	var p *preparedStatement
 	dead := s.remove(func(p *preparedStatement) bool { return !p.conn.Usable() })
 	if i := slices.IndexFunc(s.statements, func(p *preparedStatement) bool {
-		return p.query == query && p.schema == schema && p.resume()
+		return p.scope == scope && p.query == query && p.schema == schema && p.resume()
 	}); i >= 0 {
 		p = s.statements[i]
 		s.statements = slices.Delete(s.statements, i, i+1)

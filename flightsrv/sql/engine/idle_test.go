@@ -68,7 +68,7 @@ func TestSparesFollowTheFiles(t *testing.T) {
 	ask("another type", "", "x")
 	w.write("sub/t.geojson", `{"type":"FeatureCollection","features":[]}`)
 	time.Sleep(100 * time.Millisecond) // the listing may be a moment old
-	w.engine.Tables()
+	w.engine.Tables(context.Background())
 	if got, err := w.askIn("sub", query); err == nil {
 		t.Errorf("a stem that two files have: %q, want an error", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -24,10 +25,10 @@ type lease struct {
 	retained []func() // mappings of the batches, also of a damaged file
 }
 
-// leaseTable requests a table from the catalog, in any version if version is "". The caller
-// releases it.
-func leaseTable(ctx context.Context, c *catalog.Catalog, name, version string) (*lease, error) {
-	held, err := c.Table(ctx, catalog.Request{Name: name, Version: version})
+// leaseTable requests a table from the catalog, in any version if version is "", for a caller that
+// needs the privilege p. The caller releases it.
+func leaseTable(ctx context.Context, c *catalog.Catalog, p access.Privilege, name, version string) (*lease, error) {
+	held, err := c.TableFor(ctx, p, catalog.Request{Name: name, Version: version})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,8 @@ func (l *lease) retain() (release func()) {
 // batch returns batch i after a check of its bytes.
 func (l *lease) batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	if l.ref.Source() != nil {
-		return l.ref.Batch(ctx, i)
+		b, err := l.ref.Batch(ctx, i)
+		return b, l.catalog.Known(ctx, l.ref.Entry.Name, err)
 	}
 	for {
 		t := l.table.Load()

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -104,7 +105,7 @@ func (l *listing) Rows() int64           { return -1 }
 func (l *listing) Release()              {}
 
 func (l *listing) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
-	n := l.engine.names()
+	n := l.engine.names(ctx, access.Describe)
 	b := &listingScan{ctx: ctx, engine: l.engine, schema: l.schema, columns: columns}
 	switch l.key {
 	case schemasKey:
@@ -238,7 +239,7 @@ func viewOf(t *Table, args arguments) *batchView {
 // listColumns appends the columns of a table. A file that can't be read has none, so that the
 // others are listed.
 func (b *listingScan) listColumns(r *array.RecordBuilder, n *nameIndex, i int) error {
-	l, err := leaseTable(b.ctx, b.engine.cfg.Catalog, n.tables[i].Entry, "")
+	l, err := leaseTable(b.ctx, b.engine.cfg.Catalog, access.Describe, n.tables[i].Entry, "")
 	if cause := context.Cause(b.ctx); cause != nil || errors.Is(err, ErrClosed) {
 		if err == nil {
 			l.release()

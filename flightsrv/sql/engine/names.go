@@ -2,13 +2,16 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"iter"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
@@ -259,20 +262,66 @@ func exactly(found []*Table, called func(*Table) bool) []*Table {
 	return found
 }
 
-// names returns the index of the current entries.
-func (e *Engine) names() *nameIndex {
+// indexes are the name indexes by scope and privilege.
+type indexes struct {
+	mu   sync.Mutex
+	kept map[string]*nameIndex
+}
+
+// maxIndexed is how many tables the indexes that are kept have together, unless there is only one.
+const maxIndexed = 1 << 21
+
+// names returns the index of the current entries on which the caller has a privilege.
+func (e *Engine) names(ctx context.Context, p access.Privilege) *nameIndex {
 	count, changes := e.cfg.Catalog.Count()
-	n := e.index.Load()
-	if n == nil || n.changes != changes {
-		n = newNameIndex(count, e.cfg.Catalog.Entries("", ""))
-		n.changes = changes
-		e.index.Store(n)
+	key := scopeOf(ctx, e.cfg.Catalog, p)
+	e.indexes.mu.Lock()
+	n := e.indexes.kept[key]
+	e.indexes.mu.Unlock()
+	if n != nil && n.changes == changes {
+		return n
 	}
+	if key != access.All.Key() {
+		count = 0 // the caller has a privilege on some of them
+	}
+	n = newNameIndex(count, e.cfg.Catalog.EntriesFor(ctx, p, "", ""))
+	n.changes = changes
+	e.indexes.keep(key, n)
 	return n
 }
 
-// Tables returns all tables, sorted by schema and name. It reads no file.
-func (e *Engine) Tables() []Table { return slices.Clone(e.names().tables) }
+// keep keeps an index, and removes those of former entries.
+func (x *indexes) keep(key string, n *nameIndex) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	tables := len(n.tables)
+	for k, other := range x.kept {
+		if other.changes != n.changes {
+			delete(x.kept, k)
+			continue
+		}
+		tables += len(other.tables)
+	}
+	if x.kept == nil || tables > maxIndexed {
+		x.kept = map[string]*nameIndex{}
+	}
+	x.kept[key] = n
+}
+
+// scopeOf identifies the entries on which a caller has a privilege, and what it may know of them.
+func scopeOf(ctx context.Context, c *catalog.Catalog, p access.Privilege) string {
+	rights := c.ScopeKey(ctx)
+	if rights == access.All.Key() {
+		return rights
+	}
+	return rights + " " + p.String()
+}
+
+// Tables returns the tables that the caller may describe, sorted by schema and name. It reads no
+// file.
+func (e *Engine) Tables(ctx context.Context) []Table {
+	return slices.Clone(e.names(ctx, access.Describe).tables)
+}
 
 // A mention is a name in a query and its meaning.
 type mention struct {
@@ -284,7 +333,9 @@ type mention struct {
 // schema first. It returns nil for a name of DuckDB's own, such as those of information_schema.
 //
 // Errors: *catalog.NotFoundError, *AmbiguousError, and errors of access to a file.
-func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error) {
+func (e *Engine) resolveName(ctx context.Context, p access.Privilege, ref duck.Reference, schema string) (
+	*mention, error,
+) {
 	if ref.Catalog != "" && !strings.EqualFold(ref.Catalog, CatalogName) {
 		return nil, nil
 	}
@@ -303,33 +354,37 @@ func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error
 		}
 	}
 	if ref.Catalog == "" && ref.Schema == "" && schema != "" && !strings.EqualFold(schema, MainSchema) {
-		entry, err := e.entry(schema, ref.Name)
+		entry, err := e.entry(ctx, p, schema, ref.Name)
 		if entry != "" || isAmbiguous(err) {
 			return &mention{schema, ref.Name, entry}, err
 		}
 	}
-	entry, err := e.entry(in, ref.Name)
+	entry, err := e.entry(ctx, p, in, ref.Name)
 	if err != nil {
 		return nil, err
 	}
 	return &mention{cmp.Or(in, MainSchema), ref.Name, entry}, nil
 }
 
-// entry finds the entry that a name in a schema means. Its error is *AmbiguousError or that of
-// catalog.Lookup.
-func (e *Engine) entry(schema, name string) (string, error) {
+// entry finds the entry that a name in a schema means, among those that the caller may describe.
+// Entries on which the caller has the privilege p have precedence. Its error is *AmbiguousError or
+// that of catalog.Lookup.
+func (e *Engine) entry(ctx context.Context, p access.Privilege, schema, name string) (string, error) {
 	full := name
 	if schema != "" && !strings.EqualFold(schema, MainSchema) {
 		full = schema + "/" + name
 	}
-	_, missing := e.cfg.Catalog.Lookup(full) // it also finds a file that was added just now
+	_, missing := e.cfg.Catalog.Lookup(ctx, full) // it also finds a file that was added just now
 	if missing == nil {
 		return full, nil
 	}
-	found := e.names().find(schema, name)
+	found := e.names(ctx, p).find(schema, name)
+	if len(found) == 0 && p != access.Describe {
+		found = e.names(ctx, access.Describe).find(schema, name)
+	}
 	switch len(found) {
 	case 0:
-		return "", e.notFoundError(full, missing)
+		return "", e.notFoundError(ctx, full, missing)
 	case 1:
 		return found[0].Entry, nil
 	}
@@ -337,13 +392,13 @@ func (e *Engine) entry(schema, name string) (string, error) {
 }
 
 // notFoundError adds to the error for an unknown name the entries with a similar stem.
-func (e *Engine) notFoundError(full string, err error) error {
+func (e *Engine) notFoundError(ctx context.Context, full string, err error) error {
 	var none *catalog.NotFoundError
 	if !errors.As(err, &none) || len(none.Closest) > 0 {
 		return err
 	}
-	for _, end := range e.names().suffixes {
-		_, err := e.cfg.Catalog.Lookup(full + end)
+	for _, end := range e.names(ctx, access.Describe).suffixes {
+		_, err := e.cfg.Catalog.Lookup(ctx, full+end)
 		var also *catalog.NotFoundError
 		if !errors.As(err, &also) {
 			continue

@@ -3,11 +3,13 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
@@ -136,7 +138,7 @@ func TestMean(t *testing.T) {
 		{name: "another catalog", ref: duck.Reference{Catalog: "system", Schema: "main", Name: "florida"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := w.engine.resolveName(c.ref, c.schema)
+			got, err := w.engine.resolveName(t.Context(), access.SQL, c.ref, c.schema)
 			var ambiguous *AmbiguousError
 			var none *catalog.NotFoundError
 			switch {
@@ -170,7 +172,7 @@ func TestTables(t *testing.T) {
 		{MainSchema, "b.csv", "b.csv"},
 		{MainSchema, "trips.kml", "trips.kml"},
 	}
-	if got := w.engine.Tables(); !slices.Equal(got, want) {
+	if got := w.engine.Tables(context.Background()); !slices.Equal(got, want) {
 		t.Errorf("tables %q, want %q", got, want)
 	}
 	for _, table := range want {
@@ -183,7 +185,7 @@ func TestTables(t *testing.T) {
 		{MainSchema, "trips.kml#Stops", "trips.kml#Stops"},
 		{MainSchema, "trips.kml#Tracks", "trips.kml#Tracks"},
 	})
-	if got := w.engine.Tables(); !slices.Equal(got, want) {
+	if got := w.engine.Tables(context.Background()); !slices.Equal(got, want) {
 		t.Errorf("tables with layers %q, want %q", got, want)
 	}
 	for _, table := range want {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -21,6 +22,9 @@ import (
 type preparedStatement struct {
 	engine           *Engine
 	query, schema    string
+	privilege        access.Privilege // that the caller needs on the tables
+	rights           string           // of the caller; those of other rights have their own database
+	scope            string           // scopeOf the caller; those of other scopes have their own statement
 	db               *database
 	idle             bool // other statements may use the database
 	conn             worker.Conn
@@ -106,18 +110,21 @@ func changedError(entry string) error {
 }
 
 // prepare prepares a query on a new connection, unless an idle statement of it exists.
-func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *preparedStatement, err error) {
-	if p := e.idle.take(query, schema); p != nil {
+func (e *Engine) prepare(ctx context.Context, privilege access.Privilege, query, schema string) (
+	_ *preparedStatement, err error,
+) {
+	scope := scopeOf(ctx, e.cfg.Catalog, privilege)
+	if p := e.idle.take(scope, query, schema); p != nil {
 		if p.revalidate(ctx) {
 			return p, nil
 		}
 		p.close()
 	}
 	p := &preparedStatement{
-		engine: e, query: query, schema: schema, relations: map[string]*relation{},
-		leases: map[string]*lease{},
+		engine: e, query: query, schema: schema, privilege: privilege, rights: e.cfg.Catalog.ScopeKey(ctx), scope: scope,
+		relations: map[string]*relation{}, leases: map[string]*lease{},
 	}
-	if p.db, err = e.databases.take(ctx); err != nil {
+	if p.db, err = e.databases.take(ctx, p.rights); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -132,7 +139,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 		return nil, err
 	}
 	var unknown error
-	if p.mentions, p.hidden, unknown, err = e.mentions(p.parsed.References(), schema); err != nil {
+	if p.mentions, p.hidden, unknown, err = e.mentions(ctx, privilege, p.parsed.References(), schema); err != nil {
 		return nil, err
 	}
 	if err := p.parse(ctx); err != nil {
@@ -154,7 +161,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 // revalidate leases the tables of a statement that was prepared before. It reports whether the
 // statement is still current: its names mean the same files, in the same versions.
 func (p *preparedStatement) revalidate(ctx context.Context) bool {
-	found, hidden, _, err := p.engine.mentions(p.parsed.References(), p.schema)
+	found, hidden, _, err := p.engine.mentions(ctx, p.privilege, p.parsed.References(), p.schema)
 	if err != nil || !slices.Equal(found, p.mentions) || !slices.Equal(hidden, p.hidden) {
 		return false
 	}
@@ -173,7 +180,7 @@ func (p *preparedStatement) parse(ctx context.Context) (err error) {
 	}
 	p.conn.Close()
 	p.conn = nil
-	home, err := p.engine.databases.take(ctx)
+	home, err := p.engine.databases.take(ctx, p.rights)
 	if err != nil {
 		return err
 	}
@@ -188,7 +195,7 @@ func (p *preparedStatement) findTables(ctx context.Context) error {
 		if p.relations[m.entry] != nil {
 			continue
 		}
-		l, err := leaseTable(ctx, p.engine.cfg.Catalog, m.entry, "")
+		l, err := leaseTable(ctx, p.engine.cfg.Catalog, p.privilege, m.entry, "")
 		if err != nil {
 			return err
 		}
@@ -202,7 +209,7 @@ func (p *preparedStatement) findTables(ctx context.Context) error {
 func (p *preparedStatement) leaseTables(ctx context.Context) (map[string]*lease, error) {
 	leases := map[string]*lease{}
 	for entry, of := range p.relations {
-		l, err := leaseTable(ctx, p.engine.cfg.Catalog, entry, of.version)
+		l, err := leaseTable(ctx, p.engine.cfg.Catalog, p.privilege, entry, of.version)
 		if err != nil {
 			releaseAll(leases)
 			return nil, err
@@ -334,10 +341,13 @@ func (p *preparedStatement) rest() {
 	}
 }
 
-// resume takes the database back. It reports false if it is gone or in use.
+// resume takes the database back. It reports false if it is gone, in use, or used for callers of other rights now.
 func (p *preparedStatement) resume() bool {
 	if p.idle && p.conn.Usable() && p.db.Resume() {
 		p.idle = false
+		if !p.db.isOf(p.rights) {
+			p.rest()
+		}
 	}
 	return !p.idle
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
@@ -16,10 +17,12 @@ import (
 type Statement struct {
 	engine        *Engine
 	query, schema string
+	privilege     access.Privilege // that its callers need on its tables
 	result        *arrow.Schema
 	parameters    *arrow.Schema
 
 	mu     sync.Mutex
+	scope  string             // scopeOf the last caller
 	idle   *preparedStatement // not used by any rows; nil: none
 	closed bool
 }
@@ -27,23 +30,33 @@ type Statement struct {
 // Prepare reads a query and finds its tables. It parses files on first use. Unqualified names are
 // looked up in schema first; "" is the root. The caller closes the statement.
 //
+// The names of tables are those of entries that the caller may describe, and the caller needs the
+// privilege SQL on them.
+//
 // Errors: *Error, *catalog.NotFoundError with the closest names, *AmbiguousError, and those of
 // catalog.Catalog.Table, such as *readers.ParseError.
 func (e *Engine) Prepare(ctx context.Context, query, schema string) (*Statement, error) {
+	return e.prepareFor(ctx, access.SQL, query, schema)
+}
+
+// prepareFor is Prepare with the privilege that the caller needs.
+func (e *Engine) prepareFor(ctx context.Context, privilege access.Privilege, query, schema string) (
+	*Statement, error,
+) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.busy.Done()
 	ctx, stop := e.withEngine(ctx)
 	defer stop()
-	p, err := e.prepare(ctx, query, schema)
+	p, err := e.prepare(ctx, privilege, query, schema)
 	if err != nil {
 		return nil, err
 	}
 	p.rest()
 	s := &Statement{
-		engine: e, query: query, schema: schema, result: p.statement.Schema(),
-		parameters: p.statement.Parameters(), idle: p,
+		engine: e, query: query, schema: schema, privilege: privilege, result: p.statement.Schema(),
+		parameters: p.statement.Parameters(), idle: p, scope: p.scope,
 	}
 	e.mu.Lock()
 	e.statements[s] = struct{}{}
@@ -134,19 +147,54 @@ func (s *Statement) run(ctx context.Context, args arguments) (*Rows, error) {
 	return nil, last
 }
 
-// take returns an unused prepared statement.
+// Authorize returns an error if the caller may not use the statement: if its rights are not those of
+// the last caller, the statement is prepared again. Errors are those of Query.
+func (s *Statement) Authorize(ctx context.Context) error {
+	now := scopeOf(ctx, s.engine.cfg.Catalog, s.privilege)
+	s.mu.Lock()
+	same := s.scope == now
+	s.mu.Unlock()
+	if same {
+		return nil
+	}
+	if err := s.engine.enter(); err != nil {
+		return err
+	}
+	defer s.engine.busy.Done()
+	ctx, stop := s.engine.withEngine(ctx)
+	defer stop()
+	p, err := s.take(ctx)
+	if err != nil {
+		return err
+	}
+	if !sameSchema(p.statement.Schema(), s.result) || !sameSchema(p.statement.Parameters(), s.parameters) {
+		changed := p.changedError(errRights)
+		p.close()
+		return changed
+	}
+	s.put(p)
+	return nil
+}
+
+// errRights is the error of a statement without tables whose result depends on the caller's rights.
+var errRights = &Error{
+	Kind: duck.Name, Position: -1, Message: "your rights have changed, and the result too: prepare the query again",
+}
+
+// take returns an unused prepared statement of the caller's scope.
 func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
+	scope := scopeOf(ctx, s.engine.cfg.Catalog, s.privilege)
 	s.mu.Lock()
 	p := s.idle
 	s.idle = nil
 	s.mu.Unlock()
 	if p != nil {
-		if p.resume() {
+		if p.scope == scope && p.resume() {
 			return p, nil
 		}
 		s.engine.idle.put(p)
 	}
-	return s.engine.prepare(ctx, s.query, s.schema)
+	return s.engine.prepare(ctx, s.privilege, s.query, s.schema)
 }
 
 // put returns a prepared statement after use.
@@ -154,7 +202,7 @@ func (s *Statement) put(p *preparedStatement) {
 	p.rest()
 	s.mu.Lock()
 	if !s.closed && s.idle == nil {
-		s.idle, p = p, nil
+		s.idle, s.scope, p = p, p.scope, nil
 	}
 	s.mu.Unlock()
 	if p != nil {

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"strings"
 	"sync"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
@@ -98,6 +100,18 @@ func (v *views) trim(db worker.Database, more int) error {
 	return nil
 }
 
+// clear drops all views.
+func (v *views) clear(db worker.Database) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for p := range v.entries {
+		if err := v.drop(db, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (v *views) drop(db worker.Database, p tableName) error {
 	if _, ok := v.entries[p]; !ok {
 		return nil
@@ -109,10 +123,12 @@ func (v *views) drop(db worker.Database, p tableName) error {
 // mentions finds what the names of a query mean: the names of entries, the names of the session's
 // schema that must be hidden, and the error for the first unknown name. The caller ignores that
 // error if DuckDB knows the name.
-func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden []mention, unknown, err error) {
+func (e *Engine) mentions(ctx context.Context, p access.Privilege, refs []duck.Reference, schema string) (
+	found, hidden []mention, unknown, err error,
+) {
 	seen := map[tableName]mention{}
 	for _, ref := range refs {
-		m, err := e.resolveName(ref, schema)
+		m, err := e.resolveName(ctx, p, ref, schema)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if unknown == nil {
@@ -126,11 +142,11 @@ func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden [
 		case m == nil:
 			continue
 		}
-		p := tableNameOf(m.schema, m.name)
-		if other, ok := seen[p]; ok && other.entry != m.entry {
+		at := tableNameOf(m.schema, m.name)
+		if other, ok := seen[at]; ok && other.entry != m.entry {
 			return nil, nil, nil, caseError(other, *m)
 		}
-		seen[p] = *m
+		seen[at] = *m
 		found = append(found, *m)
 		if ref.Schema == "" && schema != "" && !strings.EqualFold(m.schema, schema) {
 			hidden = append(hidden, mention{schema: schema, name: ref.Name})

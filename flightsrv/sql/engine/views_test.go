@@ -15,7 +15,7 @@ func TestViewsAreBounded(t *testing.T) {
 		files[fmt.Sprintf("t%d.csv", i)] = fmt.Sprintf("a\n%d\n", i)
 	}
 	w := newWorld(t, files)
-	home, err := w.engine.databases.take(t.Context())
+	home, err := w.engine.databases.take(t.Context(), "all")
 	if err != nil {
 		t.Fatal(err)
 	}

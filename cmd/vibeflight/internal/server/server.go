@@ -27,6 +27,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/grants"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/readers"
@@ -47,6 +48,7 @@ type Config struct {
 	Advertise       []string   // locations in FlightInfo; empty: clients use their connection
 	Insecure        bool       // listen beyond this machine without TLS and login
 	TLSCert, TLSKey string     // files, PEM; none: no TLS
+	Grants          string     // file of what callers may do, TOML; empty: everything
 	Memory          units.Size // of parsed tables; 0: a quarter of what the process may have
 	CacheDir        string     // where parsed tables are kept; empty or none: nowhere
 	CacheBytes      units.Size // maximum size of the cache; default catalog.DefaultCacheBytes
@@ -96,6 +98,8 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.TLSCert, "tls-cert", "", "`file`, PEM, of the server's certificate and those that sign it: "+
 		"HOST:PORT is served by TLS; read again when it changes")
 	f.StringVar(&c.TLSKey, "tls-key", "", "`file`, PEM, of the certificate's key")
+	f.StringVar(&c.Grants, "grants", "", "`file`, TOML, of what callers may see and do; read again when it changes; "+
+		"needs a login method")
 	f.Var(&c.Memory, "memory", "memory for parsed tables, as 4GiB; 0 is a quarter of the machine's")
 	settings.CacheDirFlag(f, &c.CacheDir, "`folder` where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
@@ -251,7 +255,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		Limits:  limits,
 		Options: settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
-		Store:   c.openStore,
+		Store:   c.openStore, Restricted: c.Grants != "",
 	})
 	if err != nil {
 		return errors.Join(err, engineSet.Close())
@@ -367,16 +371,33 @@ func (c *Config) scheme() string {
 	return "grpc://"
 }
 
+// policy returns what callers may do; nil: everything.
+func (c *Config) policy(log zerolog.Logger) (flightsrv.Grants, error) {
+	if c.Grants == "" {
+		return nil, nil
+	}
+	file, err := grants.Open(c.Grants, log)
+	if err != nil {
+		return nil, usage.Errorf("--grants: %w", err)
+	}
+	return file, nil
+}
+
 // listen serves a catalog, and SQL if there is an engine.
 func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine,
 	watch *observers, log zerolog.Logger,
 ) error {
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
+	policy, err := c.policy(log)
+	if err != nil {
+		return err
+	}
 	logins, err := c.Login.open(log)
 	if err != nil {
 		return err
 	}
 	cfg := flightsrv.Config{
+		Grants: policy,
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure,
 		TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSClientCA: c.Login.clientCA, TLSClientRequired: c.Login.clientNeeded,
 		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,

@@ -1,0 +1,149 @@
+package grants
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/flightsrv/auth"
+)
+
+// checkEvery is how often the file is examined, at most.
+const checkEvery = 200 * time.Millisecond
+
+// maxScopes is how many scopes of callers are kept.
+const maxScopes = 4096
+
+// File is the policy in a file. It reads the file again when this changes. It is safe for use by
+// several goroutines.
+type File struct {
+	path string
+	log  zerolog.Logger
+
+	mu      sync.Mutex
+	checked time.Time
+	stamp   stamp
+	policy  *policy
+	scopes  map[string]*scope // of the policy, by caller
+}
+
+// stamp changes if a file is replaced or written to.
+type stamp struct {
+	size          int64
+	device, inode uint64
+	modified      time.Time
+	changed       syscall.Timespec
+}
+
+// Open reads a policy. A later version of the file that is invalid is logged, and the former one
+// stays in force.
+func Open(path string, log zerolog.Logger) (*File, error) {
+	f := &File{path: path, log: log}
+	now, err := f.examine()
+	if err == nil {
+		err = f.read(now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Scope returns the present rights of a caller.
+func (f *File) Scope(p *auth.Principal) access.Scope {
+	if p == nil {
+		return access.None
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := time.Now(); now.Sub(f.checked) >= checkEvery {
+		f.checked = now
+		f.refresh()
+	}
+	caller := keyOf(p)
+	if s := f.scopes[caller]; s != nil {
+		return s
+	}
+	if len(f.scopes) >= maxScopes {
+		clear(f.scopes)
+	}
+	s := f.policy.scope(p)
+	f.scopes[caller] = s
+	return s
+}
+
+// Reload reads the file again if it has changed, and returns what is wrong with it.
+func (f *File) Reload() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refresh()
+}
+
+// refresh is Reload; f.mu is held. It logs a change once.
+func (f *File) refresh() error {
+	now, err := f.examine()
+	if err == nil && now == f.stamp {
+		return nil
+	}
+	if err != nil && f.stamp == (stamp{}) {
+		return err // it is logged
+	}
+	if err == nil {
+		err = f.read(now)
+	}
+	if f.stamp = now; err != nil {
+		f.log.Error().Err(err).Msg("the grants have changed and are invalid; the former ones stay in force")
+		return err
+	}
+	f.log.Info().Str("file", f.path).Int("rules", len(f.policy.rules)).Msg("the grants are read again")
+	return nil
+}
+
+// read reads the file; f.mu is held, but in Open.
+func (f *File) read(now stamp) error {
+	text, err := os.ReadFile(f.path)
+	if err != nil {
+		return err
+	}
+	p, err := parse(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	f.stamp, f.policy, f.scopes = now, p, map[string]*scope{}
+	return nil
+}
+
+// examine returns the file's stamp.
+func (f *File) examine() (stamp, error) {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return stamp{}, err
+	}
+	s := stamp{size: info.Size(), modified: info.ModTime()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.device, s.inode, s.changed = uint64(st.Dev), st.Ino, st.Ctim
+	}
+	return s, nil
+}
+
+// keyOf identifies the callers of equal names, groups and scopes.
+func keyOf(p *auth.Principal) string {
+	return fmt.Sprintf("%q %q %q %t", p.Name, p.Groups, p.Scopes, p.Scopes == nil)
+}
+
+// Everything grants every privilege on every entry, within the scopes of a caller's token.
+type Everything struct{}
+
+// Scope returns the rights of a caller.
+func (Everything) Scope(p *auth.Principal) access.Scope {
+	if p == nil || p.Scopes == nil {
+		return access.All
+	}
+	all := &policy{rules: []rule{{name: everyName, rights: rights{privileges: allPrivileges}}}}
+	return all.scope(p)
+}
