@@ -10,7 +10,7 @@ import (
 func (l *lab) kept() []string {
 	var names []string
 	for _, e := range l.List("", "") {
-		if _, _, ok := l.Peek(e.Name); ok {
+		if _, ok := l.peek(e.Name); ok {
 			names = append(names, e.Name)
 		}
 	}

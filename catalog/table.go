@@ -8,6 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -86,10 +87,12 @@ func (c *Catalog) Check(req Request) error {
 // Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError,
 // *readers.ParseError, ErrClosed, that of ctx.
 func (c *Catalog) Table(ctx context.Context, req Request) (*TableRef, error) {
-	if _, ok := c.dataset(req); ok {
-		return c.datasetTable(ctx, req)
+	r, err := c.restriction(ctx, req)
+	if err != nil {
+		return nil, err
 	}
-	return c.twice(ctx, req, c.tables.Get)
+	h, err := c.whole(ctx, r.request(req), true)
+	return r.apply(ctx, h, err)
 }
 
 // twice gets the table of a request, and tries again if the file changes meanwhile.
@@ -120,23 +123,34 @@ func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) { return h.Sca
 // the file is parsed; Table of the result has no batches then, and Cached is false. For a bounding
 // box that few batches meet, only these are parsed.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
-	if _, ok := c.dataset(req); ok {
-		return c.readDataset(ctx, req, sel)
+	r, err := c.restriction(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := c.dataset(req); ok || r != nil {
+		h, err := c.whole(ctx, r.request(req), false)
+		return scanOf(sel)(r.apply(ctx, h, err))
 	}
 	req.Columns, req.streamed = sel.Reads(), true
 	if h, s, ok, err := c.part(ctx, req, sel, false); ok || err != nil {
 		return h, s, err
 	}
-	h, err := c.twice(ctx, req, c.tables.Stream)
-	if err != nil {
-		return nil, nil, err
+	return scanOf(sel)(c.twice(ctx, req, c.tables.Stream))
+}
+
+// scanOf returns a function that scans a table. It releases the table on error.
+func scanOf(sel Selection) func(*TableRef, error) (*TableRef, *Scan, error) {
+	return func(h *TableRef, err error) (*TableRef, *Scan, error) {
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := h.Scan(sel)
+		if err != nil {
+			h.Release()
+			return nil, nil, err
+		}
+		return h, s, nil
 	}
-	s, err := h.Scan(sel)
-	if err != nil {
-		h.Release()
-		return nil, nil, err
-	}
-	return h, s, nil
 }
 
 // part prepares a scan that parses only some batches of a file. ok is false if the whole table is
@@ -154,22 +168,37 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 	return c.loader.Part(ctx, j, sel, described)
 }
 
-// Peek returns the table of an entry with the operator's options, and its version, if it is cached
-// and the file has not changed. It parses nothing, and the table may be evicted.
-func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
+// Peek describes a selection of the table of an entry with the operator's options, if the table is
+// cached and the file has not changed. It returns a nil scan otherwise. It parses nothing, and the
+// table may be evicted: its rows must not be read. A restricted table is described if it was
+// requested before.
+func (c *Catalog) Peek(ctx context.Context, name string, sel Selection) (
+	t *readers.Table, s *Scan, version string, err error,
+) {
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
 	e, err := c.tree.Lookup(name)
 	if err != nil || e.IsDataset() {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
 	j, err := c.jobOf(e, nil)
 	if err != nil {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
-	t := c.tables.Peek(j.Key)
-	return t, j.Version, t != nil
+	if t = c.tables.Peek(j.Key); t == nil {
+		return nil, nil, "", nil
+	}
+	r, err := c.restriction(ctx, Request{Name: name})
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if rules := r.rulesOf(e, t); rules != nil {
+		t, s, err = c.parts.Peek(j.Entry, j.Version, rules, sel)
+	} else {
+		s, err = scan.New(t, sel)
+	}
+	return t, s, j.Version, err
 }
 
 // Evict removes the parsed tables of an entry, with any options, from memory and from the cache on
@@ -177,6 +206,7 @@ func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
 // their tables.
 func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	file, named, _ := tree.SplitName(name)
+	c.parts.Forget(file)
 	var evicted [][32]byte
 	if named == "" {
 		evicted = c.tables.Evict(file, nil)

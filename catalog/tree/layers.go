@@ -44,7 +44,8 @@ func SplitName(name string) (file, layer string, ok bool) {
 	return file, layer, ok && layer != ""
 }
 
-func layerName(file, layer string) string { return file + "#" + escape(layer) }
+// LayerName returns the name of the entry of a layer.
+func LayerName(file, layer string) string { return file + "#" + escape(layer) }
 
 // recall reads the layers that an earlier process has found.
 func (t *Tree) recall(ctx context.Context) {
@@ -126,7 +127,7 @@ func (x *index) list(names []string, file string, layers []string) []string {
 	n := len(names)
 	for _, layer := range layers {
 		if len(layer) <= MaxNameBytes {
-			names = append(names, layerName(file, layer))
+			names = append(names, LayerName(file, layer))
 		}
 	}
 	if len(names) == n {
@@ -155,6 +156,14 @@ func (t *Tree) Layered(e Entry) bool {
 	return f.Layered || e.tables != nil
 }
 
+// Layers returns the layers of the entry's file. It returns false if no parse has reported them.
+func (t *Tree) Layers(e Entry) ([]string, bool) {
+	t.indexMu.Lock()
+	defer t.indexMu.Unlock()
+	known := t.layers[e.Location()]
+	return known.layers, known.set != nil && known.identity == e.Identity
+}
+
 // ofLayer returns the entry of a layer of the file of e, "" being the first one. It returns false
 // if the file is known not to have the layer.
 func (t *Tree) ofLayer(e Entry, layer string) (Entry, bool) {
@@ -174,7 +183,7 @@ func (t *Tree) ofLayer(e Entry, layer string) (Entry, bool) {
 	t.indexMu.Lock()
 	known := t.layers[e.Location()]
 	t.indexMu.Unlock()
-	e.Name, e.Layer = layerName(e.File(), layer), layer
+	e.Name, e.Layer = LayerName(e.File(), layer), layer
 	if known.identity == e.Identity {
 		if known.layers[0] == layer {
 			e.Layer = ""
