@@ -18,13 +18,13 @@ type idleStatements struct {
 	closed     bool
 }
 
-// take returns a statement for the text, or nil. The caller checks what its names mean now.
-func (s *idleStatements) take(query, schema string) *preparedStatement {
+// take returns a statement for the text and the rights of a caller, or nil. The caller checks what its names mean now.
+func (s *idleStatements) take(query, schema, scope string) *preparedStatement {
 	s.mu.Lock()
 	var p *preparedStatement
 	dead := s.remove(func(p *preparedStatement) bool { return !p.conn.Usable() })
 	if i := slices.IndexFunc(s.statements, func(p *preparedStatement) bool {
-		return p.query == query && p.schema == schema && p.resume()
+		return p.query == query && p.schema == schema && p.scope == scope && p.resume()
 	}); i >= 0 {
 		p = s.statements[i]
 		s.statements = slices.Delete(s.statements, i, i+1)

@@ -16,6 +16,7 @@ import (
 type lease struct {
 	catalog *catalog.Catalog
 	version string
+	copies  bool // each call of batch may make a copy, which only its record keeps
 	table   atomic.Pointer[readers.Table]
 
 	mu       sync.Mutex
@@ -31,7 +32,7 @@ func leaseTable(ctx context.Context, c *catalog.Catalog, name, version string) (
 	if err != nil {
 		return nil, err
 	}
-	l := &lease{catalog: c, version: held.Version, users: 1, ref: held}
+	l := &lease{catalog: c, version: held.Version, copies: catalog.Restricted(held), users: 1, ref: held}
 	l.retainBatches()
 	return l, nil
 }

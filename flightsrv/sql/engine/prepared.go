@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -21,6 +22,7 @@ import (
 type preparedStatement struct {
 	engine           *Engine
 	query, schema    string
+	scope            string // key of the rights of its callers
 	db               *database
 	idle             bool // other statements may use the database
 	conn             worker.Conn
@@ -104,16 +106,26 @@ func changedError(entry string) error {
 	return &catalog.ChangedError{Name: entry, Want: "none", Have: "another one"}
 }
 
+// scopeOf returns the key of the rights of a call. Callers with different rights may see different
+// columns and rows under one name, so they share no prepared statement.
+func scopeOf(ctx context.Context) string {
+	if s := access.Of(ctx); s != nil {
+		return "scope " + s.Key()
+	}
+	return ""
+}
+
 // prepare prepares a query on a new connection, unless an idle statement of it exists.
 func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *preparedStatement, err error) {
-	if p := e.idle.take(query, schema); p != nil {
+	scope := scopeOf(ctx)
+	if p := e.idle.take(query, schema, scope); p != nil {
 		if p.revalidate(ctx) {
 			return p, nil
 		}
 		p.close()
 	}
 	p := &preparedStatement{
-		engine: e, query: query, schema: schema, relations: map[string]*relation{},
+		engine: e, query: query, schema: schema, scope: scope, relations: map[string]*relation{},
 		leases: map[string]*lease{},
 	}
 	if p.db, err = e.databases.take(ctx); err != nil {

@@ -138,7 +138,7 @@ func (s *Statement) take(ctx context.Context) (*preparedStatement, error) {
 	s.idle = nil
 	s.mu.Unlock()
 	if p != nil {
-		if p.resume() {
+		if p.scope == scopeOf(ctx) && p.resume() {
 			return p, nil
 		}
 		s.engine.idle.put(p)
