@@ -11,7 +11,7 @@ import (
 func (l *lab) kept() []string {
 	var names []string
 	for _, e := range l.List(context.Background(), "", "") {
-		if _, _, ok := l.Peek(context.Background(), e.Name); ok {
+		if _, ok := l.peek(e.Name); ok {
 			names = append(names, e.Name)
 		}
 	}

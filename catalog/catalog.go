@@ -7,6 +7,7 @@
 //	persist  what outlives the process: parsed tables, and a record of each file
 //	dataset  many files that are one table
 //	scan     which rows and columns of a table a caller receives
+//	restrict the part of a table that a caller may know
 //	poll     parses that clients wait for by asking again
 //	inbox    what clients send: files to parse, and tables to store
 //
@@ -32,6 +33,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/poll"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
@@ -108,6 +110,7 @@ type Catalog struct {
 	loader   *load.Loader
 	polls    *poll.Polls
 	inbox    *inbox.Inbox
+	parts    *restrict.Tables // that callers may know
 
 	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
@@ -144,6 +147,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		MemoryBytes: cfg.MemoryBytes, MaxUnpacked: cfg.MaxUnpacked, Archive: c.archive,
 		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log,
 	})
+	c.parts = restrict.New(restrict.Config{Limits: cfg.Limits, Log: cfg.Log})
 	c.datasets = dataset.New(dataset.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Loader: c.loader, Cache: c.tables, Archive: c.archive,
 		Limits: cfg.Limits, MaxFileBytes: cfg.MaxFileBytes, Log: cfg.Log,

@@ -44,37 +44,13 @@ func (c *Catalog) view(ctx context.Context, req Request) (*dataset.View, error) 
 	}
 }
 
-// datasetTable is Table for a dataset: several goroutines may read its batches.
-func (c *Catalog) datasetTable(ctx context.Context, req Request) (*TableRef, error) {
-	v, err := c.view(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	return v.Ref(true), nil
-}
-
-// readDataset is Read for a dataset.
-func (c *Catalog) readDataset(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
-	v, err := c.view(ctx, req)
-	if err != nil {
-		return nil, nil, err
-	}
-	h := v.Ref(false)
-	s, err := h.Scan(sel)
-	if err != nil {
-		h.Release()
-		return nil, nil, err
-	}
-	return h, s, nil
-}
-
 // pollDataset is Poll for a dataset.
 func (c *Catalog) pollDataset(ctx context.Context, e Entry, req Request, id string) (
 	*TableRef, PollProgress, error,
 ) {
 	j := job.Job{Entry: e, Key: job.Key{Name: e.Name, Format: e.Format, Identity: e.Identity}}
 	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) {
-		return c.datasetTable(ctx, req)
+		return c.whole(ctx, req, true)
 	}, id)
 }
 

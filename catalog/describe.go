@@ -22,20 +22,13 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 
 func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
 	if _, ok := c.dataset(req); ok {
-		return c.readDataset(ctx, req, sel)
+		return c.read(ctx, req, sel)
 	}
 	h, s, ok, err := c.recall(ctx, req, sel, parse)
 	if ok || err != nil {
 		return h, s, err
 	}
-	if h, err = c.table(ctx, req); err != nil {
-		return nil, nil, err
-	}
-	if s, err = h.Scan(sel); err != nil {
-		h.Release()
-		return nil, nil, err
-	}
-	return h, s, nil
+	return scanOf(sel)(c.table(ctx, req))
 }
 
 // Recall describes a selection of a table that is not available, from what is known of an unchanged
@@ -46,8 +39,8 @@ func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, pars
 // parse begins a parse all the same, unless enough are under way, so that the rows are available
 // sooner. It continues for poll.DefaultLease even if no caller waits for it.
 //
-// ok is false if the table is available, or a parse is needed to describe it. The caller needs the
-// privilege Describe.
+// ok is false if the table is available or restricted, or a parse is needed to describe it. The
+// caller needs the privilege Describe.
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
@@ -61,8 +54,9 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse bool) (
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
-	if _, ok := c.dataset(req); ok {
-		return nil, nil, false, nil
+	r, err := c.restriction(ctx, req)
+	if _, ok := c.dataset(req); ok || r != nil || err != nil {
+		return nil, nil, false, err
 	}
 	if sel.BBox != nil {
 		return c.part(ctx, req, sel, true)
@@ -81,7 +75,9 @@ func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse 
 	}
 	if parse { // while the answer is made
 		req.streamed = true
-		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) { return c.table(ctx, req) })
+		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) {
+			return c.twice(ctx, req, c.tables.Get)
+		})
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -98,10 +94,22 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, 
 	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
 		return nil, PollProgress{}, err
 	}
-	h, at, err := c.poll(ctx, req, id)
+	h, at, err := c.pollPart(ctx, req, id)
 	return h, at, c.knownError(ctx, req.Name, err)
 }
 
+// pollPart is Poll for any caller.
+func (c *Catalog) pollPart(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+	r, err := c.restriction(ctx, req)
+	if err != nil {
+		return nil, PollProgress{}, err
+	}
+	h, at, err := c.poll(ctx, r.request(req), id)
+	h, err = r.apply(ctx, h, err)
+	return h, at, err
+}
+
+// poll is Poll for the whole table: a parse is shared by callers with different restrictions.
 func (c *Catalog) poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
 	if e, ok := c.dataset(req); ok {
 		return c.pollDataset(ctx, e, req, id)
@@ -110,7 +118,9 @@ func (c *Catalog) poll(ctx context.Context, req Request, id string) (*TableRef, 
 	if err != nil {
 		return nil, PollProgress{}, err
 	}
-	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) { return c.table(ctx, req) }, id)
+	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) {
+		return c.twice(ctx, req, c.tables.Get)
+	}, id)
 }
 
 // CancelPoll ends the share of a poll in a parse, and the parse if no other caller waits for it. It

@@ -32,7 +32,9 @@ type parseFunc func(ctx context.Context, src *source.File) (*readers.Table, erro
 
 // sized returns a table with as many bytes as the file.
 func sized(_ context.Context, src *source.File) (*readers.Table, error) {
-	return &readers.Table{Format: "fake", Rows: src.Size, Bytes: src.Size, Batches: []*geoarrow.Columns{{}}}, nil
+	return &readers.Table{
+		Format: "fake", Rows: src.Size, Bytes: src.Size, Batches: []*geoarrow.Columns{{}}, Starts: []int64{0, src.Size},
+	}, nil
 }
 
 func fakeFormats() readers.Registry {

@@ -9,6 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -104,12 +105,14 @@ func (c *Catalog) TableFor(ctx context.Context, p access.Privilege, req Request)
 	return h, c.knownError(ctx, req.Name, err)
 }
 
-// table is Table for any caller.
+// table is Table for a caller with any privilege.
 func (c *Catalog) table(ctx context.Context, req Request) (*TableRef, error) {
-	if _, ok := c.dataset(req); ok {
-		return c.datasetTable(ctx, req)
+	r, err := c.restriction(ctx, req)
+	if err != nil {
+		return nil, err
 	}
-	return c.twice(ctx, req, c.tables.Get)
+	h, err := c.whole(ctx, r.request(req), true)
+	return r.apply(ctx, h, err)
 }
 
 // twice gets the table of a request, and tries again if the file changes meanwhile.
@@ -147,24 +150,36 @@ func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableR
 	return h, s, c.knownError(ctx, req.Name, err)
 }
 
+// read is Read for a caller with any privilege.
 func (c *Catalog) read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
-	if _, ok := c.dataset(req); ok {
-		return c.readDataset(ctx, req, sel)
+	r, err := c.restriction(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := c.dataset(req); ok || r != nil {
+		h, err := c.whole(ctx, r.request(req), false)
+		return scanOf(sel)(r.apply(ctx, h, err))
 	}
 	req.Columns, req.streamed = sel.Reads(), true
 	if h, s, ok, err := c.part(ctx, req, sel, false); ok || err != nil {
 		return h, s, err
 	}
-	h, err := c.twice(ctx, req, c.tables.Stream)
-	if err != nil {
-		return nil, nil, err
+	return scanOf(sel)(c.twice(ctx, req, c.tables.Stream))
+}
+
+// scanOf returns a function that scans a table. It releases the table on error.
+func scanOf(sel Selection) func(*TableRef, error) (*TableRef, *Scan, error) {
+	return func(h *TableRef, err error) (*TableRef, *Scan, error) {
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := h.Scan(sel)
+		if err != nil {
+			h.Release()
+			return nil, nil, err
+		}
+		return h, s, nil
 	}
-	s, err := h.Scan(sel)
-	if err != nil {
-		h.Release()
-		return nil, nil, err
-	}
-	return h, s, nil
 }
 
 // part prepares a scan that parses only some batches of a file. ok is false if the whole table is
@@ -182,25 +197,40 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 	return c.loader.Part(ctx, j, sel, described)
 }
 
-// Peek returns the table of an entry with the operator's options, and its version, if it is cached
-// and the file has not changed. It parses nothing, and the table may be evicted.
-func (c *Catalog) Peek(ctx context.Context, name string) (*readers.Table, string, bool) {
+// Peek describes a selection of the table of an entry with the operator's options, if the table is
+// cached and the file has not changed. It returns a nil scan otherwise. It parses nothing, and the
+// table may be evicted: its rows must not be read. A restricted table is described if it was
+// requested before. The caller needs the privilege Describe.
+func (c *Catalog) Peek(ctx context.Context, name string, sel Selection) (
+	t *readers.Table, s *Scan, version string, err error,
+) {
 	if !c.scope(ctx).Allows(access.Describe, name) {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
 	e, err := c.tree.Lookup(name)
 	if err != nil || e.IsDataset() {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
 	j, err := c.jobOf(e, nil)
 	if err != nil {
-		return nil, "", false
+		return nil, nil, "", nil
 	}
-	t := c.tables.Peek(j.Key)
-	return t, j.Version, t != nil
+	if t = c.tables.Peek(j.Key); t == nil {
+		return nil, nil, "", nil
+	}
+	r, err := c.restriction(ctx, Request{Name: name})
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if rules := r.rulesOf(e, t); rules != nil {
+		t, s, err = c.parts.Peek(j.Entry, j.Version, rules, sel)
+	} else {
+		s, err = scan.New(t, sel)
+	}
+	return t, s, j.Version, err
 }
 
 // Evict removes the parsed tables of an entry, with any options, from memory and from the cache on
@@ -216,6 +246,7 @@ func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 // evict is Evict for any caller.
 func (c *Catalog) evict(ctx context.Context, name string) (int, error) {
 	file, named, _ := tree.SplitName(name)
+	c.parts.Forget(file)
 	var evicted [][32]byte
 	if named == "" {
 		evicted = c.tables.Evict(file, nil)

@@ -6,6 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/poll"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/catalog/tables"
@@ -78,6 +79,10 @@ type (
 	MisfitError = union.Error
 	// UnknownColumnError says that a selection names a column that the table does not have.
 	UnknownColumnError = scan.UnknownColumnError
+	// RulesError says that the rules of a restricted table can't be applied.
+	RulesError = restrict.Error
+	// OptionsError says that a client may not choose the options of a restricted table.
+	OptionsError = restrict.OptionsError
 	// UnknownFormatError says that there is no format of a name.
 	UnknownFormatError = inbox.UnknownFormatError
 	// NameError says why a table cannot be stored under a name.
@@ -92,6 +97,8 @@ type (
 var (
 	ErrClosed   = tree.ErrClosed    // the catalog is closed
 	ErrReadOnly = inbox.ErrReadOnly // no root is writable
+
+	ErrUnreadable = restrict.ErrUnreadable // the file of a restricted table can't be read
 )
 
 // Functions of the parts that need no Catalog.

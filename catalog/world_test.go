@@ -362,6 +362,12 @@ func (w *world) close(c *Catalog) {
 // awaitSaves waits until all parsed tables are in the cache. No other goroutine may request tables.
 func (c *Catalog) awaitSaves() { c.tables.Wait() }
 
+// peek reports whether Peek finds a table, and its version.
+func (c *Catalog) peek(name string) (version string, ok bool) {
+	_, s, version, err := c.Peek(context.Background(), name, Selection{})
+	return version, s != nil && err == nil
+}
+
 func (w *world) path(name string) string { return filepath.Join(w.data, name) }
 
 func (w *world) write(name, text string) {

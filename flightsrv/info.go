@@ -137,11 +137,11 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 func (s *service) entryInfo(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
 	t := ticket.Ticket{Name: e.Name}
-	if table, version, ok := s.cfg.Catalog.Peek(ctx, e.Name); ok {
-		scan, err := catalog.NewScan(table, s.cfg.selection(t))
-		if err != nil {
-			return nil, err
-		}
+	table, scan, version, err := s.cfg.Catalog.Peek(ctx, e.Name, s.cfg.selection(t))
+	if err != nil {
+		return nil, err
+	}
+	if scan != nil {
 		t.Version = version
 		return s.info(ctx, d, t, table, scan, true)
 	}

@@ -80,6 +80,8 @@ func codeOf(err error) codes.Code {
 		crs        *catalog.OtherCRSError
 		partition  *catalog.PartitionError
 		misfit     *catalog.MisfitError
+		rules      *catalog.RulesError
+		options    *catalog.OptionsError
 		limit      *readers.LimitError
 		parse      *readers.ParseError
 		option     *readers.OptionError
@@ -124,8 +126,11 @@ func codeOf(err error) codes.Code {
 	case errors.As(err, &badTicket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
 		errors.As(err, &shape), errors.As(err, &partition), errors.As(err, &misfit):
 		return codes.InvalidArgument
-	case errors.As(err, &changed), errors.Is(err, source.ErrChanged):
+	case errors.As(err, &changed), errors.Is(err, source.ErrChanged), errors.As(err, &rules),
+		errors.Is(err, catalog.ErrUnreadable):
 		return codes.FailedPrecondition
+	case errors.As(err, &options):
+		return codes.PermissionDenied
 	case errors.As(err, &overload), errors.As(err, &bound):
 		return codes.ResourceExhausted
 	case errors.As(err, &forbidden):

@@ -46,8 +46,8 @@ func newReader(v *View, shared bool) *reader {
 	return r
 }
 
-// want says which batches are going to be read.
-func (r *reader) want(batches []int, ahead bool) {
+// Want says which batches are going to be read.
+func (r *reader) Want(batches []int, ahead bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wanted, r.ahead, r.parts = []int{}, ahead, map[int][]int{}

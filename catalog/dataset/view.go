@@ -210,10 +210,18 @@ func (v *View) Ref(shared bool) *tables.Ref {
 	return tables.NewSourceRef(v.Entry, v.Version, !v.Parsed, s, func(sel scan.Selection) (*scan.Scan, error) {
 		out, err := v.views.Scan(s, sel)
 		if err == nil {
-			s.want(out.Batches(), sel.Limit == nil)
+			s.Want(out.Batches(), sel.Limit == nil)
 		}
 		return out, err
 	})
+}
+
+// ViewOf returns the view of a table; nil if it is not that of a dataset.
+func ViewOf(h *tables.Ref) *View {
+	if r, ok := h.Source().(*reader); ok {
+		return r.view
+	}
+	return nil
 }
 
 // InfoOf describes the members of a table; nil if it is not that of a dataset.

@@ -148,6 +148,14 @@ func (t *Tree) Layered(e Entry) bool {
 	return f.Layered || e.tables != nil
 }
 
+// Layers returns the layers of the entry's file. It returns false if no parse has reported them.
+func (t *Tree) Layers(e Entry) ([]string, bool) {
+	t.indexMu.Lock()
+	defer t.indexMu.Unlock()
+	known := t.layers[e.Location()]
+	return known.layers, known.set != nil && known.identity == e.Identity
+}
+
 // ofLayer returns the entry of a layer of the file of e, "" being the first one. It returns false
 // if the file is known not to have the layer.
 func (t *Tree) ofLayer(e Entry, layer string) (Entry, bool) {

@@ -49,6 +49,7 @@ var layers = []string{
 	"catalog/tables",
 	"catalog/load catalog/poll",
 	"catalog/dataset catalog/inbox",
+	"catalog/restrict",
 	"catalog",
 	// the server
 	"flightsrv/auth flightsrv/audit",

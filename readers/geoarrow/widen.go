@@ -63,6 +63,9 @@ func (c *Column) emptyTexts() bool {
 	return c.Facts.Kinds == 0 && c.Type.ID() == arrow.STRING
 }
 
+// NullColumn returns a column like c of rows nulls. A column that was not requested has no slices.
+func NullColumn(c Column, rows int) Column { return nullColumn(c, rows) }
+
 // nullColumn fills in the slices of a column of nulls only.
 func nullColumn(c Column, rows int) Column {
 	if c.Type.ID() == arrow.NULL {

@@ -135,5 +135,3 @@ func constantText(node any) string {
 	value, _ := n["value"].(map[string]any)
 	return text(value["value"])
 }
-
-func functionName(call map[string]any) string { return strings.ToLower(text(call["function_name"])) }

@@ -132,3 +132,5 @@ func empty(v any) bool {
 	}
 	return v == nil || v == "" || v == false
 }
+
+func functionName(call map[string]any) string { return strings.ToLower(text(call["function_name"])) }

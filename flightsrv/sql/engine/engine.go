@@ -58,6 +58,7 @@ type Engine struct {
 	idle      idleStatements
 	indexes   indexes
 	count     counters
+	rules     rules
 	info      func() Info
 	readAll   bool // no batch and no row is skipped, for comparisons in tests
 
@@ -95,12 +96,13 @@ func Open(cfg Config) (*Engine, error) {
 	}
 	e.ctx, e.end = context.WithCancelCause(context.Background())
 	spatial := FindSpatial(cfg.Extensions)
-	source, err := e.open(spatial)
+	source, err := e.open(cfg, spatial)
 	if err != nil && spatial != "" && !errors.Is(err, ErrNoSQL) {
 		cfg.Log.Warn().Err(err).Str("file", spatial).Msg(
 			"SQL has the core functions only, without those of the spatial extension",
 		)
-		source, err = e.open("")
+		spatial = ""
+		source, err = e.open(cfg, spatial)
 	}
 	if err != nil {
 		e.end(err)
@@ -108,6 +110,8 @@ func Open(cfg Config) (*Engine, error) {
 	}
 	e.databases = databases{source: source, known: map[worker.Database]*database{}}
 	e.info = sync.OnceValue(e.readInfo)
+	e.rules.spatial = spatial
+	cfg.Catalog.SetEvaluator(e)
 	return e, nil
 }
 
@@ -116,8 +120,7 @@ func Open(cfg Config) (*Engine, error) {
 var errShared = errors.New("SQL with grants needs worker processes")
 
 // open starts DuckDB, in this process or in workers.
-func (e *Engine) open(spatial string) (worker.Source, error) {
-	cfg := e.cfg
+func (e *Engine) open(cfg Config, spatial string) (worker.Source, error) {
 	if cfg.Workers == 0 {
 		return worker.Embedded(duck.Config{
 			MemoryBytes: cfg.MemoryBytes, Threads: cfg.Threads, SpillDir: cfg.SpillDir, SpillBytes: cfg.SpillBytes,
@@ -162,6 +165,7 @@ func (e *Engine) Close() error {
 	}
 	e.closed = true
 	e.mu.Unlock()
+	e.cfg.Catalog.SetEvaluator(nil)
 	e.end(ErrClosed)
 	e.busy.Wait()
 	e.mu.Lock()
@@ -172,7 +176,7 @@ func (e *Engine) Close() error {
 	for s := range left {
 		s.closeStatements()
 	}
-	return e.databases.source.Close()
+	return errors.Join(e.rules.close(), e.databases.source.Close())
 }
 
 // enter begins an operation that Close waits for; busy.Done ends it.

@@ -17,6 +17,7 @@ import (
 type lease struct {
 	catalog *catalog.Catalog
 	version string
+	copies  bool // each call of batch may make a copy, which only its record keeps
 	table   atomic.Pointer[readers.Table]
 
 	mu       sync.Mutex
@@ -32,7 +33,7 @@ func leaseTable(ctx context.Context, c *catalog.Catalog, p access.Privilege, nam
 	if err != nil {
 		return nil, err
 	}
-	l := &lease{catalog: c, version: held.Version, users: 1, ref: held}
+	l := &lease{catalog: c, version: held.Version, copies: catalog.IsPart(held), users: 1, ref: held}
 	l.retainBatches()
 	return l, nil
 }

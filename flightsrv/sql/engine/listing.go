@@ -97,7 +97,7 @@ func (e *Engine) listing(key string) *listing {
 
 // relation returns the table for the compiler of conditions.
 func (l *listing) relation() *relation {
-	return &relation{entry: l.key, schema: l.schema, geometry: -1}
+	return &relation{entry: l.key, schema: l.schema, geometry: -1, number: -1}
 }
 
 func (l *listing) Schema() *arrow.Schema { return l.schema }

@@ -20,12 +20,13 @@ type relation struct {
 	version  string
 	schema   *arrow.Schema
 	geometry int // number of that column; -1: none
+	number   int // of a column that has the number of the row in the table; -1: none
 	rows     int64
 }
 
 func newRelation(entry string, l *lease) *relation {
 	t := l.table.Load()
-	r := &relation{entry: entry, version: l.version, geometry: -1, rows: t.Rows}
+	r := &relation{entry: entry, version: l.version, geometry: -1, number: -1, rows: t.Rows}
 	r.schema = distinctNames(geoarrow.Schema(t.Batches[0], t.CRS, encoding))
 	fields := r.schema.Fields()
 	for i := range fields {
@@ -162,19 +163,23 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 	numbers := make([]int, len(b.columns)) // of the columns in wanted; the geometry is the last one
 	for i, k := range b.columns {
 		fields[i], numbers[i] = b.relation.schema.Field(k), len(wanted.Attributes)
-		if k != b.relation.geometry {
+		switch k {
+		case b.relation.geometry:
+		case b.relation.number:
+			wanted.Attributes = append(wanted.Attributes, b.rowNumbers(p.batch, all.Rows))
+		default:
 			column := all.Attributes[k]
 			column.Type = sqlType(column.Type)
 			wanted.Attributes = append(wanted.Attributes, column)
 		}
 	}
-	lasting = p.rows == nil
+	lasting = p.rows == nil && !b.lease.copies
 	for i, k := range b.columns {
 		if k != b.relation.geometry {
 			continue
 		}
 		numbers[i] = len(wanted.Attributes)
-		if p.rows != nil { // a conversion of some rows is not worth keeping
+		if p.rows != nil || b.lease.copies { // the conversion of a copy is not worth keeping
 			wanted.Geometry = all.Geometry
 		} else if wanted.Geometry, lasting, err = wkb(all); err != nil {
 			return nil, false, err
@@ -190,4 +195,13 @@ func (b *batches) batch(i int, wkb func(*geoarrow.Columns) (*geoarrow.Geometry, 
 	}
 	rec, err = wanted.Record(schema, numbers, encoding)
 	return rec, lasting, err
+}
+
+// rowNumbers returns a column of the numbers of a batch's rows in the table.
+func (b *batches) rowNumbers(batch, rows int) geoarrow.Column {
+	numbers, first := make([]int64, rows), b.lease.table.Load().Starts[batch]
+	for i := range numbers {
+		numbers[i] = first + int64(i)
+	}
+	return geoarrow.Column{Type: arrow.PrimitiveTypes.Int64, Values: geoarrow.AsBytes(numbers)}
 }
