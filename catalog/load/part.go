@@ -211,7 +211,7 @@ func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 }
 
 // groupShare is the share of the memory that bounds the bytes of batches that are parsed at a time.
-const groupShare = 16
+const groupShare = 32
 
 // group returns batch i and the batches to parse with it. The bytes of the group that follows them
 // are fetched meanwhile.
