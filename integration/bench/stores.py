@@ -186,7 +186,7 @@ def rounds_of(store, all_readers, options):
         for reader in all_readers[::-1] if number % 2 else all_readers:
             spent = time.monotonic() - began
             late = runs[reader] and spent > options.seconds
-            if reader in skipped or late or (reader.slow and number >= options.slow_rounds):
+            if reader in skipped or late or (reader.slow and number < options.rounds - options.slow_rounds):
                 continue
             try:
                 found = measured(store, reader)
@@ -286,8 +286,8 @@ def memory():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--slow-rounds", type=int, default=2, help="of GDAL and of ST_Read over GeoJSON")
-    parser.add_argument("--seconds", type=float, default=1e9, help="no further rounds after this time")
+    parser.add_argument("--slow-rounds", type=int, default=2, help="of GDAL and of ST_Read over GeoJSON, the last ones")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no further rounds after this time, except the first one of a reader")
     parser.add_argument("--size", type=float, default=500e6, help="bytes of the GeoJSON object")
     parser.add_argument("--parquet", type=float, default=1e9, help="bytes of the GeoParquet object, about")
     parser.add_argument("--latency", default="10ms")
