@@ -40,7 +40,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build sample demo bench bench-sql bench-siege bench-wire images release
+.PHONY: help build sample demo bench bench-sql bench-siege bench-stores bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -62,6 +62,10 @@ bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of i
 
 bench-siege: build spatial $(VENV) ## measure what other clients notice of STATEMENTS=5000 that crash, burn or fill a worker
 	$(PY) integration/bench/siege.py --statements $(STATEMENTS)
+
+bench-stores: build spatial stores $(VENV) ## measure reads from an object store with 10 ms latency against curl, DuckDB, GDAL and pyarrow, 0.5 and 1 GB
+	$(GO) test -c $(PLAIN) -o build/readfile.test ./readers/remote/cloud
+	$(PY) integration/bench/stores.py --rounds $(ROUNDS)
 
 bench-wire: build $(VENV) ## measure DoGet against pyarrow's own server over TCP, TLS and a socket, 1 GB each time
 	$(PY) integration/bench/wire.py --rounds $(ROUNDS)
@@ -156,7 +160,7 @@ cuda: ## fetch CUDA's headers
 nvrtc:
 	@CUDA=$(CUDA) .ci/cuda nvrtc
 
-spatial: ## fetch DuckDB's spatial extension, for serve --duckdb-extensions .duckdb
+spatial: ## fetch DuckDB's spatial extension, for serve --duckdb-extensions .duckdb, and httpfs for bench-stores
 	@.ci/duckdb
 
 java:

@@ -116,6 +116,13 @@ type Parser interface {
 	Parse(ctx context.Context, src *source.File, req Request, emit func(Chunk) error) (Summary, error)
 }
 
+// RowPrefetcher is a Parser that knows where rows are in a file.
+type RowPrefetcher interface {
+	// PrefetchRows announces that rows [from, to) of each range will be read soon, in this order
+	// (source.File.Prefetch).
+	PrefetchRows(src *source.File, ranges [][2]int64)
+}
+
 // Request describes what to parse and within which limits.
 type Request struct {
 	Span   Span

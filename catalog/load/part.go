@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
@@ -16,7 +18,8 @@ import (
 )
 
 // part provides batches of a file whose table is not available, and whose batches have known
-// places in the file. Each batch is parsed when it is requested. It is a scan.Source.
+// places in the file. Batches are parsed when one of them is requested, several at a time. It is a
+// scan.Source.
 type part struct {
 	loader  *Loader
 	table   *readers.Table // without rows
@@ -27,8 +30,8 @@ type part struct {
 	src     *source.File
 	parser  readers.Parser
 
-	number int               // of batch
-	batch  *geoarrow.Columns // the last one: a scan requests a batch twice, for its geometries first
+	order  []int                     // batches that will be requested, ascending; nil: not known
+	parsed map[int]*geoarrow.Columns // the last ones: a scan requests a batch twice, for its geometries first
 }
 
 // Part prepares a scan for a bounding box that few batches meet. Only these batches are parsed, and
@@ -74,6 +77,9 @@ func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, descri
 		}
 		return nil, nil, false, err
 	}
+	if sel.Limit == nil {
+		p.order = s.Batches()
+	}
 	c.parts.Add(1)
 	return tables.NewRef(j, p.table, p.close), s, true, nil
 }
@@ -92,7 +98,7 @@ func (c *Loader) Lend(ctx context.Context, j job.Job, batches []int) (h *tables.
 	if k == nil || c.Archive.Has(k) {
 		return nil, false
 	}
-	p := &part{loader: c, job: j, shape: k.Shape, spans: k.Spans, outline: k.Outline}
+	p := &part{loader: c, job: j, shape: k.Shape, spans: k.Spans, outline: k.Outline, order: batches}
 	p.table = p.shape.Table()
 	if p.table.Boxes = k.BatchBoxes(); p.table.Boxes == nil {
 		return nil, false
@@ -168,10 +174,11 @@ func (p *part) Sizes() (columns, batches []int64) {
 	return p.outline.Columns, p.outline.Batches
 }
 
-// Batch implements scan.Source. It parses batch i, unless the file has changed by the end of it.
+// Batch implements scan.Source. It parses batch i and those that will be requested next, unless the
+// file has changed by the end of it.
 func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
-	if p.batch != nil && p.number == i {
-		return p.batch, nil
+	if b := p.parsed[i]; b != nil {
+		return b, nil
 	}
 	c := p.loader
 	end, ok := c.Begin()
@@ -186,7 +193,8 @@ func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 		return nil, err
 	}
 	defer free()
-	b, err := readers.Again(ctx, p.parser, p.src, c.Limits, &p.shape, i, p.spans[i])
+	p.parsed = nil
+	batches, err := p.parse(ctx, p.group(i))
 	if changed := p.src.Unchanged(); changed != nil {
 		err = changed
 	} else if errors.Is(err, source.ErrChanged) {
@@ -198,6 +206,68 @@ func (p *part) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.number, p.batch = i, b
-	return b, nil
+	p.parsed = batches
+	return batches[i], nil
+}
+
+// groupShare is the share of the memory that bounds the bytes of batches that are parsed at a time.
+const groupShare = 32
+
+// group returns batch i and the batches to parse with it. The bytes of the group that follows them
+// are fetched meanwhile.
+func (p *part) group(i int) []int {
+	at, ok := slices.BinarySearch(p.order, i)
+	if !ok {
+		return []int{i}
+	}
+	limits := p.loader.Limits.WithDefaults()
+	bytes, end := int64(0), at
+	for end < len(p.order) && end-at < limits.Workers {
+		span := p.spans[p.order[end]]
+		if bytes += span.To - span.From; end > at && bytes > limits.Memory/groupShare {
+			break
+		}
+		end++
+	}
+	p.prefetch(p.order[at:min(len(p.order), end+end-at)])
+	return p.order[at:end]
+}
+
+// prefetch announces that batches will be read.
+func (p *part) prefetch(batches []int) {
+	rows, spans := make([][2]int64, len(batches)), make([][2]int64, len(batches))
+	for k, i := range batches {
+		rows[k] = [2]int64{p.shape.Starts[i], p.shape.Starts[i+1]}
+		spans[k] = [2]int64{p.spans[i].From, p.spans[i].To}
+	}
+	if parser, ok := p.parser.(readers.RowPrefetcher); ok {
+		parser.PrefetchRows(p.src, rows)
+		return
+	}
+	p.src.Prefetch(spans...)
+}
+
+// parse parses batches at the same time. A batch after the first one that has an error is left out:
+// the error is returned when it is requested.
+func (p *part) parse(ctx context.Context, batches []int) (map[int]*geoarrow.Columns, error) {
+	columns, errs := make([]*geoarrow.Columns, len(batches)), make([]error, len(batches))
+	var running sync.WaitGroup
+	for k, i := range batches {
+		running.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					errs[k] = p.loader.Panicked(p.job, r)
+				}
+			}()
+			columns[k], errs[k] = readers.Again(ctx, p.parser, p.src, p.loader.Limits, &p.shape, i, p.spans[i])
+		})
+	}
+	running.Wait()
+	parsed := map[int]*geoarrow.Columns{}
+	for k, i := range batches {
+		if errs[k] == nil {
+			parsed[i] = columns[k]
+		}
+	}
+	return parsed, errs[0]
 }

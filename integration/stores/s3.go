@@ -31,6 +31,14 @@ func startS3(ctx context.Context, o options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+	log := func(fiber.Ctx) {}
+	if o.log != "" {
+		requests, err := openRequestLog(o.log)
+		if err != nil {
+			return nil, err
+		}
+		log = requests.add
+	}
 	cfg := embedgw.Config{
 		RootUserAccess:    accessKey,
 		RootUserSecret:    secretKey,
@@ -42,7 +50,9 @@ func startS3(ctx context.Context, o options) (*store, error) {
 		Quiet:             true,
 		S3Options: []s3api.Option{s3api.WithMiddleware("/", func(c fiber.Ctx) error {
 			time.Sleep(o.latency)
-			return c.Next()
+			err := c.Next()
+			log(c)
+			return err
 		})},
 	}
 

@@ -26,7 +26,8 @@ var (
 )
 
 const (
-	tailBytes      = 8 // length of the footer, magic
+	tailBytes      = 8         // length of the footer, magic
+	footerBytes    = 512 << 10 // most footers are shorter: one request of a remote file brings them
 	arrowSchemaKey = "ARROW:schema"
 )
 
@@ -45,6 +46,7 @@ func (f *footer) open(src *source.File) (at int64, err error) {
 	if src.Size < tailBytes+int64(len(magic)) {
 		return src.Size, fmt.Errorf("a file of %d bytes: one that begins and ends with %q is expected", src.Size, magic)
 	}
+	src.Prefetch([2]int64{src.Size - footerBytes, src.Size})
 	tail := make([]byte, tailBytes)
 	if err := read(src, tail, src.Size-tailBytes); err != nil {
 		return src.Size, err

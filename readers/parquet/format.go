@@ -40,7 +40,7 @@ func Format() readers.Format {
 			p := project{f, f.plan.Needs(l.Columns), maxGroupRows}
 			return records.Parser{
 				Format: formatName, Plan: f.plan, Columns: l.Columns, Null: l.Options.NullErrors(),
-				Loads: p.loads,
+				Loads: p.loads, Announce: p.announce,
 			}
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -87,7 +88,7 @@ func (p project) loads(ctx context.Context, src *source.File, limits readers.Lim
 
 // announce announces the columns of the row groups that have a row of want. What is wrong with them
 // is found when they are read.
-func (p project) announce(src *source.File, want records.Rows) {
+func (p project) announce(src *source.File, want ...records.Rows) {
 	var spans [][2]int64
 	row := int64(0)
 	_ = records.Guard(func() error {
@@ -95,7 +96,8 @@ func (p project) announce(src *source.File, want records.Rows) {
 			meta := p.meta.RowGroup(number)
 			first := row
 			row += max(0, meta.NumRows())
-			if !want.Meets(first, row-first) {
+			meets := func(r records.Rows) bool { return r.Meets(first, row-first) }
+			if !slices.ContainsFunc(want, meets) {
 				continue
 			}
 			for _, i := range p.fields {

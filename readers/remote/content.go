@@ -361,11 +361,8 @@ func (c *content) receive(ctx context.Context, b block, progress func()) error {
 	defer buffers.Put(buf)
 	for from < to {
 		part := (*buf)[:min(int64(len(*buf)), to-from)]
-		n, err := io.ReadFull(body, part)
+		n, err := io.ReadAtLeast(body, part, min(pageBytes, len(part)))
 		c.root.stats.bytes.Add(int64(n))
-		if n == len(part) {
-			err = nil
-		}
 		if n > 0 {
 			if _, err := c.temp.WriteAt(part[:n], from); err != nil {
 				return &Failure{Err: err} // of the disk: the request is not repeated
@@ -386,9 +383,12 @@ func (c *content) receive(ctx context.Context, b block, progress func()) error {
 	return nil
 }
 
-// buffers are for pieces on their way to the temporary file: one page, so that each full piece is
-// at once available to reads.
-var buffers = sync.Pool{New: func() any { b := make([]byte, pageBytes); return &b }}
+// buffers are for pieces on their way to the temporary file. A piece is written when it has a page,
+// so that the page is at once available to reads, and has more if more has arrived: writes to one
+// file exclude each other.
+var buffers = sync.Pool{New: func() any { b := make([]byte, pieceBytes); return &b }}
+
+const pieceBytes = 4 * pageBytes
 
 // causeOf returns why a request ended: that it was given up, or err.
 func causeOf(ctx context.Context, err error) error {

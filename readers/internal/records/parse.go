@@ -47,6 +47,9 @@ type Parser struct {
 	// Loads calls put with each batch of the file, in order. Batches are loaded in parallel.
 	// Batches without a row of want may be omitted, if Load.Row is set in later ones.
 	Loads func(ctx context.Context, src *source.File, limits readers.Limits, want Rows, put func(Load) error) error
+	// Announce announces the bytes of the batches that have a row of want; nil: it is not known
+	// where they are.
+	Announce func(src *source.File, want ...Rows)
 }
 
 // Rows is a half-open range of a file's rows.
@@ -57,6 +60,18 @@ var allRows = Rows{-1, math.MaxInt64}
 
 // Meets reports whether one of the n rows from row on is in the range.
 func (r Rows) Meets(row, n int64) bool { return row < r.To && n > r.From-row }
+
+// PrefetchRows implements readers.RowPrefetcher.
+func (p Parser) PrefetchRows(src *source.File, ranges [][2]int64) {
+	if p.Announce == nil {
+		return
+	}
+	want := make([]Rows, len(ranges))
+	for i, r := range ranges {
+		want[i] = Rows{r[0], r[1]}
+	}
+	p.Announce(src, want...)
+}
 
 // Parse implements readers.Parser.
 func (p Parser) Parse(ctx context.Context, src *source.File, req readers.Request,
