@@ -198,6 +198,12 @@ $(VENV): integration/requirements.lock
 	.venv/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/requirements.lock
 	touch $@
 
+# PySpark has no wheel: pip builds one.
+$(DISTRIBUTED): integration/distributed.lock
+	$(PYTHON) -m venv .venv-distributed
+	.venv-distributed/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: --no-binary pyspark -r integration/distributed.lock
+	touch $@
+
 # golangci-lint, built by this machine's Go so that it supports its language version.
 $(LINT):
 	mkdir -p .tools

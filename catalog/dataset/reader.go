@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,9 +125,16 @@ func (r *reader) fit(u *loadedUnit, b *geoarrow.Columns, i int) (*geoarrow.Colum
 		return nil, err
 	}
 	runs := u.runs(r.view.table.Starts[i]-u.firstRow, b.Rows)
+	var tooLarge error
 	out, text, err := u.fitter.Fit(b, func(id geoarrow.ColumnID, col *geoarrow.Column) {
-		r.view.folders.fill(id, col, runs, b.Rows)
+		tooLarge = cmp.Or(tooLarge, r.view.folders.fill(id, col, runs, b.Rows))
 	})
+	if tooLarge != nil {
+		return nil, &readers.LimitError{
+			What: fmt.Sprintf("%s: the rows from %d on (%v)", r.view.Entry.Name, r.view.table.Starts[i], tooLarge),
+			Flag: "--batch-rows", Limit: int64(r.view.set.Limits.BatchRows),
+		}
+	}
 	var unfit *union.Error
 	switch {
 	case errors.As(err, &unfit):
