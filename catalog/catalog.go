@@ -139,6 +139,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c.datasets = dataset.New(dataset.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Loader: c.loader, Cache: c.tables, Archive: c.archive,
 		Limits: cfg.Limits, MaxFileBytes: cfg.MaxFileBytes, Log: cfg.Log,
+		Suspect: func(e *Entry) { c.tree.SuspectMember(e) },
 	}, resolved)
 	c.polls = poll.New(c.ctx, c.progress)
 	if err := c.openTree(ctx, resolved.Datasets); err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog/tables"
+	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -77,11 +78,11 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	if n < 0 {
 		return r.view.table.Batches[0], nil
 	}
+	u := r.view.units[n]
 	o, err := r.unit(ctx, n)
 	if err != nil {
-		return nil, err
+		return nil, r.distrust(u, err)
 	}
-	u := r.view.units[n]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if b := o.fitted[i]; b != nil {
@@ -103,11 +104,21 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	return b, err
 }
 
-// distrust returns an error of a unit. If the unit is not what its file's metadata says, the metadata
-// is not used again.
+// distrust returns an error of a unit. If a file of it has changed, its root is listed again. What
+// the metadata of the file says is not used again.
 func (r *reader) distrust(u *loadedUnit, err error) error {
-	if u.record.Cover && errors.Is(err, source.ErrChanged) {
+	if !errors.Is(err, source.ErrChanged) {
+		return err
+	}
+	if u.record.Cover {
 		r.view.set.forget(u)
+	}
+	roots := map[tree.Root]bool{}
+	for i := range u.members {
+		if e := u.members[i].entry; !roots[e.Root()] {
+			roots[e.Root()] = true
+			r.view.set.Suspect(e)
+		}
 	}
 	return err
 }
@@ -174,11 +185,11 @@ func (r *reader) Search(ctx context.Context, i int, box [4]float64) ([]int32, bo
 	if n < 0 {
 		return nil, true, nil
 	}
+	u := r.view.units[n]
 	o, err := r.unit(ctx, n)
 	if err != nil {
-		return nil, false, err
+		return nil, false, r.distrust(u, err)
 	}
-	u := r.view.units[n]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if starts, k := o.ref.Table.Starts, i-u.firstBatch; k+1 >= len(starts) ||

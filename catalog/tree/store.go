@@ -310,6 +310,16 @@ func (r *recentStats) forget(key string) {
 	delete(r.recent, key)
 }
 
+// SuspectMember is Suspect for a file of a dataset, whose version is that of the last list. The store
+// is listed again soon.
+func (t *Tree) SuspectMember(e *Entry) {
+	if e.mount == nil || e.mount.store == nil {
+		return
+	}
+	e.mount.store.stats.forget(e.rel)
+	e.mount.store.suspect()
+}
+
 // Suspect is called when the file of an entry turned out to have changed. The next Lookup sees the
 // present version, and that of its siblings.
 func (t *Tree) Suspect(ctx context.Context, e Entry) error {

@@ -353,6 +353,9 @@ func TestFaults(t *testing.T) {
 			given += int64(n)
 		}
 		_ = root.Close()
+		if n := connectionsLeft(server); n > 0 {
+			t.Errorf("seed %d: %d connections are left", seed, n)
+		}
 		server.Close()
 	}
 	t.Logf("%d faults, %d reads, %d of a file that changed", given, reads, failed)
@@ -363,6 +366,17 @@ func TestFaults(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// connectionsLeft returns the number of connections that are open a moment after the root was closed.
+func connectionsLeft(server *faults.Server) (n int) {
+	for range 100 {
+		if n = server.OpenConnections(); n == 0 {
+			return 0
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return n
 }
 
 // TestUnavailable reads from a server that is always busy: the read ends at its deadline, and the

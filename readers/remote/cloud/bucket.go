@@ -49,8 +49,9 @@ type provider interface {
 // bucket is a folder of a bucket as a remote.Store.
 type bucket struct {
 	provider
-	blob   *blob.Bucket
-	prefix string // "" or "a/b/"
+	blob      *blob.Bucket
+	prefix    string // "" or "a/b/"
+	transport *http.Transport
 }
 
 // folderOf returns the prefix of the keys below the path of a URL.
@@ -138,7 +139,11 @@ func (b *bucket) Read(ctx context.Context, o remote.Object, from, to int64) (io.
 }
 
 // Close implements remote.Store.
-func (b *bucket) Close() error { return b.blob.Close() }
+func (b *bucket) Close() error {
+	err := b.blob.Close()
+	b.transport.CloseIdleConnections() // providers leave a client that they were given open
+	return err
+}
 
 // body is the body of an answer. Its errors are *remote.Failure.
 type body struct {
@@ -218,8 +223,8 @@ func statusFailure(status int, header http.Header, err error, hint string) *remo
 // server that would answer.
 const credentialsWait = 5 * time.Second
 
-// transport returns the connections of one bucket.
-func transport() *http.Transport {
+// newTransport returns the connections of one bucket.
+func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = remote.DefaultRequests
 	t.DisableCompression = true

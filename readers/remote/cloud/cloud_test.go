@@ -293,6 +293,9 @@ func TestFaults(t *testing.T) {
 					given += n
 				}
 				_ = root.Close()
+				if n := connectionsLeft(server); n > 0 {
+					t.Errorf("seed %d: %d connections are left", seed, n)
+				}
 				server.Close()
 			}
 			t.Logf("%d faults, %d reads, %d of an object that changed", given, reads, failed)
@@ -305,6 +308,17 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		})
 	}
+}
+
+// connectionsLeft returns the number of connections that are open a moment after the root was closed.
+func connectionsLeft(server *faults.Server) (n int) {
+	for range 100 {
+		if n = server.OpenConnections(); n == 0 {
+			return 0
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return n
 }
 
 // redirected reports whether a store sent a request to a region that the bucket is not in.

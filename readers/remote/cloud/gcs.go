@@ -44,13 +44,14 @@ func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
 			return nil, fmt.Errorf("unknown option %q", key)
 		}
 	}
-	client := gcp.NewAnonymousHTTPClient(answerChecker{transport()})
+	transport := newTransport()
+	client := gcp.NewAnonymousHTTPClient(answerChecker{transport})
 	if !p.anonymous {
 		wait, cancel := context.WithTimeout(ctx, credentialsWait)
 		defer cancel()
 		credentials, err := gcp.DefaultCredentials(wait)
 		if err == nil {
-			client, err = gcp.NewHTTPClient(answerChecker{transport()}, gcp.CredentialsTokenSource(credentials))
+			client, err = gcp.NewHTTPClient(answerChecker{transport}, gcp.CredentialsTokenSource(credentials))
 		}
 		if err != nil {
 			p.anonymous, p.without = true, true
@@ -65,7 +66,7 @@ func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}, nil
+	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path), transport: transport}, nil
 }
 
 // answerChecker compares the generation, the range and the encoding of each answer with those that
