@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 func (l *lab) kept() []string {
 	var names []string
 	for _, e := range l.List("", "") {
-		if _, _, ok := l.Peek(e.Name); ok {
+		if _, _, ok := l.Peek(context.Background(), e.Name); ok {
 			names = append(names, e.Name)
 		}
 	}

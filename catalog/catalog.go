@@ -183,7 +183,7 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 		return err
 	}
 	for _, d := range datasets {
-		if e, err := c.tree.Lookup(d.Name); err == nil && len(e.Members()) == 0 {
+		if e, err := c.tree.Lookup(ctx, d.Name); err == nil && len(e.Members()) == 0 {
 			cfg.Log.Warn().Str("name", d.Name).Msg("no file matches the patterns of the dataset")
 		}
 	}
@@ -249,7 +249,9 @@ func (c *Catalog) List(prefix, format string) []*Entry {
 func (c *Catalog) Refresh(ctx context.Context) error { return c.tree.Refresh(ctx) }
 
 // Lookup returns the entry of a name as its file is now, or a *NotFoundError.
-func (c *Catalog) Lookup(name string) (Entry, error) { return c.tree.Lookup(name) }
+func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
+	return c.tree.Lookup(ctx, name)
+}
 
 // FormatOf returns the name of the format that a file's name implies, or "".
 func (c *Catalog) FormatOf(name string) string {

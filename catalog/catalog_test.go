@@ -31,14 +31,14 @@ func TestListing(t *testing.T) {
 		t.Errorf(`List("deep/", "fake") = %v, want deep/er/c.FAKE alone`, got)
 	}
 	for _, e := range l.List("", "") {
-		now, err := l.Lookup(e.Name)
+		now, err := l.Lookup(t.Context(), e.Name)
 		if err != nil || now != *e {
 			t.Errorf("Lookup(%q) = %v, %v, want %v as listed", e.Name, now, err, e)
 		}
 	}
 	for _, name := range []string{"o#dd%.fake", "none", "pipe", "deep", "x.png", ".hidden.fake", "../" +
 		filepath.Base(dir) + "/a.fake", "deep/../a.fake", dir + "/a.fake"} {
-		_, err := l.Lookup(name)
+		_, err := l.Lookup(t.Context(), name)
 		var missing *NotFoundError
 		if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Lookup(%q) gives error %v, want a *NotFoundError", name, err)
@@ -62,7 +62,7 @@ func TestRoots(t *testing.T) {
 	}
 	l := newLab(t, one, sized, func(c *Config) { c.Roots = []Root{{Dir: one}, {Alias: "x", Dir: two}} })
 	l.wantNames("a.fake", "x/a.fake")
-	if e, err := l.Lookup("x/a.fake"); err != nil || e.Size != 2 {
+	if e, err := l.Lookup(t.Context(), "x/a.fake"); err != nil || e.Size != 2 {
 		t.Errorf("Lookup(x/a.fake) = %v, %v, want the file of 2 bytes", e, err)
 	}
 
@@ -76,7 +76,7 @@ func TestRoots(t *testing.T) {
 		}
 		return fmt.Errorf("listed %v", l.List("", ""))
 	})
-	if e, err := l.Lookup("x/a.fake"); err != nil || e.Size != 3 {
+	if e, err := l.Lookup(t.Context(), "x/a.fake"); err != nil || e.Size != 3 {
 		t.Errorf("Lookup(x/a.fake) = %v, %v, want the first root's file of 3 bytes", e, err)
 	}
 }
@@ -111,7 +111,7 @@ func TestLinks(t *testing.T) {
 		"links/out.fake", "links/relout.fake", "outside/secret.fake", "ring.fake",
 		"dangling.fake", "self/real/a.fake", "links/loop/real/a.fake", "folder/../real/a.fake",
 	} {
-		if e, err := l.Lookup(name); err == nil {
+		if e, err := l.Lookup(t.Context(), name); err == nil {
 			t.Errorf("Lookup(%q) = %v, want an error", name, e)
 		}
 	}
@@ -150,7 +150,7 @@ func TestLinkSwappedWhileOpened(t *testing.T) {
 	l := newLab(t, "", sized)
 	l.write("real.fake", "public")
 	l.link("real.fake", "a.fake")
-	e, err := l.Lookup("a.fake")
+	e, err := l.Lookup(t.Context(), "a.fake")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,16 +302,16 @@ func TestLookupIsAheadOfTheWatch(t *testing.T) {
 		changed.Have != again.Version {
 		t.Errorf("old version: error %v, want a *ChangedError", err)
 	}
-	if _, _, ok := l.Peek("deep/a.fake"); !ok {
+	if _, _, ok := l.Peek(t.Context(), "deep/a.fake"); !ok {
 		t.Error("Peek finds nothing of what is parsed")
 	}
 	if err := os.Remove(filepath.Join(l.dir, "deep/a.fake")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := l.Peek("deep/a.fake"); ok {
+	if _, _, ok := l.Peek(t.Context(), "deep/a.fake"); ok {
 		t.Error("Peek finds a table of a file that went")
 	}
-	if _, err := l.Lookup("deep/a.fake"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := l.Lookup(t.Context(), "deep/a.fake"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("removed file: error %v, want a *NotFoundError", err)
 	}
 	if s := l.Stats(); s.Tables != 0 {

@@ -11,7 +11,7 @@ import (
 
 // Describe is Recall if the table can be described without a parse, else Table and Scan.
 func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
-	if _, ok := c.dataset(req); ok {
+	if _, ok := c.dataset(ctx, req); ok {
 		return c.readDataset(ctx, req, sel)
 	}
 	h, s, ok, err := c.Recall(ctx, req, sel, parse)
@@ -40,13 +40,13 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
-	if _, ok := c.dataset(req); ok {
+	if _, ok := c.dataset(ctx, req); ok {
 		return nil, nil, false, nil
 	}
 	if sel.BBox != nil {
 		return c.part(ctx, req, sel, true)
 	}
-	j, err := c.job(req)
+	j, err := c.job(ctx, req)
 	if err != nil || c.tables.Serves(j) {
 		return nil, nil, false, err
 	}
@@ -73,10 +73,10 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 // an earlier poll for the same table, or "". All polls with one id have one share in the parse,
 // which CancelPoll ends.
 func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
-	if e, ok := c.dataset(req); ok {
+	if e, ok := c.dataset(ctx, req); ok {
 		return c.pollDataset(ctx, e, req, id)
 	}
-	j, err := c.job(req)
+	j, err := c.job(ctx, req)
 	if err != nil {
 		return nil, PollProgress{}, err
 	}

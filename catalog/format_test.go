@@ -23,7 +23,7 @@ func TestFormatOption(t *testing.T) {
 		l.write(rel, rel)
 	}
 	l.wantNames("a.fake", "gtfs/stops.txt") // by pattern
-	if e, err := l.Lookup("gtfs/stops.txt"); err != nil || e.Format != "fake" {
+	if e, err := l.Lookup(t.Context(), "gtfs/stops.txt"); err != nil || e.Format != "fake" {
 		t.Errorf("stops.txt: %+v, %v", e, err)
 	}
 	for _, name := range []string{"gtfs/stops.txt", "a.fake"} { // by ticket

@@ -39,8 +39,8 @@ func (c *Catalog) OpenShape(h *TableRef) (shape readers.Shape, ok bool) { return
 func (c *Catalog) Writable() bool { return c.inbox.Writable() }
 
 // Draft begins to store a table under a name: inbox.Inbox.Draft.
-func (c *Catalog) Draft(name string, mode Mode, schema *arrow.Schema) (*Draft, error) {
-	return c.inbox.Draft(name, mode, schema)
+func (c *Catalog) Draft(ctx context.Context, name string, mode Mode, schema *arrow.Schema) (*Draft, error) {
+	return c.inbox.Draft(ctx, name, mode, schema)
 }
 
 // Drop removes an entry that a client has stored: inbox.Inbox.Drop.

@@ -81,7 +81,7 @@ func wantNames(t *testing.T, c *Catalog, want ...string) {
 	var names []string
 	for _, e := range c.List("", "") {
 		names = append(names, e.Name)
-		if now, err := c.Lookup(e.Name); err != nil || now != *e {
+		if now, err := c.Lookup(t.Context(), e.Name); err != nil || now != *e {
 			t.Errorf("%s: looked up %+v, %v, listed %+v", e.Name, now, err, e)
 		}
 	}
@@ -203,7 +203,7 @@ func TestLayersOfAFileThatChanged(t *testing.T) {
 	wantRows(t, c, "trips.layered#Stops", "8;y;\n")
 	wantRows(t, c, "trips.layered", "7;z;\n")
 	wantNames(t, c, "trips.layered#Routes", "trips.layered#Stops", "trips.rows")
-	if _, err := c.Lookup("trips.layered#Tracks/north"); !errors.As(err, new(*NotFoundError)) {
+	if _, err := c.Lookup(t.Context(), "trips.layered#Tracks/north"); !errors.As(err, new(*NotFoundError)) {
 		t.Errorf("error %v, want *NotFoundError", err)
 	}
 
@@ -358,7 +358,7 @@ func TestManyLayers(t *testing.T) {
 		t.Fatalf("%d entries", len(list))
 	}
 	for _, e := range list {
-		if now, err := c.Lookup(e.Name); err != nil || now.Name != e.Name || now.Layer != e.Layer {
+		if now, err := c.Lookup(t.Context(), e.Name); err != nil || now.Name != e.Name || now.Layer != e.Layer {
 			t.Fatalf("%+v is %+v, %v", e, now, err)
 		}
 	}

@@ -111,7 +111,7 @@ func BenchmarkListSiblings100k(b *testing.B) {
 	})
 	b.Run("Lookup", func(b *testing.B) {
 		for b.Loop() {
-			_, err := c.Lookup("07/000007.shp")
+			_, err := c.Lookup(context.Background(), "07/000007.shp")
 			must(b, err)
 		}
 	})

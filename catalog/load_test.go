@@ -168,7 +168,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 		case 1:
 			c.Stats()
 		case 2:
-			c.Peek(name)
+			c.Peek(context.Background(), name)
 		case 3:
 			c.tables.Drop() // so that some are read from the cache
 		}

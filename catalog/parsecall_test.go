@@ -364,7 +364,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil || red.Version == operator.Version || red.Cached {
 		t.Errorf("the ticket's value: %+v, %v, want another table", red, err)
 	}
-	if _, version, ok := l.Peek("blue.fake"); !ok || version != operator.Version {
+	if _, version, ok := l.Peek(t.Context(), "blue.fake"); !ok || version != operator.Version {
 		t.Errorf("Peek gives version %s, %v, want that of the operator's options, %s", version, ok, operator.Version)
 	}
 }

@@ -196,7 +196,7 @@ func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 			t.Errorf("%+v is scanned", sel)
 		}
 	}
-	if _, _, ok := c.Peek("a.rows"); ok {
+	if _, _, ok := c.Peek(t.Context(), "a.rows"); ok {
 		t.Error("an entry of which some columns are parsed is listed as parsed")
 	}
 	var unknown *UnknownColumnError

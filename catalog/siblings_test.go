@@ -41,12 +41,12 @@ func TestSiblingsAreNoEntries(t *testing.T) {
 	want := []string{"a/Roads.dbf", "a/alone.dbf", "a/roads.2.dbf", "a/roads.shp", "b/roads.dbf", "c/x.SHP", "c/x.fake"}
 	l.wantNames(want...)
 	for _, name := range []string{"a/roads.DBF", "c/x.dbf", "a/roads.cpg"} {
-		if e, err := l.Lookup(name); !errors.Is(err, fs.ErrNotExist) {
+		if e, err := l.Lookup(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, %v, want none", name, e, err)
 		}
 	}
 	for _, e := range l.List("", "") {
-		now, err := l.Lookup(e.Name)
+		now, err := l.Lookup(t.Context(), e.Name)
 		if err != nil || now != *e {
 			t.Errorf("%s: looked up %+v, %v, listed %+v", e.Name, now, err, e)
 		}
@@ -57,7 +57,7 @@ func TestSiblingsAreNoEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wantNames("a/Roads.dbf", "a/alone.dbf", "a/roads.2.dbf", "a/roads.DBF", "b/roads.dbf", "c/x.SHP", "c/x.fake")
-	if _, err := l.Lookup("a/roads.DBF"); err != nil {
+	if _, err := l.Lookup(t.Context(), "a/roads.DBF"); err != nil {
 		t.Error(err)
 	}
 }

@@ -38,8 +38,8 @@ func (e *ChangedError) Error() string {
 }
 
 // job checks a request and returns its job.
-func (c *Catalog) job(req Request) (job.Job, error) {
-	e, err := c.tree.LookupAs(req.Name, readers.FormatNamed(req.Options))
+func (c *Catalog) job(ctx context.Context, req Request) (job.Job, error) {
+	e, err := c.tree.LookupAs(ctx, req.Name, readers.FormatNamed(req.Options))
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -71,11 +71,11 @@ func (c *Catalog) jobOf(e Entry, options map[string]any) (job.Job, error) {
 
 // Check returns the error, if any, that Table returns before it looks for the table: the entry does
 // not exist, or has another version, an option is invalid, or a limit is exceeded.
-func (c *Catalog) Check(req Request) error {
-	if _, ok := c.dataset(req); ok {
+func (c *Catalog) Check(ctx context.Context, req Request) error {
+	if _, ok := c.dataset(ctx, req); ok {
 		return nil
 	}
-	_, err := c.job(req)
+	_, err := c.job(ctx, req)
 	return err
 }
 
@@ -86,7 +86,7 @@ func (c *Catalog) Check(req Request) error {
 // Errors: *NotFoundError, *ChangedError, *readers.LimitError, *readers.OptionError,
 // *readers.ParseError, ErrClosed, that of ctx.
 func (c *Catalog) Table(ctx context.Context, req Request) (*TableRef, error) {
-	if _, ok := c.dataset(req); ok {
+	if _, ok := c.dataset(ctx, req); ok {
 		return c.datasetTable(ctx, req)
 	}
 	return c.twice(ctx, req, c.tables.Get)
@@ -98,7 +98,7 @@ func (c *Catalog) twice(ctx context.Context, req Request,
 ) (h *TableRef, err error) {
 	for range 2 {
 		var j job.Job
-		if j, err = c.job(req); err != nil {
+		if j, err = c.job(ctx, req); err != nil {
 			return nil, err
 		}
 		if h, err = get(ctx, j); !errors.Is(err, source.ErrChanged) || ctx.Err() != nil {
@@ -120,7 +120,7 @@ func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) { return h.Sca
 // the file is parsed; Table of the result has no batches then, and Cached is false. For a bounding
 // box that few batches meet, only these are parsed.
 func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
-	if _, ok := c.dataset(req); ok {
+	if _, ok := c.dataset(ctx, req); ok {
 		return c.readDataset(ctx, req, sel)
 	}
 	req.Columns, req.streamed = sel.Reads(), true
@@ -147,7 +147,7 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 	if sel.BBox == nil {
 		return nil, nil, false, nil
 	}
-	j, err := c.job(req)
+	j, err := c.job(ctx, req)
 	if err != nil || c.tables.ServesOrParses(j) {
 		return nil, nil, false, err
 	}
@@ -156,11 +156,11 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 
 // Peek returns the table of an entry with the operator's options, and its version, if it is cached
 // and the file has not changed. It parses nothing, and the table may be evicted.
-func (c *Catalog) Peek(name string) (*readers.Table, string, bool) {
+func (c *Catalog) Peek(ctx context.Context, name string) (*readers.Table, string, bool) {
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
 		return nil, "", false
 	}
-	e, err := c.tree.Lookup(name)
+	e, err := c.tree.Lookup(ctx, name)
 	if err != nil || e.IsDataset() {
 		return nil, "", false
 	}
@@ -181,7 +181,7 @@ func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	if named == "" {
 		evicted = c.tables.Evict(file, nil)
 	}
-	e, err := c.tree.Lookup(name)
+	e, err := c.tree.Lookup(ctx, name)
 	if err != nil {
 		return len(evicted), nil // no caller finds the tables of a file that does not exist
 	}

@@ -37,7 +37,7 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 			"all.zip": "rows", "all.zip#trips": "layered",
 			"all.zip#y/b.rows": "rows",
 		} {
-			if e, err := c.Lookup(name); err != nil || e.Format != format {
+			if e, err := c.Lookup(t.Context(), name); err != nil || e.Format != format {
 				t.Errorf("%s: format %q, %v, want %q", name, e.Format, err, format)
 			}
 		}
@@ -46,7 +46,7 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 		}
 		for _, name := range []string{"all.zip#b", "all.zip#x/b", "all.zip#Stops", "one.zip#a", "all.zip#"} {
 			var notFound *NotFoundError
-			if _, err := c.Lookup(name); !errors.As(err, &notFound) {
+			if _, err := c.Lookup(t.Context(), name); !errors.As(err, &notFound) {
 				t.Errorf("%s: got %v, want that it is not there", name, err)
 			}
 		}

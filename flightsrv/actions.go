@@ -138,7 +138,7 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	if n == 0 {
-		if _, err := s.cfg.Catalog.Lookup(t.Name); err != nil {
+		if _, err := s.cfg.Catalog.Lookup(ctx, t.Name); err != nil {
 			return nil, err
 		}
 	}

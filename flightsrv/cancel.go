@@ -107,7 +107,7 @@ func (s *service) checkTicket(ctx context.Context, b []byte) error {
 		return err
 	}
 	callOf(ctx).name = t.Name
-	return s.cfg.Catalog.Check(t.Request())
+	return s.cfg.Catalog.Check(ctx, t.Request())
 }
 
 func readMessage(body []byte, m proto.Message) error {

@@ -133,7 +133,7 @@ func (s *service) ListFlights(c *flight.Criteria, stream flight.FlightService_Li
 func (s *service) entryInfo(ctx context.Context, e catalog.Entry) (*flight.FlightInfo, error) {
 	d := &flight.FlightDescriptor{Type: flight.DescriptorPATH, Path: []string{e.Name}}
 	t := ticket.Ticket{Name: e.Name}
-	if table, version, ok := s.cfg.Catalog.Peek(e.Name); ok {
+	if table, version, ok := s.cfg.Catalog.Peek(ctx, e.Name); ok {
 		scan, err := catalog.NewScan(table, s.cfg.selection(t))
 		if err != nil {
 			return nil, err

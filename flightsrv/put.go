@@ -76,7 +76,7 @@ func (s *service) store(ctx context.Context, name string, mode catalog.Mode, fir
 		return catalog.WriteResult{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer in.Release()
-	d, err := s.cfg.Catalog.Draft(name, mode, in.Schema())
+	d, err := s.cfg.Catalog.Draft(ctx, name, mode, in.Schema())
 	if err != nil {
 		return catalog.WriteResult{}, err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"path"
 	"slices"
@@ -218,7 +219,7 @@ type mention struct {
 // schema first. It returns nil for a name of DuckDB's own, such as those of information_schema.
 //
 // Errors: *catalog.NotFoundError, *AmbiguousError, and errors of access to a file.
-func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error) {
+func (e *Engine) resolveName(ctx context.Context, ref duck.Reference, schema string) (*mention, error) {
 	if ref.Catalog != "" && !strings.EqualFold(ref.Catalog, CatalogName) {
 		return nil, nil
 	}
@@ -237,12 +238,12 @@ func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error
 		}
 	}
 	if ref.Catalog == "" && ref.Schema == "" && schema != "" && !strings.EqualFold(schema, MainSchema) {
-		entry, err := e.entry(schema, ref.Name)
+		entry, err := e.entry(ctx, schema, ref.Name)
 		if entry != "" || isAmbiguous(err) {
 			return &mention{schema, ref.Name, entry}, err
 		}
 	}
-	entry, err := e.entry(in, ref.Name)
+	entry, err := e.entry(ctx, in, ref.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -251,19 +252,19 @@ func (e *Engine) resolveName(ref duck.Reference, schema string) (*mention, error
 
 // entry finds the entry that a name in a schema means. Its error is *AmbiguousError or that of
 // catalog.Lookup.
-func (e *Engine) entry(schema, name string) (string, error) {
+func (e *Engine) entry(ctx context.Context, schema, name string) (string, error) {
 	full := name
 	if schema != "" && !strings.EqualFold(schema, MainSchema) {
 		full = schema + "/" + name
 	}
-	_, missing := e.cfg.Catalog.Lookup(full) // it also finds a file that was added just now
+	_, missing := e.cfg.Catalog.Lookup(ctx, full) // it also finds a file that was added just now
 	if missing == nil {
 		return full, nil
 	}
 	found := e.names().find(schema, name)
 	switch len(found) {
 	case 0:
-		return "", e.notFoundError(full, missing)
+		return "", e.notFoundError(ctx, full, missing)
 	case 1:
 		return found[0].Entry, nil
 	}
@@ -271,13 +272,13 @@ func (e *Engine) entry(schema, name string) (string, error) {
 }
 
 // notFoundError adds to the error for an unknown name the entries with a similar stem.
-func (e *Engine) notFoundError(full string, err error) error {
+func (e *Engine) notFoundError(ctx context.Context, full string, err error) error {
 	var none *catalog.NotFoundError
 	if !errors.As(err, &none) || len(none.Closest) > 0 {
 		return err
 	}
 	for _, end := range e.names().suffixes {
-		_, err := e.cfg.Catalog.Lookup(full + end)
+		_, err := e.cfg.Catalog.Lookup(ctx, full+end)
 		var also *catalog.NotFoundError
 		if !errors.As(err, &also) {
 			continue

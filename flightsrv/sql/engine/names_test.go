@@ -136,7 +136,7 @@ func TestMean(t *testing.T) {
 		{name: "another catalog", ref: duck.Reference{Catalog: "system", Schema: "main", Name: "florida"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := w.engine.resolveName(c.ref, c.schema)
+			got, err := w.engine.resolveName(t.Context(), c.ref, c.schema)
 			var ambiguous *AmbiguousError
 			var none *catalog.NotFoundError
 			switch {

@@ -131,7 +131,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 		return nil, err
 	}
 	var unknown error
-	if p.mentions, p.hidden, unknown, err = e.mentions(p.parsed.References(), schema); err != nil {
+	if p.mentions, p.hidden, unknown, err = e.mentions(ctx, p.parsed.References(), schema); err != nil {
 		return nil, err
 	}
 	if err := p.parse(ctx); err != nil {
@@ -153,7 +153,7 @@ func (e *Engine) prepare(ctx context.Context, query, schema string) (_ *prepared
 // revalidate leases the tables of a statement that was prepared before. It reports whether the
 // statement is still current: its names mean the same files, in the same versions.
 func (p *preparedStatement) revalidate(ctx context.Context) bool {
-	found, hidden, _, err := p.engine.mentions(p.parsed.References(), p.schema)
+	found, hidden, _, err := p.engine.mentions(ctx, p.parsed.References(), p.schema)
 	if err != nil || !slices.Equal(found, p.mentions) || !slices.Equal(hidden, p.hidden) {
 		return false
 	}

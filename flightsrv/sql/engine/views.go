@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"strings"
@@ -109,10 +110,12 @@ func (v *views) drop(db worker.Database, p tableName) error {
 // mentions finds what the names of a query mean: the names of entries, the names of the session's
 // schema that must be hidden, and the error for the first unknown name. The caller ignores that
 // error if DuckDB knows the name.
-func (e *Engine) mentions(refs []duck.Reference, schema string) (found, hidden []mention, unknown, err error) {
+func (e *Engine) mentions(ctx context.Context, refs []duck.Reference, schema string) (
+	found, hidden []mention, unknown, err error,
+) {
 	seen := map[tableName]mention{}
 	for _, ref := range refs {
-		m, err := e.resolveName(ref, schema)
+		m, err := e.resolveName(ctx, ref, schema)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if unknown == nil {

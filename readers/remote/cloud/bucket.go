@@ -103,6 +103,9 @@ func (b *bucket) Stat(ctx context.Context, key string) (remote.Object, error) {
 	if err != nil {
 		return remote.Object{}, b.failed(err)
 	}
+	if f := remote.CheckEncoding(a.ContentEncoding); f != nil {
+		return remote.Object{}, f
+	}
 	return remote.Object{Key: key, Size: a.Size, Modified: a.ModTime, Version: b.described(a)}, nil
 }
 
@@ -119,11 +122,9 @@ func (b *bucket) Read(ctx context.Context, o remote.Object, from, to int64) (io.
 		return nil, err
 	}
 	version, encoding, first, end := b.answered(r)
-	var wrong *remote.Failure
+	wrong := remote.CheckEncoding(encoding)
 	switch {
-	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		err := fmt.Errorf("the answer has the Content-Encoding %.40q", encoding)
-		wrong = &remote.Failure{Kind: remote.Transient, Err: err}
+	case wrong != nil:
 	case version != o.Version:
 		wrong = &remote.Failure{Kind: remote.Changed, Err: fmt.Errorf("was %s, is %s", o.Version, version)}
 	case first != from || end >= 0 && end != to:

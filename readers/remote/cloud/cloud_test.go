@@ -310,6 +310,34 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestEncoded reads objects that have a Content-Encoding. They are refused at once.
+func TestEncoded(t *testing.T) {
+	for _, name := range []string{"S3", "GCS", "Azure"} {
+		t.Run(name, func(t *testing.T) {
+			s := stores[name](t, folder(t))
+			proxy, err := faults.NewProxy(s.Endpoint, &faults.Random{
+				Seed: 1, Probability: 1, Attempts: 1000, Faults: []faults.Fault{{Kind: faults.GzipEncoding}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server, err := faults.Serve(proxy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			began := time.Now()
+			_, err = readAll(t.Context(), open(t, s, server.URL), "a.csv")
+			if err == nil || !strings.Contains(err.Error(), `a.csv: it is sent with the Content-Encoding "gzip"`) {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 4*time.Second { // the deadline is 5 s
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
 // connectionsLeft returns the number of connections that are open a moment after the root was closed.
 func connectionsLeft(server *faults.Server) (n int) {
 	for range 100 {
