@@ -92,8 +92,9 @@ test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on 
 test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers that the tests start, and 10,000 faults; compiles for minutes
 	cd integration/stores && ../../$(LINT) run ./... && $(GO) vet ./... && $(GO) test -json -timeout 10m ./... | $(PYTHON) ../../.ci/gotest.py
 	$(LINT) run ./readers/remote/...
-	$(GO) test $(PLAIN) -json -timeout 60m ./readers/remote/... | $(PYTHON) .ci/gotest.py
-	$(PY) -m pytest integration/test_stores.py
+	VIBEFLIGHT_STORES=require $(GO) test $(PLAIN) -json -timeout 60m ./readers/remote/... | $(PYTHON) .ci/gotest.py
+	VIBEFLIGHT_STORES=require $(GO) test $(PLAIN) -json -timeout 10m -run DatasetOfStore ./catalog | $(PYTHON) .ci/gotest.py
+	VIBEFLIGHT_STORES=require $(PY) -m pytest integration/test_stores.py
 
 test-sweep: cuda ## SWEEP=600 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 30 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(CHECK_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
@@ -200,6 +201,12 @@ $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integra
 $(VENV): integration/requirements.lock
 	$(PYTHON) -m venv .venv
 	.venv/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/requirements.lock
+	touch $@
+
+# PySpark has no wheel: pip builds one.
+$(DISTRIBUTED): integration/distributed.lock
+	$(PYTHON) -m venv .venv-distributed
+	.venv-distributed/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: --no-binary pyspark -r integration/distributed.lock
 	touch $@
 
 # golangci-lint, built by this machine's Go so that it supports its language version.

@@ -151,6 +151,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c.datasets = dataset.New(dataset.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Loader: c.loader, Cache: c.tables, Archive: c.archive,
 		Limits: cfg.Limits, MaxFileBytes: cfg.MaxFileBytes, Log: cfg.Log,
+		Suspect: func(e *Entry) { c.tree.SuspectMember(e) },
 	}, resolved)
 	c.polls = poll.New(c.ctx, c.progress)
 	if err := c.openTree(ctx, resolved.Datasets); err != nil {
@@ -194,7 +195,7 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 		return err
 	}
 	for _, d := range datasets {
-		if e, err := c.tree.Lookup(d.Name); err == nil && e.MemberCount() == 0 {
+		if e, err := c.tree.Lookup(ctx, d.Name); err == nil && e.MemberCount() == 0 {
 			cfg.Log.Warn().Str("name", d.Name).Msg("no file matches the patterns of the dataset")
 		}
 	}
@@ -288,7 +289,7 @@ func (c *Catalog) LookupFor(ctx context.Context, p access.Privilege, name string
 	if err := c.allow(ctx, p, name); err != nil {
 		return Entry{}, err
 	}
-	e, err := c.tree.Lookup(name)
+	e, err := c.tree.Lookup(ctx, name)
 	return e, c.knownError(ctx, name, err)
 }
 

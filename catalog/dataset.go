@@ -11,11 +11,11 @@ import (
 )
 
 // dataset returns the entry of a request if it is a dataset.
-func (c *Catalog) dataset(req Request) (Entry, bool) {
+func (c *Catalog) dataset(ctx context.Context, req Request) (Entry, bool) {
 	if len(c.cfg.Datasets) == 0 {
 		return Entry{}, false
 	}
-	e, err := c.tree.Lookup(req.Name)
+	e, err := c.tree.Lookup(ctx, req.Name)
 	return e, err == nil && e.IsDataset()
 }
 
@@ -23,7 +23,7 @@ func (c *Catalog) dataset(req Request) (Entry, bool) {
 // has changed since the last walk, the folders are read again.
 func (c *Catalog) view(ctx context.Context, req Request) (*dataset.View, error) {
 	for again := false; ; again = true {
-		e, err := c.tree.Lookup(req.Name)
+		e, err := c.tree.Lookup(ctx, req.Name)
 		if err != nil {
 			return nil, err
 		}

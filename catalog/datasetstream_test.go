@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,8 +88,11 @@ func TestDatasetStreams(t *testing.T) {
 	close(free)
 	for {
 		rec, err := s.Next(ctx)
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		rows += rec.NumRows()
 		rec.Release()
@@ -167,6 +171,62 @@ func TestDatasetPollAndEvict(t *testing.T) {
 	if _, err := c.Table(t.Context(), Request{Name: "all", Version: "other"}); !errors.As(err, &changed) {
 		t.Errorf("another version: %v, want a *ChangedError", err)
 	}
+	w.close(c)
+	w.wantTidy()
+}
+
+// TestDatasetEvictsTexts evicts the tables of packs that were read as text for another unit too.
+func TestDatasetEvictsTexts(t *testing.T) {
+	w := newWorld(t, ofParts(Dataset{}))
+	w.writePart("0.rows", textOf(0, 50))
+	w.writePart("1.rows", textOf(1, 45_000)) // a unit of its own, between two packs
+	w.writePart("2.rows", "x;a;\n")          // a is text
+	for _, name := range []string{"same process", "after a restart"} {
+		c := w.open()
+		if rows := w.readRows(c, "all", Selection{}); len(rows) != 45_051 {
+			t.Fatalf("%s: %d rows", name, len(rows))
+		}
+		c.awaitSaves()
+		w.wantTables(5) // two packs and a member; the first pack and the member as text
+		if name == "after a restart" {
+			w.close(c)
+			c = w.open()
+		}
+		if n, err := c.Evict(t.Context(), "all"); n != 2 || err != nil {
+			t.Errorf("%s: Evict: %d, %v, want two packs", name, n, err)
+		}
+		w.wantTables(2) // those of the member
+		w.close(c)
+	}
+}
+
+// TestDatasetErrorsKeepLittle plans a dataset with a malformed member again and again, while another
+// member changes. The tables of former versions are removed, and what is known is not parsed again.
+func TestDatasetErrorsKeepLittle(t *testing.T) {
+	w := newWorld(t, ofParts(Dataset{}))
+	for i := range 10 {
+		w.writePart(fmt.Sprintf("%d.rows", i), textOf(i, 20))
+	}
+	w.writePart("bad.rows", "!\n")
+	c := w.open()
+	for i := range 5 {
+		w.writePart("3.rows", textOf(20+i, 21+i))
+		w.refresh(c)
+		if _, err := readRows(t.Context(), c, Request{Name: "all"}, Selection{}); err == nil {
+			t.Fatal("no error")
+		}
+		c.awaitSaves()
+		w.wantTables(1)
+	}
+	if n := w.format.parses.Swap(0); n > 11+4*2 {
+		t.Errorf("%d parses, want those of the first time and of what has changed", n)
+	}
+	w.writePart("bad.rows", "1;a;\n")
+	w.refresh(c)
+	if rows := w.readRows(c, "all", Selection{}); len(rows) != 9*20+25+1 {
+		t.Errorf("%d rows", len(rows))
+	}
+	w.wantParses(1)
 	w.close(c)
 	w.wantTidy()
 }

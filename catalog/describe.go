@@ -21,7 +21,7 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 }
 
 func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
-	if _, ok := c.dataset(req); ok {
+	if _, ok := c.dataset(ctx, req); ok {
 		return c.read(ctx, req, sel)
 	}
 	h, s, ok, err := c.recall(ctx, req, sel, parse)
@@ -55,13 +55,13 @@ func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse 
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
 	r, err := c.restriction(ctx, req)
-	if _, ok := c.dataset(req); ok || r != nil || err != nil {
+	if _, ok := c.dataset(ctx, req); ok || r != nil || err != nil {
 		return nil, nil, false, err
 	}
 	if sel.BBox != nil {
 		return c.part(ctx, req, sel, true)
 	}
-	j, err := c.job(req)
+	j, err := c.job(ctx, req)
 	if err != nil || c.tables.Serves(j) {
 		return nil, nil, false, err
 	}
@@ -111,10 +111,10 @@ func (c *Catalog) pollPart(ctx context.Context, req Request, id string) (*TableR
 
 // poll is Poll for the whole table: a parse is shared by callers with different restrictions.
 func (c *Catalog) poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
-	if e, ok := c.dataset(req); ok {
+	if e, ok := c.dataset(ctx, req); ok {
 		return c.pollDataset(ctx, e, req, id)
 	}
-	j, err := c.job(req)
+	j, err := c.job(ctx, req)
 	if err != nil {
 		return nil, PollProgress{}, err
 	}

@@ -54,7 +54,7 @@ func (c *Catalog) Draft(ctx context.Context, name string, mode Mode, schema *arr
 	if !c.scope(ctx).Allows(access.Write, full) {
 		return nil, &access.DeniedError{Privilege: access.Write, Name: name}
 	}
-	d, err := c.inbox.Draft(name, mode, schema)
+	d, err := c.inbox.Draft(ctx, name, mode, schema)
 	return d, c.knownError(ctx, full, err)
 }
 

@@ -259,7 +259,7 @@ func TestDescribeOfAnotherStore(t *testing.T) {
 		w := newWorld(t, small)
 		w.write("a.rows", textOf(3, 2000))
 		c := without(t, w, "a.rows")
-		j, err := c.job(Request{Name: "a.rows"})
+		j, err := c.job(t.Context(), Request{Name: "a.rows"})
 		must(t, err)
 		r, ok, err := c.archive.Store().Get(context.Background(), persist.StoreKey(j))
 		if must(t, err); !ok {

@@ -282,7 +282,7 @@ func TestLiveOfAnotherFile(t *testing.T) {
 	text := textOf(7, 500)
 	c, gate := lost(t, w, text)
 	defer w.close(c)
-	j, err := c.job(Request{Name: "a.rows"})
+	j, err := c.job(t.Context(), Request{Name: "a.rows"})
 	must(t, err)
 	r, ok, err := c.archive.Store().Get(t.Context(), persist.StoreKey(j))
 	if err != nil || !ok {

@@ -39,7 +39,7 @@ func TestRecordsAreReadAhead(t *testing.T) {
 		h.Release()
 		return errors.New("the record of another file is used")
 	})
-	j, err := c.job(Request{Name: "b.rows"})
+	j, err := c.job(t.Context(), Request{Name: "b.rows"})
 	must(t, err)
 	_ = c.archive.Forget(t.Context(), j) // the store is closed
 	c.archive.Put(t.Context(), store.Record{Key: persist.StoreKey(j)})

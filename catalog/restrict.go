@@ -33,7 +33,7 @@ func (c *Catalog) restriction(ctx context.Context, req Request) (*restriction, e
 	if scope == access.All {
 		return nil, nil
 	}
-	e, err := c.tree.Lookup(req.Name)
+	e, err := c.tree.Lookup(ctx, req.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (c *Catalog) restriction(ctx context.Context, req Request) (*restriction, e
 		own, err := c.jobOf(e, nil)
 		r.otherOptions = e.IsDataset() || err != nil
 		if !r.otherOptions {
-			same, err := c.job(Request{Name: req.Name, Options: req.Options})
+			same, err := c.job(ctx, Request{Name: req.Name, Options: req.Options})
 			r.otherOptions = err != nil || same.Version != own.Version
 		}
 	}
@@ -123,7 +123,7 @@ func (r *restriction) hide(err error) error {
 
 // whole returns the whole table of a request. A dataset is for one goroutine unless shared is set.
 func (c *Catalog) whole(ctx context.Context, req Request, shared bool) (*TableRef, error) {
-	if _, ok := c.dataset(req); !ok {
+	if _, ok := c.dataset(ctx, req); !ok {
 		return c.twice(ctx, req, c.tables.Get)
 	}
 	v, err := c.view(ctx, req)

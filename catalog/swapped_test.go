@@ -41,7 +41,7 @@ func TestSwapped(t *testing.T) {
 			l := newLab(t, "", sized)
 			l.write("sub/a.fake", "FAKE")
 			req := Request{Name: "sub/a.fake"}
-			j, err := l.job(req)
+			j, err := l.job(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestSwapped(t *testing.T) {
 func TestClosedIsNoChange(t *testing.T) {
 	l := newLab(t, "", sized)
 	l.write("a.fake", "FAKE")
-	j, err := l.job(Request{Name: "a.fake"})
+	j, err := l.job(t.Context(), Request{Name: "a.fake"})
 	if err != nil {
 		t.Fatal(err)
 	}

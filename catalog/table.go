@@ -40,8 +40,8 @@ func (e *ChangedError) Error() string {
 }
 
 // job checks a request and returns its job.
-func (c *Catalog) job(req Request) (job.Job, error) {
-	e, err := c.tree.LookupAs(req.Name, readers.FormatNamed(req.Options))
+func (c *Catalog) job(ctx context.Context, req Request) (job.Job, error) {
+	e, err := c.tree.LookupAs(ctx, req.Name, readers.FormatNamed(req.Options))
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -77,10 +77,10 @@ func (c *Catalog) Check(ctx context.Context, req Request) error {
 	if err := c.allow(ctx, access.Read, req.Name); err != nil {
 		return err
 	}
-	if _, ok := c.dataset(req); ok {
+	if _, ok := c.dataset(ctx, req); ok {
 		return nil
 	}
-	_, err := c.job(req)
+	_, err := c.job(ctx, req)
 	return c.knownError(ctx, req.Name, err)
 }
 
@@ -121,7 +121,7 @@ func (c *Catalog) twice(ctx context.Context, req Request,
 ) (h *TableRef, err error) {
 	for range 2 {
 		var j job.Job
-		if j, err = c.job(req); err != nil {
+		if j, err = c.job(ctx, req); err != nil {
 			return nil, err
 		}
 		if h, err = get(ctx, j); !errors.Is(err, source.ErrChanged) || ctx.Err() != nil {
@@ -156,7 +156,7 @@ func (c *Catalog) read(ctx context.Context, req Request, sel Selection) (*TableR
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, ok := c.dataset(req); ok || r != nil {
+	if _, ok := c.dataset(ctx, req); ok || r != nil {
 		h, err := c.whole(ctx, r.request(req), false)
 		return scanOf(sel)(r.apply(ctx, h, err))
 	}
@@ -190,7 +190,7 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 	if sel.BBox == nil {
 		return nil, nil, false, nil
 	}
-	j, err := c.job(req)
+	j, err := c.job(ctx, req)
 	if err != nil || c.tables.ServesOrParses(j) {
 		return nil, nil, false, err
 	}
@@ -210,7 +210,7 @@ func (c *Catalog) Peek(ctx context.Context, name string, sel Selection) (
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
 		return nil, nil, "", nil
 	}
-	e, err := c.tree.Lookup(name)
+	e, err := c.tree.Lookup(ctx, name)
 	if err != nil || e.IsDataset() {
 		return nil, nil, "", nil
 	}
@@ -251,7 +251,7 @@ func (c *Catalog) evict(ctx context.Context, name string) (int, error) {
 	if named == "" {
 		evicted = c.tables.Evict(file, nil)
 	}
-	e, err := c.tree.Lookup(name)
+	e, err := c.tree.Lookup(ctx, name)
 	if err != nil {
 		return len(evicted), nil // no caller finds the tables of a file that does not exist
 	}

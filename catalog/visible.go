@@ -51,7 +51,7 @@ func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) er
 	case !s.Allows(access.Describe, name):
 		return c.notFound(ctx, name)
 	}
-	if _, err := c.tree.Lookup(name); err != nil {
+	if _, err := c.tree.Lookup(ctx, name); err != nil {
 		return c.knownError(ctx, name, err)
 	}
 	return &access.DeniedError{Privilege: p, Name: name}

@@ -11,14 +11,17 @@ PIECE = 1 << 16
 
 
 class Cut:
-    """A server over data that is killed when clients have got after_bytes, and started again away seconds later at the same address; this n times.
+    """A server over data that is killed when clients have got after_bytes, and started again away seconds later at the same address.
+
+    This happens a number of times. flags are those of the server.
 
     with Cut(data, 10_000_000) as cut:
         vibeflight.connect(cut.uri)
     """
 
-    def __init__(self, data, cache, after_bytes, away=1.0, times=1):
+    def __init__(self, data, cache, after_bytes, away=1.0, times=1, flags=()):
         self._data, self._cache, self._after, self._away, self._times = data, cache, after_bytes, away, times
+        self._flags = flags
         self._left, self._down = after_bytes, False
         # A unix socket: while the server is away, a client's connection could get its port.
         self._folder = tempfile.TemporaryDirectory(prefix="cut")
@@ -43,7 +46,7 @@ class Cut:
         self._folder.cleanup()
 
     def _start(self):
-        self._servers.append(Server(self._data, listen=f"unix://{self._socket}", cache=self._cache).__enter__())
+        self._servers.append(Server(self._data, *self._flags, listen=f"unix://{self._socket}", cache=self._cache).__enter__())
 
     def _accept(self):
         while True:

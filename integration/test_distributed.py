@@ -1,5 +1,8 @@
 """Spark, Ray, Dask and Daft give the rows of one DoGet, each once, also if the server is killed in the middle of their job.
 
+They read a file and a dataset of 290 files with the same rows. Values are compared exactly, and so are types, except for those that an engine lacks: the
+table of an engine, such as SPARK, says which type it has in place of each.
+
 The engines are packages of .venv-distributed, which `make test-distributed` installs.
 """
 import datetime
@@ -26,7 +29,12 @@ import vibeflight
 CLIENT = str(ROOT / "clients" / "python" / "src")
 ROWS = 540_000  # three endpoints
 CUT_BYTES = 12_000_000  # of about 60 MB
-KILLED_COLUMNS = ["n", "name", "ratio", "geometry"]
+FILE, DATASET = "streets.parquet", "many"
+PARTITIONS = {FILE: 3, DATASET: 2}
+KILLED_COLUMNS = {FILE: ["n", "name", "ratio", "geometry"], DATASET: ["year", "n", "name", "extra", "geometry"]}
+# GeoArrow's lines, as a DoGet has them.
+LINES = pa.list_(pa.field("vertices", pa.struct([pa.field("x", pa.float64(), False), pa.field("y", pa.float64(), False)]), False))
+both = pytest.mark.parametrize("name", [FILE, DATASET])
 ADDRESS = "grpc://127.0.0.1:8815"
 
 
@@ -76,8 +84,29 @@ def folder(tmp_path_factory):
         "geometry": pa.array(shapely.to_wkb(lines), pa.binary()),
     }
     geo = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": {"encoding": "WKB", "geometry_types": ["LineString"]}}}
-    pq.write_table(pa.table(columns).replace_schema_metadata({"geo": json.dumps(geo)}), folder / "streets.parquet", row_group_size=100_000)
+    table = pa.table(columns).replace_schema_metadata({"geo": json.dumps(geo)})
+    (folder / "data").mkdir()
+    pq.write_table(table, folder / "data" / FILE, row_group_size=100_000)
+    write_parts(folder / "parts", table)
+    (folder / "datasets.toml").write_text(f'[[datasets]]\nname = "{DATASET}"\nfiles = "{folder}/parts/**/*.parquet"\nfilename = "file"\n')
     return folder
+
+
+def write_parts(folder, table):
+    """Writes the rows in order: each of four years is one large file, then 70 small ones. One year has a column more, and one file is empty."""
+    row = 0
+    for year in range(2000, 2004):
+        for number, rows in enumerate([100_000] + 70 * [500]):
+            part = table.slice(row, rows)
+            if year == 2002:
+                extra = pa.compute.multiply(part["n"].cast(pa.float64()), 0.5)
+                part = part.add_column(part.num_columns - 1, "extra", extra)
+            path = folder / f"year={year}" / f"kind=a%20b{number // 40}" / f"{number:03d}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(part, path)
+            row += rows
+    pq.write_table(table.slice(0, 0), folder / "year=2003" / "kind=a%20b1" / "none.parquet")
+    assert row == ROWS
 
 
 @pytest.fixture(scope="module")
@@ -87,40 +116,56 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def streets(folder, cache):
-    """A server over the file."""
-    with Server(folder, cache=cache) as server:
-        server.client().do_get(pa.flight.Ticket("streets.parquet")).read_all()
-        server.wait_until_saved()
+    """A server over the file and the dataset."""
+    with Server(folder / "data", "--config", str(folder / "datasets.toml"), cache=cache) as server:
+        for name in (FILE, DATASET):
+            server.client().do_get(pa.flight.Ticket(name)).read_all()
+        server.wait_until_saved(6)  # the file, four large ones, and packs of small ones
         yield server
 
 
 @pytest.fixture(scope="module")
 def whole(streets):
-    """whole(**fields) is the table by one DoGet."""
-    def read(**fields):
-        return streets.client().do_get(pa.flight.Ticket(json.dumps({"name": "streets.parquet", **fields}))).read_all()
+    """whole(name, **fields) is a table by one DoGet."""
+    def read(name, **fields):
+        return streets.client().do_get(pa.flight.Ticket(json.dumps({"name": name, **fields}))).read_all()
     return read
+
+
+def test_dataset_has_the_rows_of_the_file(whole):
+    """What the tests of engines compare with, without an engine."""
+    file, dataset = whole(FILE), whole(DATASET)
+    assert dataset.schema.names == ["year", "kind", "file", *file.schema.names[:-1], "extra", "geometry"]
+    assert dataset.select(file.schema.names).equals(file) and dataset["extra"].null_count == ROWS * 3 // 4
+    assert len(set(dataset["file"].to_pylist())) == 284 and set(dataset["kind"].to_pylist()) == {"a b0", "a b1"}
 
 
 @pytest.fixture
 def cut(streets, folder, cache):
-    """A server over the same file that is killed once in the middle of a job."""
-    with Cut(folder, cache, CUT_BYTES) as c:
+    """A server over the same files that is killed once in the middle of a job."""
+    with Cut(folder / "data", cache, CUT_BYTES, flags=("--config", str(folder / "datasets.toml"))) as c:
         yield c
         assert c.kills == 1, "the job was over before the server was killed"
 
 
-def check_same(got, want):
-    """Whether a table of an engine has the rows of a DoGet, in any order, with the types of the engine."""
+def check_same(got, want, types=None):
+    """Whether a table of an engine has the rows of a DoGet, in any order. types has the type of the engine for each that it lacks."""
     assert got.num_rows == want.num_rows
     assert got.schema.names == want.schema.names
+    engine = {field.name: (types or {}).get(field.type, field.type) for field in want.schema}
+    assert {field.name: field.type for field in got.schema} == engine
     got, want = (table.take(pa.compute.sort_indices(table["n"])).combine_chunks() for table in (got, want))
+    assert got["n"].to_pylist() == want["n"].to_pylist()  # no row is missing, and none is there twice
     want = want.cast(got.schema)
     for name in want.schema.names:
         assert got[name].equals(want[name]), name
 
 
 # Spark
+
+SPARK = {
+    pa.uint32(): pa.int64(), pa.uint64(): pa.decimal128(20, 0), pa.time32("ms"): pa.string(), pa.timestamp("ms"): pa.timestamp("us"),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -139,19 +184,20 @@ def spark():
     session.stop()
 
 
-def spark_frame(spark, uri, **options):
+def spark_frame(spark, uri, name=FILE, **options):
     reader = spark.read.format("vibeflight").option("server", uri)
     for key, value in options.items():
         reader = reader.option(key, value)
-    return reader.load("streets.parquet")
+    return reader.load(name)
 
 
 @engine("pyspark")
-def test_spark(spark, streets, whole):
-    frame = spark_frame(spark, streets.uri)
-    assert frame.rdd.getNumPartitions() == 3
+@both
+def test_spark(spark, streets, whole, name):
+    frame = spark_frame(spark, streets.uri, name)
+    assert frame.rdd.getNumPartitions() == PARTITIONS[name]
     assert frame.count() == ROWS
-    check_same(frame.toArrow(), whole(geometry_encoding="wkb"))
+    check_same(frame.toArrow(), whole(name, geometry_encoding="wkb"), SPARK)
     geometry = frame.schema["geometry"]
     assert geometry.dataType.simpleString() == "binary" and geometry.metadata["ARROW:extension:name"] == "geoarrow.wkb"
     assert "CRS84" in geometry.metadata["ARROW:extension:metadata"]
@@ -161,9 +207,9 @@ def test_spark(spark, streets, whole):
 def test_spark_selects(spark, streets, whole):
     bbox = [0, -60, 90, 40]
     frame = spark_frame(spark, streets.uri, columns="n, geometry", bbox="0,-60,90,40")
-    check_same(frame.toArrow(), whole(columns=["n", "geometry"], bbox=bbox, geometry_encoding="wkb"))
-    assert frame.where("n % 2 = 0").count() == sum(n % 2 == 0 for n in whole(columns=["n"], bbox=bbox)["n"].to_pylist())
-    own = spark.read.format("vibeflight").option("server", streets.uri).schema("small LONG, n LONG").load("streets.parquet")
+    check_same(frame.toArrow(), whole(FILE, columns=["n", "geometry"], bbox=bbox, geometry_encoding="wkb"), SPARK)
+    assert frame.where("n % 2 = 0").count() == sum(n % 2 == 0 for n in whole(FILE, columns=["n"], bbox=bbox)["n"].to_pylist())
+    own = spark.read.format("vibeflight").option("server", streets.uri).schema("small LONG, n LONG").load(FILE)
     assert own.toArrow().schema.names == ["small", "n"] and own.agg({"n": "sum"}).collect() == [(ROWS * (ROWS - 1) // 2,)]
 
 
@@ -178,9 +224,10 @@ def test_spark_with_filter_pushdown(spark, streets):
 
 
 @engine("pyspark")
-def test_spark_server_killed(spark, cut, whole):
-    frame = spark_frame(spark, cut.uri, columns=",".join(KILLED_COLUMNS))
-    check_same(frame.toArrow(), whole(columns=KILLED_COLUMNS, geometry_encoding="wkb"))
+@both
+def test_spark_server_killed(spark, cut, whole, name):
+    frame = spark_frame(spark, cut.uri, name, columns=",".join(KILLED_COLUMNS[name]))
+    check_same(frame.toArrow(), whole(name, columns=KILLED_COLUMNS[name], geometry_encoding="wkb"), SPARK)
 
 
 @engine("pyspark")
@@ -210,12 +257,13 @@ def ray_table(ray, rows):
 
 
 @engine("ray")
-def test_ray(ray, streets, whole):
+@both
+def test_ray(ray, streets, whole, name):
     import vibeflight.ray
 
-    rows = vibeflight.ray.read(streets.uri, "streets.parquet")
+    rows = vibeflight.ray.read(streets.uri, name)
     assert rows.count() == ROWS
-    got, want = ray_table(ray, rows), whole()
+    got, want = ray_table(ray, rows), whole(name)
     check_same(got, want)
     geometry = got.schema.field("geometry")
     assert geometry.equals(want.schema.field("geometry"), check_metadata=True) and geometry.metadata[b"ARROW:extension:name"] == b"geoarrow.linestring"
@@ -225,12 +273,12 @@ def test_ray(ray, streets, whole):
 def test_ray_selects(ray, streets, whole):
     import vibeflight.ray
 
-    rows = vibeflight.ray.read(streets.uri, "streets.parquet", columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb")
-    check_same(ray_table(ray, rows), whole(columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb"))
+    rows = vibeflight.ray.read(streets.uri, FILE, columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb")
+    check_same(ray_table(ray, rows), whole(FILE, columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb"))
     assert rows.select_columns(["n"]).filter(lambda row: row["n"] % 2 == 0).count() == sum(n % 2 == 0 for n in ray_table(ray, rows)["n"].to_pylist())
-    pruned = vibeflight.ray.read(streets.uri, "streets.parquet").select_columns(["small", "n"])
-    check_same(ray_table(ray, pruned), whole(columns=["small", "n"]))
-    assert len(vibeflight.ray.read(streets.uri, "streets.parquet").limit(10).take_all()) == 10
+    pruned = vibeflight.ray.read(streets.uri, FILE).select_columns(["small", "n"])
+    check_same(ray_table(ray, pruned), whole(FILE, columns=["small", "n"]))
+    assert len(vibeflight.ray.read(streets.uri, FILE).limit(10).take_all()) == 10
 
 
 @engine("ray")
@@ -238,7 +286,7 @@ def test_ray_read_tasks(ray, streets):
     import vibeflight.ray
 
     with vibeflight.connect(streets.uri) as server:
-        plan = server.partitions("streets.parquet")
+        plan = server.partitions(FILE)
     source = vibeflight.ray.Table(plan)
     tasks = source.get_read_tasks(200, per_task_row_limit=7)
     assert [task.metadata.num_rows for task in tasks] == [partition.rows for partition in plan]
@@ -249,14 +297,20 @@ def test_ray_read_tasks(ray, streets):
 
 
 @engine("ray")
-def test_ray_server_killed(ray, cut, whole):
+@both
+def test_ray_server_killed(ray, cut, whole, name):
     import vibeflight.ray
 
-    rows = vibeflight.ray.read(cut.uri, "streets.parquet", columns=KILLED_COLUMNS)
-    check_same(ray_table(ray, rows), whole(columns=KILLED_COLUMNS))
+    rows = vibeflight.ray.read(cut.uri, name, columns=KILLED_COLUMNS[name])
+    check_same(ray_table(ray, rows), whole(name, columns=KILLED_COLUMNS[name]))
 
 
 # Dask
+
+DASK = {
+    pa.int16(): "Int16", pa.int32(): "Int32", pa.int64(): "Int64", pa.uint32(): "UInt32", pa.uint64(): "UInt64", pa.bool_(): "boolean",
+    pa.float64(): "float64", pa.string(): "string", pa.timestamp("us", "UTC"): "datetime64[us, UTC]", pa.timestamp("ms"): "datetime64[ms]",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -267,8 +321,10 @@ def dask():
 
 
 def dask_table(frame, schema):
-    """A computed frame with the types of a DoGet; geometries as WKB."""
+    """A computed frame with the types of a DoGet, if it has the dtypes that these become; geometries as WKB. Other types are those of Arrow."""
     columns = {}
+    dtypes = {field.name: DASK.get(field.type, f"{field.type}[pyarrow]") for field in schema} | {"geometry": "geometry"}
+    assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == dtypes
     for field in schema:
         if field.name == "geometry":
             columns["geometry"] = pa.array(frame.geometry.to_wkb(), pa.binary())
@@ -278,81 +334,92 @@ def dask_table(frame, schema):
 
 
 @engine("dask", "dask_geopandas")
-def test_dask(dask, streets, whole):
+@both
+def test_dask(dask, streets, whole, name):
     import vibeflight.dask
 
-    frame = vibeflight.dask.read(streets.uri, "streets.parquet")
-    assert frame.npartitions == 3 and frame.known_divisions and len(frame) == ROWS
-    got, want = frame.compute(), whole(geometry_encoding="wkb")
+    frame = vibeflight.dask.read(streets.uri, name)
+    assert frame.npartitions == PARTITIONS[name] and frame.known_divisions and len(frame) == ROWS
+    got, want = frame.compute(), whole(name, geometry_encoding="wkb")
     assert got.crs == "OGC:CRS84" and list(got.index) == list(range(ROWS))
     check_same(dask_table(got, want.schema), want)
     assert frame.loc[ROWS - 3 :, "n"].compute().tolist() == [ROWS - 3, ROWS - 2, ROWS - 1]
 
 
 @engine("dask", "dask_geopandas")
-def test_dask_types_do_not_depend_on_the_partition(dask, streets):
+@both
+def test_dask_types_do_not_depend_on_the_partition(dask, streets, name):
     import vibeflight.dask
 
-    frame = vibeflight.dask.read(streets.uri, "streets.parquet")
+    frame = vibeflight.dask.read(streets.uri, name)
     types = [frame.get_partition(i).compute().dtypes.to_dict() for i in range(frame.npartitions)]
     assert all(t == frame.dtypes.to_dict() for t in types)
     assert str(types[0]["big"]) == "Int64" and str(types[0]["yes"]) == "boolean"
 
 
 @engine("dask", "dask_geopandas")
-def test_dask_spatial_partitions(dask, streets, whole):
+@both
+def test_dask_spatial_partitions(dask, streets, whole, name):
     """They come from the plan, and contain what the partitions have; a box of few partitions leaves the others out."""
     import vibeflight.dask
 
-    frame = vibeflight.dask.read(streets.uri, "streets.parquet")
+    frame = vibeflight.dask.read(streets.uri, name)
     boxes = frame.spatial_partitions
-    assert boxes.crs == frame.crs and len(boxes) == 3
-    for i in range(3):
+    assert boxes.crs == frame.crs and len(boxes) == PARTITIONS[name]
+    for i in range(len(boxes)):
         assert boxes.iloc[i].covers(shapely.box(*frame.get_partition(i).compute().total_bounds))
     south = frame.cx[:, :-70]
     assert south.npartitions == 1
-    assert len(south) == sum(1 for line in shapely.from_wkb(whole(geometry_encoding="wkb")["geometry"].to_numpy()) if line is not None and line.bounds[1] <= -70)
+    assert len(south) == sum(1 for line in shapely.from_wkb(whole(name, geometry_encoding="wkb")["geometry"].to_numpy()) if line is not None and line.bounds[1] <= -70)
 
 
 @engine("dask", "dask_geopandas")
 def test_dask_selects(dask, streets, whole):
     import vibeflight.dask
 
-    frame = vibeflight.dask.read(streets.uri, "streets.parquet", columns=["n", "geometry"], bbox=[0, -60, 90, 40])
-    want = whole(columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb")
+    frame = vibeflight.dask.read(streets.uri, FILE, columns=["n", "geometry"], bbox=[0, -60, 90, 40])
+    want = whole(FILE, columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb")
     check_same(dask_table(frame.compute(), want.schema), want)
-    plain = vibeflight.dask.read(streets.uri, "streets.parquet", columns=["n", "small"])
+    plain = vibeflight.dask.read(streets.uri, FILE, columns=["n", "small"])
     assert type(plain).__module__.startswith("dask.") and plain["small"].sum().compute() == (np.arange(ROWS) % 100).sum()
-    assert vibeflight.dask.read(streets.uri, "streets.parquet")["n"].sum().compute() == ROWS * (ROWS - 1) // 2
+    assert vibeflight.dask.read(streets.uri, FILE)["n"].sum().compute() == ROWS * (ROWS - 1) // 2
 
 
 @engine("dask", "dask_geopandas")
 def test_dask_reads_the_columns_that_are_used(streets):
     import vibeflight.dask
 
-    expression = vibeflight.dask.read(streets.uri, "streets.parquet")["n"].optimize(fuse=False).expr
+    expression = vibeflight.dask.read(streets.uri, FILE)["n"].optimize(fuse=False).expr
     assert [part.columns for part in expression.walk() if not part.dependencies()] == [["n"]]
 
 
 @engine("dask", "dask_geopandas")
-def test_dask_server_killed(dask, cut, whole):
+@both
+def test_dask_server_killed(dask, cut, whole, name):
     import vibeflight.dask
 
-    want = whole(columns=KILLED_COLUMNS, geometry_encoding="wkb")
-    check_same(dask_table(vibeflight.dask.read(cut.uri, "streets.parquet", columns=KILLED_COLUMNS).compute(), want.schema), want)
+    want = whole(name, columns=KILLED_COLUMNS[name], geometry_encoding="wkb")
+    check_same(dask_table(vibeflight.dask.read(cut.uri, name, columns=KILLED_COLUMNS[name]).compute(), want.schema), want)
 
 
 # Daft
 
+DAFT = {
+    pa.string(): pa.large_string(), pa.binary(): pa.large_binary(), pa.time32("ms"): pa.time64("us"), pa.list_(pa.string()): pa.large_list(pa.large_string()),
+    LINES: pa.large_list(pa.struct({"x": pa.float64(), "y": pa.float64()})),
+}  # fmt: skip
+
+
 
 @engine("daft")
-def test_daft(streets, whole):
+@both
+def test_daft(streets, whole, name):
     import vibeflight.daft
 
-    frame = vibeflight.daft.read(streets.uri, "streets.parquet")
+    frame = vibeflight.daft.read(streets.uri, name)
     assert frame.count_rows() == ROWS
-    got, want = frame.to_arrow(), whole()
-    check_same(got, want)
+    got, want = frame.to_arrow(), whole(name)
+    check_same(got, want, DAFT)
     assert got.schema.field("geometry").metadata == want.schema.field("geometry").metadata
 
 
@@ -362,19 +429,20 @@ def test_daft_selects(streets, whole):
 
     import vibeflight.daft
 
-    frame = vibeflight.daft.read(streets.uri, "streets.parquet", columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb")
-    check_same(frame.to_arrow(), whole(columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb"))
-    all_rows = vibeflight.daft.read(streets.uri, "streets.parquet")
+    frame = vibeflight.daft.read(streets.uri, FILE, columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb")
+    check_same(frame.to_arrow(), whole(FILE, columns=["n", "geometry"], bbox=[0, -60, 90, 40], geometry_encoding="wkb"), DAFT)
+    all_rows = vibeflight.daft.read(streets.uri, FILE)
     assert all_rows.where((daft.col("small") == 5) | (daft.col("n") == 7)).select("name").count_rows() == ROWS // 100 + 1
     assert all_rows.select("small", "n").limit(10).to_arrow().num_rows == 10
     assert all_rows.agg(daft.col("n").sum()).to_pydict() == {"n": [ROWS * (ROWS - 1) // 2]}
 
 
 @engine("daft")
-def test_daft_server_killed(cut, whole):
+@both
+def test_daft_server_killed(cut, whole, name):
     import vibeflight.daft
 
-    check_same(vibeflight.daft.read(cut.uri, "streets.parquet", columns=KILLED_COLUMNS).to_arrow(), whole(columns=KILLED_COLUMNS))
+    check_same(vibeflight.daft.read(cut.uri, name, columns=KILLED_COLUMNS[name]).to_arrow(), whole(name, columns=KILLED_COLUMNS[name]), DAFT)
 
 
 # All

@@ -2,6 +2,10 @@
 import gzip
 import hashlib
 import json
+import pathlib
+import random
+import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -162,3 +166,100 @@ def test_sql_reads_urls(files, tmp_path, monkeypatch):
             for pattern, rows_of in [("a.parquet", 3000), ("*.parquet", 3000), ("**/*.parquet", 6000)]:
                 answer = serving.vibeflight("sql", f"SELECT count(*) AS n FROM 's3://data/{pattern}{options}'", "--json")
                 assert json.loads(answer) == {"n": rows_of}, pattern
+
+
+def put(path, text):
+    """Writes a file as a whole: a store never shows half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        new = pathlib.Path(folder, "new")
+        new.write_text(text)
+        new.rename(path)
+
+
+def datasets(folder, **patterns):
+    """A configuration of datasets by name."""
+    config = folder / "datasets.toml"
+    config.write_text("".join(f'[[datasets]]\nname = "{name}"\nfiles = "{pattern}"\n\n' for name, pattern in patterns.items()))
+    return config
+
+
+def pattern_of(store, pattern):
+    address, _, options = store.url.replace("azblob://", "az://").partition("?")
+    return address.rstrip("/") + "/" + pattern + ("?" + options if options else "")
+
+
+def features(first, rows, **more):
+    return json.dumps({"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {"n": n, "name": f"row {n}", **more}, "geometry": {"type": "Point", "coordinates": [n % 180, n % 90]}}
+        for n in range(first, first + rows)]})  # fmt: skip
+
+
+@pytest.mark.parametrize("store", [stores.S3, stores.GCS, stores.Azure, stores.HTTP], ids=lambda s: s.kind)
+def test_dataset_of_a_store_is_the_local_one(tmp_path, store, monkeypatch):
+    """Of many files: with folders, mixed types, and one that is large. Also after objects were changed, added and removed."""
+    parts = tmp_path / "files" / "parts"
+    (tmp_path / "data").mkdir()
+    for i in range(40):
+        put(parts / f"year={2000 + i // 10}" / f"{i:02d}.geojson", features(100 * i, i % 9, **({"code": i if i < 35 else "text"} if i >= 20 else {})))
+    put(parts / "year=2001/15a.geojson", features(5000, 12_000, height=1.5))
+    put(parts / "year=2004/a.csv", "n,code\n-1,x\n")
+    with store(tmp_path / "files") as s:
+        for key, value in s.env.items():
+            monkeypatch.setenv(key, value)
+        config = datasets(tmp_path, local=f"{parts}/**/*.[gc]*", remote=pattern_of(s, "parts/**/*.[gc]*"))
+        with serving.Server(tmp_path / "data", "--config", str(config)) as server:
+            def compare(rows_of):
+                want, got = rows(server, "local"), rows(server, "remote")
+                assert got.num_rows == rows_of and got.equals(want) and got.schema.equals(want.schema, check_metadata=True)
+                assert digest(got) == digest(want)
+                return server.client().get_flight_info(pyarrow.flight.FlightDescriptor.for_path("remote")).endpoints[0].ticket
+
+            few = sum(i % 9 for i in range(40))
+            ticket = compare(few + 12_001)
+            if store is stores.Azure:  # it has copies of the files
+                return
+            parsed = server.action("stats")["members_parsed"]
+            put(parts / "year=2000/01.geojson", features(9000, 7))
+            put(parts / "year=2005/new.geojson", features(9100, 2, colour="red"))
+            (parts / "year=2003/32.geojson").unlink()
+            server.action("refresh")
+            compare(few - 1 + 7 + 2 - 32 % 9 + 12_001)
+            assert server.action("stats")["members_parsed"] == parsed + 4  # two of each dataset
+            with pytest.raises(pyarrow.ArrowInvalid, match="remote changed"):
+                server.client().do_get(ticket).read_all()
+
+
+@pytest.mark.parametrize("store", [stores.S3, stores.GCS, stores.HTTP], ids=lambda s: s.kind)
+def test_object_of_a_dataset_that_is_overwritten(tmp_path, store, monkeypatch):
+    """Its rows are all of one version, or the read is an error."""
+    (tmp_path / "data").mkdir()
+    count, pad = 110_000, "x" * 90  # more than one request
+
+    def write(version):
+        put(tmp_path / "files/parts/b.csv", "v,pad\n" + f"{version},{pad}\n" * count)
+
+    put(tmp_path / "files/parts/a.csv", "v,pad\n-1,a\n")
+    write(0)
+    flags = [] if store is stores.GCS else ["--latency", "20ms"]
+    with store(tmp_path / "files", *flags) as s:
+        for key, value in s.env.items():
+            monkeypatch.setenv(key, value)
+        config = datasets(tmp_path, remote=pattern_of(s, "parts/*.csv"))
+        with serving.Server(tmp_path / "data", "--config", str(config)) as server:
+            whole, failed = 0, 0
+            for version in range(1, 13):
+                overwrite = threading.Timer(random.Random(version).uniform(0, 0.15), write, [version])
+                overwrite.start()
+                try:
+                    table = rows(server, "remote")
+                    assert table.num_rows == count + 1
+                    assert len(set(table["v"].to_pylist()[1:])) == 1, "rows of two versions"
+                    whole += 1
+                except pyarrow.ArrowInvalid as e:
+                    assert "changed" in str(e)
+                    failed += 1
+                overwrite.join()
+            assert whole + failed == 12
+            server.action("refresh")
+            assert set(rows(server, "remote")["v"].to_pylist()[1:]) == {12}

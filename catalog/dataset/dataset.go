@@ -46,7 +46,9 @@ type Config struct {
 	Limits  readers.Limits
 	// MaxFileBytes is the size of the largest file that is parsed; 0: no limit.
 	MaxFileBytes int64
-	Log          zerolog.Logger
+	// Suspect is called with a member whose file turned out to have changed, for each root once.
+	Suspect func(e *tree.Entry)
+	Log     zerolog.Logger
 }
 
 // Sets are the datasets of a catalog. It is safe for concurrent use.
@@ -64,7 +66,8 @@ type set struct {
 	globs    []glob
 	recordID string // begins the key of its records
 
-	turn chan struct{} // held while a view is planned
+	turn  chan struct{}   // held while a view is planned
+	tried map[digest]bool // units of the last plan; nil: it ended before they were known
 
 	mu      sync.Mutex
 	known   map[digest]*record  // by unit

@@ -8,7 +8,7 @@ import (
 )
 
 // Evict removes the tables of a dataset's packs from memory and from the cache, with what is known
-// of all units, and returns the number of tables. Tables of large members are those of their own
+// of all units, and returns the number of packs. Tables of large members are those of their own
 // entries, and stay.
 func (s *Sets) Evict(ctx context.Context, e tree.Entry) (int, error) {
 	d := s.sets[e.Name]
@@ -17,6 +17,9 @@ func (s *Sets) Evict(ctx context.Context, e tree.Entry) (int, error) {
 		defer func() { <-d.turn }()
 	case <-ctx.Done():
 		return 0, ctx.Err()
+	}
+	if err := d.loadRecords(ctx); err != nil {
+		return 0, err
 	}
 	d.wg.Wait() // for records that are being stored
 	d.mu.Lock()
@@ -29,9 +32,7 @@ func (s *Sets) Evict(ctx context.Context, e tree.Entry) (int, error) {
 	for u, r := range known {
 		if r.pack {
 			n++
-			j := d.packJob(&unit{digest: u, pack: true}, nil)
-			d.Cache.Evict(j.Key.Name, nil)
-			errs = append(errs, d.Archive.ForgetMade(j))
+			errs = append(errs, d.forgetTables(u, r))
 		}
 		if store := d.Archive.Store(); store != nil {
 			errs = append(errs, store.Delete(ctx, d.recordKey(u)))

@@ -88,6 +88,11 @@ func (p *pack) Make(ctx context.Context) (*readers.Table, error) {
 		}
 	}
 	shape := all.Shape()
+	for i, id := range shape.IDs {
+		if slices.Contains(p.text, id) { // its facts are those of the values
+			shape.Facts[i].Kinds |= geoarrow.FactString
+		}
+	}
 	if err := p.checkCells(parts, &shape); err != nil {
 		return nil, err
 	}

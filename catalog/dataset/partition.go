@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -126,14 +128,14 @@ func (f *folderColumns) shape() *readers.Shape {
 	return s
 }
 
-// text returns the value of column i for a member; ok is false for null.
+// text returns the value of column i for a member; "" and false for null.
 func (f *folderColumns) text(i int, m *member) (value string, ok bool) {
 	if i == len(f.keys) {
 		return m.label, true
 	}
 	for _, p := range m.partitions {
-		if p.key == f.keys[i] {
-			return p.value, !p.null
+		if p.key == f.keys[i] && !p.null {
+			return p.value, true
 		}
 	}
 	return "", false
@@ -183,23 +185,32 @@ type run struct {
 	rows   int
 }
 
-// fill fills in the column of an identifier for the rows of some members.
-func (f *folderColumns) fill(id geoarrow.ColumnID, col *geoarrow.Column, runs []run, rows int) {
+// fill fills in the column of an identifier for the rows of some members. It returns an error if
+// their texts are larger than a column of a batch can be.
+func (f *folderColumns) fill(id geoarrow.ColumnID, col *geoarrow.Column, runs []run, rows int) error {
 	for i := range f.len() {
 		if f.id(i) != id {
 			continue
 		}
-		name := col.Name
 		if i < len(f.keys) && f.integer[i] {
-			*col = f.integers(i, runs, rows, *col)
-		} else {
-			*col = f.texts(i, runs, rows, *col)
+			f.integers(i, runs, rows, col)
+			return nil
 		}
-		col.Name = name
+		return f.texts(i, runs, rows, col)
 	}
+	return nil
 }
 
-func (f *folderColumns) integers(i int, runs []run, rows int, col geoarrow.Column) geoarrow.Column {
+// bytes returns the size of column i for the rows of a member.
+func (f *folderColumns) bytes(i int, r run) int64 {
+	if i < len(f.keys) && f.integer[i] {
+		return 8 * int64(r.rows)
+	}
+	text, _ := f.text(i, r.member)
+	return int64(4+len(text)) * int64(r.rows)
+}
+
+func (f *folderColumns) integers(i int, runs []run, rows int, col *geoarrow.Column) {
 	values := make([]int64, 0, rows)
 	valid := newValidity(rows)
 	for _, r := range runs {
@@ -212,18 +223,24 @@ func (f *folderColumns) integers(i int, runs []run, rows int, col geoarrow.Colum
 	}
 	col.Values = geoarrow.AsBytes(values)
 	col.Valid, col.Nulls = valid.result()
-	return col
 }
 
-func (f *folderColumns) texts(i int, runs []run, rows int, col geoarrow.Column) geoarrow.Column {
+var errLongTexts = errors.New("the texts of a column of folders or paths need more than 2 GiB")
+
+func (f *folderColumns) texts(i int, runs []run, rows int, col *geoarrow.Column) error {
+	size := int64(0)
+	for _, r := range runs {
+		text, _ := f.text(i, r.member)
+		size += int64(len(text)) * int64(r.rows)
+	}
+	if size > math.MaxInt32 { // offsets have 32 bits
+		return errLongTexts
+	}
 	offsets := make([]int32, 1, rows+1)
-	var bytes []byte
+	bytes := make([]byte, 0, size)
 	valid := newValidity(rows)
 	for _, r := range runs {
 		text, ok := f.text(i, r.member)
-		if !ok {
-			text = ""
-		}
 		valid.add(r.rows, ok)
 		for range r.rows {
 			bytes = append(bytes, text...)
@@ -232,7 +249,7 @@ func (f *folderColumns) texts(i int, runs []run, rows int, col geoarrow.Column) 
 	}
 	col.Offsets, col.Values = offsets, bytes
 	col.Valid, col.Nulls = valid.result()
-	return col
+	return nil
 }
 
 // validity is the bits of rows that are not null.

@@ -71,11 +71,15 @@ func (d *set) open(ctx context.Context, e tree.Entry, given map[string]any) (*Vi
 	}
 	v, err := d.plan(ctx, e, given)
 	if err != nil {
+		if d.tried != nil { // the next attempt needs what this one has learned, and not former units
+			d.saveRecords(nil, d.prune(d.tried))
+		}
 		return nil, err
 	}
 	v.Version = d.version(e, key, v)
 	d.addView(key, v)
-	d.saveRecords(v.units, d.prune())
+	d.noteTexts(v.units)
+	d.saveRecords(v.units, d.prune(nil))
 	return v, nil
 }
 
@@ -92,6 +96,7 @@ func (d *set) version(e tree.Entry, key viewKey, v *View) string {
 
 // plan makes a view. Members that are not known are parsed.
 func (d *set) plan(ctx context.Context, e tree.Entry, given map[string]any) (*View, error) {
+	d.tried = nil
 	members, err := d.members(e, given)
 	if err != nil {
 		return nil, err
@@ -105,6 +110,7 @@ func (d *set) plan(ctx context.Context, e tree.Entry, given map[string]any) (*Vi
 		return nil, err
 	}
 	units := d.cut(members)
+	d.tried = map[digest]bool{}
 	records, err := d.learn(ctx, units)
 	if err != nil {
 		return nil, err
@@ -126,6 +132,7 @@ func (d *set) learn(ctx context.Context, units []*unit) ([]*record, error) {
 	records := make([]*record, len(units))
 	var missing []int
 	for i, u := range units {
+		d.tried[u.digest] = true
 		if records[i] = d.recordOf(u); records[i] == nil {
 			missing = append(missing, i)
 		}

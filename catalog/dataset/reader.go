@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog/tables"
+	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -76,11 +78,11 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	if n < 0 {
 		return r.view.table.Batches[0], nil
 	}
+	u := r.view.units[n]
 	o, err := r.unit(ctx, n)
 	if err != nil {
-		return nil, err
+		return nil, r.distrust(u, err)
 	}
-	u := r.view.units[n]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if b := o.fitted[i]; b != nil {
@@ -102,11 +104,21 @@ func (r *reader) Batch(ctx context.Context, i int) (*geoarrow.Columns, error) {
 	return b, err
 }
 
-// distrust returns an error of a unit. If the unit is not what its file's metadata says, the metadata
-// is not used again.
+// distrust returns an error of a unit. If a file of it has changed, its root is listed again. What
+// the metadata of the file says is not used again.
 func (r *reader) distrust(u *loadedUnit, err error) error {
-	if u.record.Cover && errors.Is(err, source.ErrChanged) {
+	if !errors.Is(err, source.ErrChanged) {
+		return err
+	}
+	if u.record.Cover {
 		r.view.set.forget(u)
+	}
+	roots := map[tree.Root]bool{}
+	for i := range u.members {
+		if e := u.members[i].entry; !roots[e.Root()] {
+			roots[e.Root()] = true
+			r.view.set.Suspect(e)
+		}
 	}
 	return err
 }
@@ -124,9 +136,16 @@ func (r *reader) fit(u *loadedUnit, b *geoarrow.Columns, i int) (*geoarrow.Colum
 		return nil, err
 	}
 	runs := u.runs(r.view.table.Starts[i]-u.firstRow, b.Rows)
+	var tooLarge error
 	out, text, err := u.fitter.Fit(b, func(id geoarrow.ColumnID, col *geoarrow.Column) {
-		r.view.folders.fill(id, col, runs, b.Rows)
+		tooLarge = cmp.Or(tooLarge, r.view.folders.fill(id, col, runs, b.Rows))
 	})
+	if tooLarge != nil {
+		return nil, &readers.LimitError{
+			What: fmt.Sprintf("%s: the rows from %d on (%v)", r.view.Entry.Name, r.view.table.Starts[i], tooLarge),
+			Flag: "--batch-rows", Limit: int64(r.view.set.Limits.BatchRows),
+		}
+	}
 	var unfit *union.Error
 	switch {
 	case errors.As(err, &unfit):
@@ -166,11 +185,11 @@ func (r *reader) Search(ctx context.Context, i int, box [4]float64) ([]int32, bo
 	if n < 0 {
 		return nil, true, nil
 	}
+	u := r.view.units[n]
 	o, err := r.unit(ctx, n)
 	if err != nil {
-		return nil, false, err
+		return nil, false, r.distrust(u, err)
 	}
-	u := r.view.units[n]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if starts, k := o.ref.Table.Starts, i-u.firstBatch; k+1 >= len(starts) ||

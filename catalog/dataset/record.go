@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -36,6 +38,9 @@ type record struct {
 	Invalid bool `json:"invalid,omitempty"` // x or y of a position is NaN
 
 	Cover bool `json:"cover,omitempty"` // the file says so itself: it was not parsed
+
+	// Texts are the sets of columns that views read as text. For each, the cache may have a table.
+	Texts [][]geoarrow.ColumnID `json:"texts,omitempty"`
 
 	pack bool
 }
@@ -335,7 +340,7 @@ func (d *set) saveRecord(ctx context.Context, s store.Store, u *loadedUnit) erro
 	})
 	if err == nil {
 		d.mu.Lock()
-		d.stored[u.digest] = true
+		d.stored[u.digest] = d.known[u.digest] == u.record
 		d.mu.Unlock()
 	}
 	return err
@@ -347,17 +352,45 @@ const (
 	memberFormat = tree.DatasetFormat + " member"
 )
 
-// prune forgets the records of units that no view has, and their tables. It returns those that the
-// store has. No view is being planned.
-func (d *set) prune() (stored []digest) {
+// noteTexts adds the columns that a view reads as text to the records of its packs.
+func (d *set) noteTexts(units []*loadedUnit) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, u := range units {
+		has := func(text []geoarrow.ColumnID) bool { return slices.Equal(text, u.text) }
+		if !u.pack || len(u.text) == 0 || d.known[u.digest] != u.record || slices.ContainsFunc(u.record.Texts, has) {
+			continue
+		}
+		r := *u.record // it may be being stored
+		r.Texts = append(slices.Clone(r.Texts), u.text)
+		u.record, d.known[u.digest] = &r, &r
+		delete(d.stored, u.digest)
+	}
+}
+
+// forgetTables removes the tables of a pack from memory and from the cache.
+func (d *set) forgetTables(u digest, r *record) error {
+	j := d.packJob(&unit{digest: u, pack: true}, nil)
+	d.Cache.Evict(j.Key.Name, nil)
+	err := d.Archive.ForgetMade(j)
+	for _, text := range r.Texts {
+		err = errors.Join(err, d.Archive.ForgetMade(d.packJob(&unit{digest: u, pack: true}, text)))
+	}
+	return err
+}
+
+// prune forgets the records of units that neither a view nor keep has, and their tables. It returns
+// those that the store has. The caller holds the turn.
+func (d *set) prune(keep map[digest]bool) (stored []digest) {
 	d.mu.Lock()
 	live := map[digest]bool{}
+	maps.Copy(live, keep)
 	for _, v := range d.views {
 		for _, u := range v.units {
 			live[u.digest] = true
 		}
 	}
-	var gone []digest
+	gone := map[digest]*record{}
 	for u, r := range d.known {
 		if live[u] {
 			continue
@@ -368,7 +401,7 @@ func (d *set) prune() (stored []digest) {
 		delete(d.known, u)
 		delete(d.stored, u)
 		if r.pack {
-			gone = append(gone, u)
+			gone[u] = r
 		}
 	}
 	for key, at := range d.at {
@@ -377,10 +410,8 @@ func (d *set) prune() (stored []digest) {
 		}
 	}
 	d.mu.Unlock()
-	for _, u := range gone {
-		j := d.packJob(&unit{digest: u, pack: true}, nil)
-		d.Cache.Evict(j.Key.Name, nil)
-		if err := d.Archive.ForgetMade(j); err != nil {
+	for u, r := range gone {
+		if err := d.forgetTables(u, r); err != nil {
 			d.Log.Debug().Err(err).Str("name", d.Name).Msg("a former table of the dataset is not removed")
 		}
 	}

@@ -18,6 +18,8 @@ import (
 const (
 	// largeMember is the size from which on a member is a unit of its own.
 	largeMember = 1 << 20
+	// unpackedRatio is how much larger a packed file is expected to be when it is unpacked.
+	unpackedRatio = 8
 	// packBytes and packMembers bound a pack.
 	packBytes   = 8 << 20
 	packMembers = 4096
@@ -142,7 +144,7 @@ func (d *set) cut(members []member) (units []*unit) {
 		from, bytes = to, 0
 	}
 	for i := range members {
-		size := members[i].entry.Size
+		size := members[i].unpackedSize()
 		if size >= largeMember {
 			flush(i)
 			units = append(units, d.newUnit(members[i:i+1], false))
@@ -156,6 +158,14 @@ func (d *set) cut(members []member) (units []*unit) {
 	}
 	flush(len(members))
 	return units
+}
+
+// unpackedSize returns the size of the member's file, an estimate if the file is packed.
+func (m *member) unpackedSize() int64 {
+	if packing, _ := source.PackingOf(m.entry.Path); packing != source.Plain {
+		return m.entry.Size * unpackedRatio
+	}
+	return m.entry.Size
 }
 
 func endsPack(name string) bool {

@@ -75,10 +75,11 @@ func newView(d *set, e tree.Entry, p *planner, folders *folderColumns, parsed bo
 		v.table.GeometryTypes = append(v.table.GeometryTypes, name)
 	}
 	slices.Sort(v.table.GeometryTypes)
+	v.measureColumns()
+	v.measureFolders()
 	for _, n := range v.batches {
 		v.table.Bytes += n
 	}
-	v.measureColumns()
 	return v
 }
 
@@ -142,7 +143,7 @@ func textColumns(to, from *readers.Shape) (text []geoarrow.ColumnID) {
 	return text
 }
 
-// measureColumns adds up the bytes of columns.
+// measureColumns adds up the bytes of the columns that members have.
 func (v *View) measureColumns() {
 	at := make(map[geoarrow.ColumnID]int, len(v.shape.IDs))
 	for i, id := range v.shape.IDs {
@@ -163,9 +164,26 @@ func (v *View) measureColumns() {
 			v.columns[len(v.columns)-1] += r.Outline.Columns[len(r.Shape.IDs)]
 		}
 	}
-	for i := range v.folders.len() {
-		if k, ok := at[v.folders.id(i)]; ok {
-			v.columns[k] = 8 * v.table.Rows // an estimate: a text has offsets and bytes
+}
+
+// measureFolders adds the bytes of the columns of folders to those of columns and batches.
+func (v *View) measureFolders() {
+	f, starts := v.folders, v.shape.Starts
+	for i := range f.len() {
+		k := slices.Index(v.shape.IDs, f.id(i))
+		if k < 0 {
+			continue
+		}
+		for b, n := range v.batch {
+			if n < 0 {
+				continue
+			}
+			bytes := int64(0)
+			for _, r := range v.units[n].runs(starts[b]-v.units[n].firstRow, int(starts[b+1]-starts[b])) {
+				bytes += f.bytes(i, r)
+			}
+			v.columns[k] += bytes
+			v.batches[b] += bytes
 		}
 	}
 }

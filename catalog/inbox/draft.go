@@ -51,12 +51,12 @@ const draftPrefix = ".vibeflight-put-"
 // Draft begins to store a table under a name. Records of another schema are refused.
 //
 // Errors: *NameError, *ExistsError, *tree.NotFoundError, ErrReadOnly, and those of the file system.
-func (c *Inbox) Draft(name string, mode Mode, schema *arrow.Schema) (*Draft, error) {
+func (c *Inbox) Draft(ctx context.Context, name string, mode Mode, schema *arrow.Schema) (*Draft, error) {
 	full, rel, err := c.resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.allowed(full, mode); err != nil {
+	if err := c.allowed(ctx, full, mode); err != nil {
 		return nil, err
 	}
 	dir, err := c.writable.Open()
@@ -135,7 +135,7 @@ func (d *Draft) commit(ctx context.Context) (WriteResult, error) {
 	}
 	defer leave()
 	rows := d.rows
-	if err := d.inbox.allowed(d.name, d.mode); err != nil { // the folder may have changed meanwhile
+	if err := d.inbox.allowed(ctx, d.name, d.mode); err != nil { // the folder may have changed meanwhile
 		return WriteResult{}, err
 	}
 	if d.mode.appends() {

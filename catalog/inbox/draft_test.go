@@ -75,7 +75,7 @@ func TestDraftOnAFullDisk(t *testing.T) {
 		t.Skip(err)
 	}
 	rec := someRows(t, 100_000)
-	d, err := c.Draft("a", Create, rec.Schema())
+	d, err := c.Draft(t.Context(), "a", Create, rec.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestDraftsOfACrash(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, tree.Root{Dir: dir})
 	rec := someRows(t, 10)
-	d, err := c.Draft("a", Create, rec.Schema())
+	d, err := c.Draft(t.Context(), "a", Create, rec.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestDraftsOfACrash(t *testing.T) {
 		t.Errorf("files %s", got)
 	}
 	// Another server does not list the open draft of this one, but the folder contains it.
-	second, err := other.Draft("a", Create, rec.Schema())
+	second, err := other.Draft(t.Context(), "a", Create, rec.Schema())
 	if err == nil {
 		_, err = second.Commit(t.Context())
 	}

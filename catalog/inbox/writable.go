@@ -107,8 +107,8 @@ func (c *Inbox) resolve(name string) (full, rel string, err error) {
 }
 
 // allowed returns an error if an entry cannot be stored under a name, as the folders are now.
-func (c *Inbox) allowed(name string, mode Mode) error {
-	e, err := c.cfg.Tree.Lookup(name)
+func (c *Inbox) allowed(ctx context.Context, name string, mode Mode) error {
+	e, err := c.cfg.Tree.Lookup(ctx, name)
 	var notFound *tree.NotFoundError
 	switch {
 	case errors.As(err, &notFound) && mode == Append:
@@ -133,7 +133,7 @@ func (c *Inbox) Drop(ctx context.Context, name string) error {
 	if c.writable == nil {
 		return ErrReadOnly
 	}
-	e, err := c.cfg.Tree.Lookup(name)
+	e, err := c.cfg.Tree.Lookup(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -139,14 +139,15 @@ func (t *Tree) inspect(f *file, rel string, open func() (*source.File, error)) e
 }
 
 // Lookup returns the entry of a name as its file is now. It examines the file, so that it also sees
-// a change that the watch has not reported yet. It returns a *NotFoundError if there is no such
-// file, or if the file is known not to have the layer.
-func (t *Tree) Lookup(name string) (Entry, error) {
+// a change that the watch has not reported yet. A request to a store ends with ctx, and with the
+// tree. It returns a *NotFoundError if there is no such file, or if the file is known not to have the
+// layer.
+func (t *Tree) Lookup(ctx context.Context, name string) (Entry, error) {
 	file, layer, ok := SplitName(name)
 	if !ok {
 		return Entry{}, t.NotFound(name)
 	}
-	e, err := t.lookupFile(file)
+	e, err := t.lookupFile(ctx, file)
 	var notFound *NotFoundError
 	if errors.As(err, &notFound) {
 		return Entry{}, t.NotFound(name)
@@ -163,35 +164,37 @@ func (t *Tree) Lookup(name string) (Entry, error) {
 // LookupAs is Lookup for a file that is to be read as the named format, whatever its name and its
 // bytes say. An unknown format is ignored here; Format.ParseOptions refuses it. Only a file that is
 // an entry already is found: otherwise a client could read any file of a root.
-func (t *Tree) LookupAs(name, format string) (Entry, error) {
+func (t *Tree) LookupAs(ctx context.Context, name, format string) (Entry, error) {
 	file, layer, ok := SplitName(name)
 	if _, known := t.cfg.Formats.ByName(format); !known || !ok {
-		return t.Lookup(name)
+		return t.Lookup(ctx, name)
 	}
 	if e, ok := t.dataset(name); ok {
 		return e, nil
 	}
-	listed, err := t.lookupFile(file)
+	listed, err := t.lookupFile(ctx, file)
 	if err != nil {
-		return t.Lookup(name)
+		return t.Lookup(ctx, name)
 	}
-	e, err := t.examineAs(listed.mount, listed.rel, format)
+	e, err := t.examineAs(ctx, listed.mount, listed.rel, format)
 	if exhausted(err) {
 		return Entry{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if err != nil {
-		return t.Lookup(name)
+		return t.Lookup(ctx, name)
 	}
 	if e, ok = t.ofLayer(e, layer); !ok {
-		return t.Lookup(name)
+		return t.Lookup(ctx, name)
 	}
 	return e, nil
 }
 
 // examineAs makes the entry at rel from the file as it is now, as a file of a format.
-func (t *Tree) examineAs(m *Mount, rel, format string) (Entry, error) {
+func (t *Tree) examineAs(ctx context.Context, m *Mount, rel, format string) (Entry, error) {
 	if m.store != nil {
-		o, err := m.store.stats.stat(t.ctx, m.store.root, rel)
+		ctx, end := t.whileOpen(ctx)
+		defer end()
+		o, err := m.store.stats.stat(ctx, m.store.root, rel)
 		if err != nil {
 			return Entry{}, err
 		}
@@ -227,7 +230,7 @@ func regularFile(dir *os.Root, rel string) (file, error) {
 }
 
 // lookupFile is Lookup for the name of a file.
-func (t *Tree) lookupFile(name string) (Entry, error) {
+func (t *Tree) lookupFile(ctx context.Context, name string) (Entry, error) {
 	if t.ctx.Err() != nil {
 		return Entry{}, ErrClosed
 	}
@@ -240,7 +243,7 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 		if !ok || m.Unlisted {
 			continue
 		}
-		e, err := t.examine(m, rel, known)
+		e, err := t.examine(ctx, m, rel, known)
 		if exhausted(err) || err != nil && m.store != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Entry{}, fmt.Errorf("%s: %w", name, err)
 		}
@@ -265,9 +268,9 @@ func (t *Tree) lookupFile(name string) (Entry, error) {
 
 // examine makes the entry at rel from the file as it is now. known is the entry in the index, if
 // any.
-func (t *Tree) examine(m *Mount, rel string, known Entry) (Entry, error) {
+func (t *Tree) examine(ctx context.Context, m *Mount, rel string, known Entry) (Entry, error) {
 	if m.store != nil {
-		return t.examineObject(m, rel, known)
+		return t.examineObject(ctx, m, rel, known)
 	}
 	dir, err := m.Open()
 	if err != nil {

@@ -341,11 +341,11 @@ func compareIndex(t *testing.T, rng *rand.Rand, tree *Tree, want map[string]Entr
 	}
 	for range min(len(names), 20) { // as Lookup sees it, which describes the object and looks for its siblings
 		name := names[rng.IntN(len(names))]
-		if e, err := tree.Lookup(name); err != nil || e != want[name] {
+		if e, err := tree.Lookup(context.Background(), name); err != nil || e != want[name] {
 			t.Fatalf("%s: %s: looked up %+v, %v, want %+v", when, name, e, err, want[name])
 		}
 	}
-	if _, err := tree.Lookup("none.geojson"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := tree.Lookup(context.Background(), "none.geojson"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%s: %v", when, err)
 	}
 }
@@ -363,7 +363,7 @@ func TestLayersInOrder(t *testing.T) {
 		}
 		return all
 	}
-	e, err := tree.Lookup("a.kml")
+	e, err := tree.Lookup(context.Background(), "a.kml")
 	if err != nil {
 		t.Fatal(err)
 	}

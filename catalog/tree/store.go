@@ -191,18 +191,20 @@ func (t *Tree) followStore(ctx context.Context, m *Mount) {
 
 // examineObject makes the entry at rel of a store from the object as it is now. known is the entry
 // in the index, if any.
-func (t *Tree) examineObject(m *Mount, rel string, known Entry) (Entry, error) {
+func (t *Tree) examineObject(ctx context.Context, m *Mount, rel string, known Entry) (Entry, error) {
+	ctx, end := t.whileOpen(ctx)
+	defer end()
 	s := m.store
 	if _, listed := s.listed(rel); !listed && known.mount == m {
 		known = Entry{}
 	}
-	o, err := s.stats.stat(t.ctx, s.root, rel)
+	o, err := s.stats.stat(ctx, s.root, rel)
 	if err != nil {
 		return Entry{}, err
 	}
 	f := fileOf(o)
 	if f.format, f.tables = known.Format, known.tables; known.mount != m || known.Identity.With(nil) != f.identity {
-		if err := t.recognizeObject(&f, m, rel, o); err != nil {
+		if err := t.recognizeObject(ctx, &f, m, rel, o); err != nil {
 			return Entry{}, err
 		}
 	}
@@ -212,14 +214,24 @@ func (t *Tree) examineObject(m *Mount, rel string, known Entry) (Entry, error) {
 	return t.objectWithSiblings(m, rel, f)
 }
 
+// whileOpen returns a context that also ends when the tree is closed. The caller calls end.
+func (t *Tree) whileOpen(ctx context.Context) (both context.Context, end func()) {
+	both, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(t.ctx, cancel)
+	return both, func() {
+		stop()
+		cancel()
+	}
+}
+
 // recognizeObject is recognize for an object.
-func (t *Tree) recognizeObject(f *file, m *Mount, rel string, o remote.Object) error {
+func (t *Tree) recognizeObject(ctx context.Context, f *file, m *Mount, rel string, o remote.Object) error {
 	f.tables = nil
 	if f.format = t.formatOfOptions(m.name(rel)); f.format != "" {
 		return nil
 	}
 	return t.inspect(f, rel, func() (*source.File, error) {
-		return source.OpenFrom(m.folder(t.ctx, parent(rel), o), rel, path.Base(rel))
+		return source.OpenFrom(m.folder(ctx, parent(rel), o), rel, path.Base(rel))
 	})
 }
 
@@ -295,6 +307,16 @@ func (r *recentStats) forget(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.recent, key)
+}
+
+// SuspectMember is Suspect for a file of a dataset, whose version is that of the last list. The store
+// is listed again soon.
+func (t *Tree) SuspectMember(e *Entry) {
+	if e.mount == nil || e.mount.store == nil {
+		return
+	}
+	e.mount.store.stats.forget(e.rel)
+	e.mount.store.suspect()
 }
 
 // Suspect is called when the file of an entry turned out to have changed. The next Lookup sees the

@@ -1,14 +1,18 @@
 package readertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,8 +26,9 @@ import (
 //	VIBEFLIGHT_SWEEP_SEED  from this seed on; else from 0
 //
 // A document that differs is written to a file, whole and shrunk, and its seed is printed:
-// VIBEFLIGHT_SWEEP=1 with that seed reads it again. Of a hundred documents and more some have to be
-// tables, or nothing was compared.
+// VIBEFLIGHT_SWEEP=1 with that seed reads it again. Of 25 documents and more some have to be tables,
+// or nothing was compared. A panic in a goroutine of a parser ends the process; the goroutine's line
+// in the trace then has the seed as a label.
 type Sweep struct {
 	Format    readers.Format
 	Documents int
@@ -125,6 +130,7 @@ func (s Sweep) Device(t *testing.T, list Devices, perDocument, share float64) {
 func (s Sweep) run(t *testing.T, begin func(seed uint64) (Input, func(testing.TB, Input))) (documents, first int) {
 	t.Helper()
 	documents, first = SweepRange(t, s.Documents)
+	labelTraces()
 	var (
 		next, tables atomic.Int64
 		wait         sync.WaitGroup
@@ -136,22 +142,57 @@ func (s Sweep) run(t *testing.T, begin func(seed uint64) (Input, func(testing.TB
 				if i >= documents {
 					return
 				}
-				in, check := begin(uint64(first + i))
-				if text := failures(t, in, check); text != "" {
-					reportShrunk(t, fmt.Sprintf("VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d", first+i), in, check)
-				}
-				if _, err := Parse(t, s.Format, in); err == nil {
-					tables.Add(1)
-				}
+				name := fmt.Sprintf("VIBEFLIGHT_SWEEP=1 VIBEFLIGHT_SWEEP_SEED=%d", first+i)
+				pprof.Do(t.Context(), pprof.Labels("sweep", name), func(context.Context) {
+					if s.checkOne(t, uint64(first+i), name, begin) {
+						tables.Add(1)
+					}
+				})
 			}
 		})
 	}
 	wait.Wait()
 	t.Logf("%d documents from seed %d on, %d of them tables", documents, first, tables.Load())
-	if documents >= 100 && tables.Load() == 0 {
+	if documents >= minTables && tables.Load() == 0 {
 		t.Error("no document is a table")
 	}
 	return documents, first
+}
+
+// minTables is the number of documents of which some have to be tables.
+const minTables = 25
+
+// checkOne checks the document of a seed, and reports whether it is a table.
+func (s Sweep) checkOne(t *testing.T, seed uint64, name string,
+	begin func(seed uint64) (Input, func(testing.TB, Input)),
+) (table bool) {
+	t.Helper()
+	var in Input
+	var check func(testing.TB, Input)
+	if text := failures(t, Input{}, func(testing.TB, Input) { in, check = begin(seed) }); text != "" {
+		t.Errorf("%s: the document is not written: %s", name, text)
+		return false
+	}
+	if text := failures(t, in, check); text != "" {
+		reportShrunk(t, name, in, check)
+		return false
+	}
+	text := failures(t, in, func(t testing.TB, in Input) {
+		_, err := Parse(t, s.Format, in)
+		table = err == nil
+	})
+	if text != "" {
+		t.Errorf("%s: %s", name, text)
+	}
+	return table
+}
+
+// labelTraces has traces of panics show the labels of goroutines.
+func labelTraces() {
+	const setting = "tracebacklabels=1"
+	if now := os.Getenv("GODEBUG"); !strings.Contains(now, setting) {
+		_ = os.Setenv("GODEBUG", strings.TrimPrefix(now+","+setting, ","))
+	}
 }
 
 // SweepRange returns the number of documents that a sweep reads, and the seed of the first one.
@@ -176,22 +217,63 @@ func sweepVariable(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// failureText is a test whose failures are text.
+// failureText is a test whose failures are text. A fatal one ends the goroutine, as that of a test.
 type failureText struct {
 	testing.TB
+	mu   sync.Mutex
 	text string
 }
 
-func (t *failureText) Error(args ...any) { t.text += fmt.Sprintln(args...) }
-
-func (t *failureText) Errorf(format string, args ...any) {
-	t.text += fmt.Sprintf(format, args...) + "\n"
+func (t *failureText) add(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text += text
 }
 
-// failures returns the errors of a check.
+func (t *failureText) Error(args ...any) { t.add(fmt.Sprintln(args...)) }
+
+func (t *failureText) Errorf(format string, args ...any) { t.add(fmt.Sprintf(format, args...) + "\n") }
+
+func (t *failureText) Fatal(args ...any) {
+	t.Error(args...)
+	runtime.Goexit()
+}
+
+func (t *failureText) Fatalf(format string, args ...any) {
+	t.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (t *failureText) Fail() { t.add("failed\n") }
+
+func (t *failureText) FailNow() {
+	t.Fail()
+	runtime.Goexit()
+}
+
+func (t *failureText) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text != ""
+}
+
+// failures returns the errors of a check, a fatal one and a panic too.
 func failures(t testing.TB, in Input, check func(testing.TB, Input)) string {
 	f := failureText{TB: t}
-	check(&f, in)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		done := false
+		defer func() {
+			if r := recover(); r != nil {
+				f.add(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+			} else if !done && !f.Failed() {
+				f.add("the check ended early\n") // by a fatal error of another test
+			}
+		}()
+		check(&f, in)
+		done = true
+	})
+	wait.Wait()
 	return f.text
 }
 

@@ -94,7 +94,8 @@ func (s *httpStore) Stat(ctx context.Context, key string) (Object, error) {
 	}
 	_ = answer.Body.Close()
 	switch {
-	case answer.StatusCode == http.StatusOK && answer.ContentLength >= 0 && plain(answer):
+	case answer.StatusCode == http.StatusOK && answer.ContentLength >= 0 &&
+		CheckEncoding(answer.Header.Get("Content-Encoding")) == nil:
 		return objectOf(key, answer, answer.ContentLength), nil
 	case answer.StatusCode == http.StatusOK, answer.StatusCode == http.StatusMethodNotAllowed,
 		answer.StatusCode == http.StatusNotImplemented, answer.StatusCode == http.StatusForbidden:
@@ -114,7 +115,10 @@ func (s *httpStore) Stat(ctx context.Context, key string) (Object, error) {
 		}
 		return objectOf(key, answer, size), nil
 	case http.StatusOK:
-		if answer.ContentLength < 0 || !plain(answer) {
+		if f := CheckEncoding(answer.Header.Get("Content-Encoding")); f != nil {
+			return Object{}, f
+		}
+		if answer.ContentLength < 0 {
 			return Object{}, &Failure{Err: errors.New("the server does not tell the size of the file")}
 		}
 		return objectOf(key, answer, answer.ContentLength), nil
@@ -122,12 +126,6 @@ func (s *httpStore) Stat(ctx context.Context, key string) (Object, error) {
 		return objectOf(key, answer, 0), nil
 	}
 	return Object{}, statusError(answer)
-}
-
-// plain reports whether the answer has the bytes of the file as they are.
-func plain(answer *http.Response) bool {
-	e := answer.Header.Get("Content-Encoding")
-	return e == "" || strings.EqualFold(e, "identity")
 }
 
 // objectOf returns the object that an answer is of.
@@ -196,9 +194,8 @@ func checkAnswer(answer *http.Response, o Object, from, to int64) error {
 	default:
 		return statusError(answer)
 	}
-	if !plain(answer) {
-		return &Failure{Kind: Transient, Err: fmt.Errorf("the answer has the Content-Encoding %.40q",
-			answer.Header.Get("Content-Encoding"))}
+	if f := CheckEncoding(answer.Header.Get("Content-Encoding")); f != nil {
+		return f
 	}
 	now := objectOf(o.Key, answer, size)
 	if size >= 0 && size != o.Size || now.Version != o.Version ||

@@ -353,6 +353,9 @@ func TestFaults(t *testing.T) {
 			given += int64(n)
 		}
 		_ = root.Close()
+		if n := connectionsLeft(server); n > 0 {
+			t.Errorf("seed %d: %d connections are left", seed, n)
+		}
 		server.Close()
 	}
 	t.Logf("%d faults, %d reads, %d of a file that changed", given, reads, failed)
@@ -363,6 +366,69 @@ func TestFaults(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// TestEncoded reads files that a server sends with a Content-Encoding. They are refused at once.
+func TestEncoded(t *testing.T) {
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `<a href="get.csv">1</a><a href="all.csv">2</a><a href="plain.csv">3</a>`)
+			return
+		}
+		switch {
+		case r.URL.Path == "/all.csv", r.URL.Path == "/get.csv" && r.Method == http.MethodGet:
+			w.Header().Set("Content-Encoding", "gzip")
+		case r.URL.Path == "/plain.csv":
+			w.Header().Set("Content-Encoding", "aws-chunked")
+		}
+		w.Header().Set("ETag", `"one"`)
+		if r.URL.Path == "/all.csv" {
+			_, _ = w.Write(randomBytes(100))
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(randomBytes(1000)))
+	}))
+	defer server.Close()
+	o := quick(t)
+	o.Deadline = time.Minute
+	root := openSite(t, server.URL, o)
+	for _, name := range []string{"get.csv", "all.csv"} {
+		began := time.Now()
+		requests.Store(0)
+		_, err := readAll(t.Context(), root, name)
+		if err == nil || !strings.Contains(err.Error(), `/`+name+`: it is sent with the Content-Encoding "gzip"`) ||
+			!strings.Contains(err.Error(), "store it without that header") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took, n := time.Since(began), requests.Load(); took > 5*time.Second || n > 8 {
+			t.Errorf("%s: %v and %d requests", name, took, n)
+		}
+	}
+	if got, err := readAll(t.Context(), root, "plain.csv"); err != nil || !bytes.Equal(got, randomBytes(1000)) {
+		t.Errorf("plain.csv: %v", err)
+	}
+	var listed []string
+	err := root.List(t.Context(), "", func(o remote.Object) error {
+		listed = append(listed, o.Key)
+		return nil
+	})
+	if slices.Sort(listed); err != nil || !slices.Equal(listed, []string{"get.csv", "plain.csv"}) {
+		t.Errorf("%q, %v", listed, err)
+	}
+}
+
+// connectionsLeft returns the number of connections that are open a moment after the root was closed.
+func connectionsLeft(server *faults.Server) (n int) {
+	for range 100 {
+		if n = server.OpenConnections(); n == 0 {
+			return 0
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return n
 }
 
 // TestUnavailable reads from a server that is always busy: the read ends at its deadline, and the

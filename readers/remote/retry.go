@@ -12,6 +12,9 @@ const (
 	firstWait = 50 * time.Millisecond
 	maxWait   = 5 * time.Second
 	maxDenied = 2 // attempts that are repeated although access was denied
+	// maxEncoded is the number of encoded answers in a row after which a request is repeated: a proxy
+	// may have compressed them.
+	maxEncoded = 2
 )
 
 // retry is the state of one request that may be repeated. The attempts share one deadline, which
@@ -21,6 +24,7 @@ type retry struct {
 	until    time.Time
 	attempts int
 	denied   int // of them
+	encoded  int // of them, since the last progress
 	bound    time.Duration
 }
 
@@ -32,6 +36,7 @@ func newRetry(deadline time.Duration) *retry {
 func (r *retry) progress() {
 	r.until = time.Now().Add(r.deadline)
 	r.bound = firstWait
+	r.encoded = 0
 }
 
 // again waits before the next attempt. It returns the error of the request if there is none: err
@@ -46,6 +51,10 @@ func (r *retry) again(ctx context.Context, err error) error {
 	case Transient, Throttled:
 	case Denied: // an expired token is renewed
 		if r.denied++; r.denied > maxDenied {
+			return err
+		}
+	case Encoded:
+		if r.encoded++; r.encoded > maxEncoded {
 			return err
 		}
 	default:

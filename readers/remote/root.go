@@ -139,6 +139,11 @@ func (r *Root) List(ctx context.Context, prefix string, yield func(Object) error
 	}
 }
 
+func isEncoded(err error) bool {
+	kind, _ := kindOf(err)
+	return kind == Encoded
+}
+
 // describe calls yield for each object of a list of keys, as Stat describes it.
 func (r *Root) describe(ctx context.Context, keys []string, yield func(Object) error) error {
 	objects := make([]*Object, len(keys))
@@ -150,7 +155,8 @@ func (r *Root) describe(ctx context.Context, keys []string, yield func(Object) e
 			switch {
 			case err == nil:
 				objects[i] = &o
-			case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // those have no entry
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), isEncoded(err): // those have no entry
+			default:
 				return err
 			}
 			return nil

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"net"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -63,7 +64,21 @@ const (
 	Denied                // the credentials do not allow it
 	Changed               // the object no longer has the requested version
 	NoRanges              // the server sends whole objects only
+	Encoded               // the answer has a Content-Encoding: its bytes are not those of the file
 )
+
+// CheckEncoding returns a failure if an answer with the Content-Encoding has other bytes than the
+// file. A range of compressed bytes cannot be unpacked, and the size of the file is not known.
+func CheckEncoding(encoding string) *Failure {
+	switch strings.ToLower(encoding) {
+	case "", "identity", "aws-chunked": // the last one is left over from an upload to some stores
+		return nil
+	}
+	return &Failure{
+		Kind: Encoded, Err: fmt.Errorf("it is sent with the Content-Encoding %.40q", encoding),
+		Hint: "store it without that header; a file named .gz or .zst is unpacked when it is read",
+	}
+}
 
 // Failure is the error of a request.
 type Failure struct {

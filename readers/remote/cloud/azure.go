@@ -65,7 +65,8 @@ func OpenAzure(ctx context.Context, u *url.URL) (remote.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; the account is the option storage_account, or AZURE_STORAGE_ACCOUNT", err)
 	}
-	client, err := p.client(ctx, service, string(address), u.Host)
+	transport := newTransport()
+	client, err := p.client(ctx, service, string(address), u.Host, transport)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +74,12 @@ func OpenAzure(ctx context.Context, u *url.URL) (remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}, nil
+	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path), transport: transport}, nil
 }
 
 // client returns a client with the credentials that are there.
 func (p *azureProvider) client(ctx context.Context, service *azureblob.ServiceURLOptions, address, name string,
+	transport *http.Transport,
 ) (*container.Client, error) {
 	at, err := url.JoinPath(address, name)
 	if err != nil {
@@ -92,7 +94,7 @@ func (p *azureProvider) client(ctx context.Context, service *azureblob.ServiceUR
 	}
 	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{
 		Retry:     policy.RetryOptions{MaxRetries: -1}, // package remote repeats requests
-		Transport: &http.Client{Transport: transport()},
+		Transport: &http.Client{Transport: transport},
 	}}
 	key := os.Getenv("AZURE_STORAGE_KEY")
 	connection := cmp.Or(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING"))

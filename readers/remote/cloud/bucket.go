@@ -49,8 +49,9 @@ type provider interface {
 // bucket is a folder of a bucket as a remote.Store.
 type bucket struct {
 	provider
-	blob   *blob.Bucket
-	prefix string // "" or "a/b/"
+	blob      *blob.Bucket
+	prefix    string // "" or "a/b/"
+	transport *http.Transport
 }
 
 // folderOf returns the prefix of the keys below the path of a URL.
@@ -107,6 +108,9 @@ func (b *bucket) Stat(ctx context.Context, key string) (remote.Object, error) {
 	if err != nil {
 		return remote.Object{}, b.failed(err)
 	}
+	if f := remote.CheckEncoding(a.ContentEncoding); f != nil {
+		return remote.Object{}, f
+	}
 	return remote.Object{Key: key, Size: a.Size, Modified: a.ModTime, Version: b.described(a)}, nil
 }
 
@@ -123,11 +127,9 @@ func (b *bucket) Read(ctx context.Context, o remote.Object, from, to int64) (io.
 		return nil, err
 	}
 	version, encoding, first, end := b.answered(r)
-	var wrong *remote.Failure
+	wrong := remote.CheckEncoding(encoding)
 	switch {
-	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		err := fmt.Errorf("the answer has the Content-Encoding %.40q", encoding)
-		wrong = &remote.Failure{Kind: remote.Transient, Err: err}
+	case wrong != nil:
 	case version != o.Version:
 		wrong = &remote.Failure{Kind: remote.Changed, Err: fmt.Errorf("was %s, is %s", o.Version, version)}
 	case first != from || end >= 0 && end != to:
@@ -143,7 +145,11 @@ func (b *bucket) Read(ctx context.Context, o remote.Object, from, to int64) (io.
 }
 
 // Close implements remote.Store.
-func (b *bucket) Close() error { return b.blob.Close() }
+func (b *bucket) Close() error {
+	err := b.blob.Close()
+	b.transport.CloseIdleConnections() // providers leave a client that they were given open
+	return err
+}
 
 // body is the body of an answer. Its errors are *remote.Failure.
 type body struct {
@@ -223,8 +229,8 @@ func statusFailure(status int, header http.Header, err error, hint string) *remo
 // server that would answer.
 const credentialsWait = 5 * time.Second
 
-// transport returns the connections of one bucket.
-func transport() *http.Transport {
+// newTransport returns the connections of one bucket.
+func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = remote.DefaultRequests
 	t.DisableCompression = true

@@ -293,6 +293,9 @@ func TestFaults(t *testing.T) {
 					given += n
 				}
 				_ = root.Close()
+				if n := connectionsLeft(server); n > 0 {
+					t.Errorf("seed %d: %d connections are left", seed, n)
+				}
 				server.Close()
 			}
 			t.Logf("%d faults, %d reads, %d of an object that changed", given, reads, failed)
@@ -305,6 +308,45 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		})
 	}
+}
+
+// TestEncoded reads objects that have a Content-Encoding. They are refused at once.
+func TestEncoded(t *testing.T) {
+	for _, name := range []string{"S3", "GCS", "Azure"} {
+		t.Run(name, func(t *testing.T) {
+			s := stores[name](t, folder(t))
+			proxy, err := faults.NewProxy(s.Endpoint, &faults.Random{
+				Seed: 1, Probability: 1, Attempts: 1000, Faults: []faults.Fault{{Kind: faults.GzipEncoding}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server, err := faults.Serve(proxy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			began := time.Now()
+			_, err = readAll(t.Context(), open(t, s, server.URL), "a.csv")
+			if err == nil || !strings.Contains(err.Error(), `a.csv: it is sent with the Content-Encoding "gzip"`) {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 4*time.Second { // the deadline is 5 s
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// connectionsLeft returns the number of connections that are open a moment after the root was closed.
+func connectionsLeft(server *faults.Server) (n int) {
+	for range 100 {
+		if n = server.OpenConnections(); n == 0 {
+			return 0
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return n
 }
 
 // redirected reports whether a store sent a request to a region that the bucket is not in.

@@ -44,13 +44,14 @@ func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
 			return nil, fmt.Errorf("unknown option %q", key)
 		}
 	}
-	client := gcp.NewAnonymousHTTPClient(answerChecker{transport()})
+	transport := newTransport()
+	client := gcp.NewAnonymousHTTPClient(answerChecker{transport})
 	if !p.anonymous {
 		wait, cancel := context.WithTimeout(ctx, credentialsWait)
 		defer cancel()
 		credentials, err := gcp.DefaultCredentials(wait)
 		if err == nil {
-			client, err = gcp.NewHTTPClient(answerChecker{transport()}, gcp.CredentialsTokenSource(credentials))
+			client, err = gcp.NewHTTPClient(answerChecker{transport}, gcp.CredentialsTokenSource(credentials))
 		}
 		if err != nil {
 			p.anonymous, p.without = true, true
@@ -65,7 +66,7 @@ func OpenGCS(ctx context.Context, u *url.URL) (remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}, nil
+	return &bucket{provider: p, blob: opened, prefix: folderOf(u.Path), transport: transport}, nil
 }
 
 // answerChecker compares the generation, the range and the encoding of each answer with those that
@@ -95,10 +96,12 @@ func wrongAnswer(r *http.Request, answer *http.Response) error {
 	if n, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n != 2 || err != nil {
 		return nil
 	}
-	text, encoding := answer.Header.Get("Content-Range"), answer.Header.Get("Content-Encoding")
-	if from, to := rangeOf(text); from != first || to > last+1 || encoding != "" {
-		err := fmt.Errorf("the answer has the range %.60q and the encoding %.40q, for bytes %d to %d",
-			text, encoding, first, last)
+	if f := remote.CheckEncoding(answer.Header.Get("Content-Encoding")); f != nil {
+		return f
+	}
+	text := answer.Header.Get("Content-Range")
+	if from, to := rangeOf(text); from != first || to > last+1 {
+		err := fmt.Errorf("the answer has the range %.60q, for bytes %d to %d", text, first, last)
 		return &remote.Failure{Kind: remote.Transient, Err: err}
 	}
 	return nil

@@ -53,7 +53,8 @@ func OpenS3(ctx context.Context, u *url.URL) (remote.Store, error) {
 		cfg.Region = "us-east-1"
 	}
 	cfg.Logger = logging.Nop{} // it would be told of each answer without a checksum
-	cfg.HTTPClient = &http.Client{Transport: transport()}
+	transport := newTransport()
+	cfg.HTTPClient = &http.Client{Transport: transport}
 	if text := query.Get("anonymous"); text != "" {
 		if p.anonymous, err = boolOption("anonymous", text); err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func OpenS3(ctx context.Context, u *url.URL) (remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bucket{provider: p, blob: opened, prefix: folderOf(u.Path)}
+	b := &bucket{provider: p, blob: opened, prefix: folderOf(u.Path), transport: transport}
 	return &s3Store{bucket: b, provider: p, configured: cfg.Region, region: cfg.Region, open: open}, nil
 }
 
@@ -114,7 +115,7 @@ func (s *s3Store) reopened(b *bucket, anonymous bool, region string) *bucket {
 	if err != nil {
 		return nil
 	}
-	return &bucket{provider: b.provider, blob: opened, prefix: b.prefix}
+	return &bucket{provider: b.provider, blob: opened, prefix: b.prefix, transport: b.transport}
 }
 
 // replace makes a bucket the present one, unless another request did it.
