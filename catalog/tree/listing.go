@@ -76,9 +76,9 @@ type builder struct {
 	old     *listing // whose pages are shared
 	at      int      // first page of old that the next page may equal
 	pending []namedFile
-	mains   int    // pending files that may have siblings
-	others  int    // pending files that may be siblings
-	open    string // names less than this may be of the same group of siblings as a pending file
+	mains   int      // pending files that may have siblings
+	others  int      // pending files that may be siblings
+	open    string   // names less than this may be of the same group of siblings as a pending file
 	made    *listing // apart, since it outlives the builder
 }
 
