@@ -42,7 +42,7 @@ def main():
     runs = []
 
     def step(name, pid, began):
-        run = {"step": name, "keys": args.keys, "seconds": round(time.monotonic() - began, 1), "rss_peak_mib": peak_mib(pid)}
+        run = {"step": name, "keys": args.keys, "dataset": args.dataset, "seconds": round(time.monotonic() - began, 1), "rss_peak_mib": peak_mib(pid)}
         print(json.dumps(run), flush=True)
         runs.append(run)
 
@@ -68,7 +68,7 @@ def main():
     if args.json:
         args.json.write_text(json.dumps({
             "date": datetime.date.today().isoformat(), "command": "integration/bench/listing.py", "machine": f"{os.cpu_count()} cores",
-            "runs": runs,
+            "note": None, "notebook": None, "runs": runs,
         }, indent=2) + "\n")
 
 

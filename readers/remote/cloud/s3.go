@@ -176,6 +176,7 @@ func (s *s3Store) follow(failed *bucket, err error) bool {
 	s.replace(failed, opened, region)
 	return true
 }
+
 func (s *s3Store) List(ctx context.Context, prefix string, at remote.Place) (
 	page []remote.Object, next remote.Place, err error,
 ) {
