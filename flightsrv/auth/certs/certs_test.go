@@ -14,8 +14,8 @@ func TestUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "alice"}, DNSNames: []string{"a.example.org", "b"}, EmailAddresses: []string{"alice@example.org"},
-		URIs: []*url.URL{id},
+		Subject: pkix.Name{CommonName: "alice"}, DNSNames: []string{"a.example.org", "b"},
+		EmailAddresses: []string{"alice@example.org"}, URIs: []*url.URL{id},
 	}
 	for field, want := range map[string]string{
 		CommonName: "alice", DNS: "a.example.org", Email: "alice@example.org", URI: "example.org/geo/reader",

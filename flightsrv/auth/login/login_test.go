@@ -343,7 +343,8 @@ func TestFailuresAreLimited(t *testing.T) {
 	if n := wrong("192.0.2.2"); n != 100-maxFailures {
 		t.Errorf("another address: %d of 100 are refused", n)
 	}
-	if _, err := l.Authenticate(from("2001:db8::1", auth.Basic("alice", "guess"))); !errors.Is(err, auth.ErrUnauthenticated) {
+	_, err = l.Authenticate(from("2001:db8::1", auth.Basic("alice", "guess")))
+	if !errors.Is(err, auth.ErrUnauthenticated) {
 		t.Error(err)
 	}
 	now = now.Add(10 * failureEvery)
@@ -434,7 +435,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 	f := folder{b, b.TempDir()}
 	token, digest := tokens.New()
 	l := open1(b, Config{
-		Users: f.write("users", "alice:"+weakHash(b, "secret"), "bob:*"), Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"bob"}`),
+		Users:  f.write("users", "alice:"+weakHash(b, "secret"), "bob:*"),
+		Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"bob"}`),
 	})
 	_, session, err := l.Handshake(call(auth.Basic("alice", "secret")))
 	if err != nil {
@@ -462,8 +464,9 @@ func BenchmarkAuthenticate(b *testing.B) {
 func FuzzAuthorization(f *testing.F) {
 	l := fuzzLogin(f)
 	for _, seed := range []string{
-		"", "Basic", "Basic ", "Basic Og==", "Basic YWxpY2U6c2VjcmV0", "Bearer", "Bearer vf_", "Bearer vfs_.", "Bearer vfs_e30.e30",
-		"Bearer eyJhbGciOiJub25lIn0.e30.", "Bearer ey..", "Negotiate x", "bearer  x ", "Basic ====", "Bearer vfs_" + strings.Repeat("A", 100) + ".AA",
+		"", "Basic", "Basic ", "Basic Og==", "Basic YWxpY2U6c2VjcmV0", "Bearer", "Bearer vf_", "Bearer vfs_.",
+		"Bearer vfs_e30.e30", "Bearer eyJhbGciOiJub25lIn0.e30.", "Bearer ey..", "Negotiate x", "bearer  x ", "Basic ====",
+		"Bearer vfs_" + strings.Repeat("A", 100) + ".AA",
 	} {
 		f.Add(seed)
 	}
@@ -474,7 +477,8 @@ func fuzzLogin(t testing.TB) *Login {
 	f := folder{t, t.TempDir()}
 	_, digest := tokens.New()
 	return open1(t, Config{
-		Users: f.write("users", "alice:"+weakHash(t, "unguessable, by any fuzzer")), Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"alice"}`),
+		Users:  f.write("users", "alice:"+weakHash(t, "unguessable, by any fuzzer")),
+		Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"alice"}`),
 	})
 }
 

@@ -48,7 +48,8 @@ func newIssuer(t testing.TB) *testIssuer {
 				return
 			}
 			time.Sleep(20 * time.Millisecond)
-			answer = jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: *i.name.Load(), Algorithm: "ES256"}}}
+			published := jose.JSONWebKey{Key: key.Public(), KeyID: *i.name.Load(), Algorithm: "ES256"}
+			answer = jose.JSONWebKeySet{Keys: []jose.JSONWebKey{published}}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
