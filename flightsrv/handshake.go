@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
@@ -58,11 +59,8 @@ func withPayload(stream flight.FlightService_HandshakeServer) (ctx context.Conte
 	if len(md.Get(authorization)) > 0 {
 		return ctx, false, nil
 	}
-	first, err := stream.Recv()
-	if errors.Is(err, io.EOF) {
-		return ctx, false, nil
-	}
-	if err != nil {
+	first, err := receiveFirst(stream)
+	if first == nil || err != nil {
 		return ctx, false, err
 	}
 	var user pb.BasicAuth
@@ -72,4 +70,25 @@ func withPayload(stream flight.FlightService_HandshakeServer) (ctx context.Conte
 	md = md.Copy()
 	md.Set(authorization, auth.Basic(user.GetUsername(), user.GetPassword()))
 	return metadata.NewIncomingContext(ctx, md), true, nil
+}
+
+// receiveFirst returns the first message; nil if none comes in time. A caller that is not identified
+// must not hold a call for long.
+func receiveFirst(stream flight.FlightService_HandshakeServer) (*flight.HandshakeRequest, error) {
+	done := make(chan struct{})
+	var first *flight.HandshakeRequest
+	var err error
+	go func() { // it ends with the stream at the latest
+		defer close(done)
+		first, err = stream.Recv()
+	}()
+	select {
+	case <-done:
+	case <-time.After(handshakeTimeout):
+		return nil, &requestError{errNoRequest}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, nil //nolint:nilnil // no message
+	}
+	return first, err
 }

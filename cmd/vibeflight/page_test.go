@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,9 @@ func TestCommandPage(t *testing.T) {
 	}
 }
 
+// editsLogin matches a command that edits the files of a login. It prints nothing.
+var editsLogin = regexp.MustCompile(`vibeflight (user (add|rm|passwd)|token rm) `)
+
 // TestExamples runs the examples of every command, with a server, in a folder that has their files.
 func TestExamples(t *testing.T) {
 	var script strings.Builder
@@ -241,13 +245,15 @@ exec vibeflight gen points-csv --features 20 -o commas.csv
 exec sh -c 'tr , ";" <commas.csv >data/stops.csv'
 cp west.sql report.sql
 cp west.toml vibeflight.toml
-mkdir cache
+mkdir cache etc
+cp revoked.json etc/tokens
 exec vibeflight serve --data data --listen unix://$WORK/s.sock &server&
 answers unix://$WORK/s.sock
 env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 `)
 	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west",
-		"/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache")
+		"/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache",
+		"/etc/vibeflight", "$WORK/etc")
 	ran := 0
 	for _, cmd := range shown(newRoot(output.Stdio{}, os.LookupEnv)) {
 		if cmd.Example == "" {
@@ -264,6 +270,8 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 					"-INT example\nwait example\n", quoted)
 			case strings.Contains(line, "<("):
 				fmt.Fprintf(&script, "[exec:bash] exec bash -c '%s && complete -p vibeflight'\n", quoted)
+			case editsLogin.MatchString(line):
+				fmt.Fprintf(&script, "exec sh -c 'echo secret | %s'\n", quoted)
 			default:
 				fmt.Fprintf(&script, "exec sh -c '%s'\n", quoted)
 				if !strings.Contains(line, " -o ") {
@@ -274,7 +282,8 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 		}
 	}
 	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- " +
-		"west.toml --\ndata = \"data\"\n")
+		"west.toml --\ndata = \"data\"\n-- revoked.json --\n" +
+		`{"sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","user":"ci"}` + "\n")
 	if ran < 15 {
 		t.Fatalf("only %d examples", ran)
 	}

@@ -53,7 +53,8 @@ func newTokenAdd(std output.Stdio) *cobra.Command {
 	var expires time.Duration
 	var note string
 	cmd := &cobra.Command{
-		Use: "add USER", Short: "Add an API token of a user, and print it", Long: tokenAddLong, Args: oneArgument("USER"),
+		Use: "add USER", Short: "Add an API token of a user, and print it", Long: tokenAddLong,
+		Args:    oneArgument("USER"),
 		Example: "  vibeflight token add --tokens /etc/vibeflight/tokens --expires 720h --scopes read,sql ci",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkNames(args[0], groups); err != nil {

@@ -69,7 +69,8 @@ func newUserAdd(std output.Stdio) *cobra.Command {
 				return err
 			}
 			if users.Find(name) != nil {
-				return fmt.Errorf("%s: the user %q exists; vibeflight user passwd changes the password", file.path, name)
+				return fmt.Errorf("%s: the user %q exists; vibeflight user passwd changes the password",
+					file.path, name)
 			}
 			hash := passwords.NoPassword
 			if !none {
@@ -204,7 +205,9 @@ func newHash(std output.Stdio, user string) (string, error) {
 }
 
 // readLines reads and parses the file of a flag. A missing file is empty if create is set.
-func readLines[T any](path, flag string, create bool, parse func([]byte) (T, error)) (text []byte, content T, err error) {
+func readLines[T any](path, flag string, create bool, parse func([]byte) (T, error)) (text []byte, content T,
+	err error,
+) {
 	if path == "" {
 		return nil, content, usage.Errorf("--%s: say which file", flag)
 	}

@@ -114,7 +114,7 @@ func open[T any](ctx context.Context, l *Login, flag, path string, parse func([]
 			l.cfg.Log.Info().Str("file", path).Msg(flag + ": the file has changed and is read again")
 			l.streams.endRevoked(l.revoked)
 		}, func(err error) {
-			l.cfg.Log.Error().Err(err).Msg(flag + ": the file has changed and can't be read; its former content is used")
+			l.cfg.Log.Error().Err(err).Msg(flag + ": the file has changed and can't be read; its old content is used")
 		})
 	})
 	return nil

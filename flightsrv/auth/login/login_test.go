@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -341,7 +343,8 @@ func TestFailuresAreLimited(t *testing.T) {
 	if n := wrong("192.0.2.2"); n != 100-maxFailures {
 		t.Errorf("another address: %d of 100 are refused", n)
 	}
-	if _, err := l.Authenticate(from("2001:db8::1", auth.Basic("alice", "guess"))); !errors.Is(err, auth.ErrUnauthenticated) {
+	_, err = l.Authenticate(from("2001:db8::1", auth.Basic("alice", "guess")))
+	if !errors.Is(err, auth.ErrUnauthenticated) {
 		t.Error(err)
 	}
 	now = now.Add(10 * failureEvery)
@@ -432,7 +435,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 	f := folder{b, b.TempDir()}
 	token, digest := tokens.New()
 	l := open1(b, Config{
-		Users: f.write("users", "alice:"+weakHash(b, "secret"), "bob:*"), Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"bob"}`),
+		Users:  f.write("users", "alice:"+weakHash(b, "secret"), "bob:*"),
+		Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"bob"}`),
 	})
 	_, session, err := l.Handshake(call(auth.Basic("alice", "secret")))
 	if err != nil {
@@ -460,8 +464,9 @@ func BenchmarkAuthenticate(b *testing.B) {
 func FuzzAuthorization(f *testing.F) {
 	l := fuzzLogin(f)
 	for _, seed := range []string{
-		"", "Basic", "Basic ", "Basic Og==", "Basic YWxpY2U6c2VjcmV0", "Bearer", "Bearer vf_", "Bearer vfs_.", "Bearer vfs_e30.e30",
-		"Bearer eyJhbGciOiJub25lIn0.e30.", "Bearer ey..", "Negotiate x", "bearer  x ", "Basic ====", "Bearer vfs_" + strings.Repeat("A", 100) + ".AA",
+		"", "Basic", "Basic ", "Basic Og==", "Basic YWxpY2U6c2VjcmV0", "Bearer", "Bearer vf_", "Bearer vfs_.",
+		"Bearer vfs_e30.e30", "Bearer eyJhbGciOiJub25lIn0.e30.", "Bearer ey..", "Negotiate x", "bearer  x ",
+		"Basic ====", "Bearer vfs_" + strings.Repeat("A", 100) + ".AA",
 	} {
 		f.Add(seed)
 	}
@@ -472,7 +477,8 @@ func fuzzLogin(t testing.TB) *Login {
 	f := folder{t, t.TempDir()}
 	_, digest := tokens.New()
 	return open1(t, Config{
-		Users: f.write("users", "alice:"+weakHash(t, "unguessable, by any fuzzer")), Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"alice"}`),
+		Users:  f.write("users", "alice:"+weakHash(t, "unguessable, by any fuzzer")),
+		Tokens: f.write("tokens", `{"sha256":"`+digest+`","user":"alice"}`),
 	})
 }
 
@@ -486,4 +492,56 @@ func checkRefused(t *testing.T, l *Login, value string) {
 	if _, credential, _ := strings.Cut(value, " "); len(credential) > 24 && strings.Contains(err.Error(), credential) {
 		t.Fatalf("%q: the error has the credential: %v", value, err)
 	}
+}
+
+// TestMalformedCredentials sends 100,000 malformed headers, or 5,000 in a short run: none logs in, none
+// panics, and memory does not grow with their number.
+func TestMalformedCredentials(t *testing.T) {
+	n := 100_000
+	if testing.Short() {
+		n = 5_000
+	}
+	l := fuzzLogin(t)
+	_, session, err := fuzzSession(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	seeds := []string{
+		"Basic YWxpY2U6c2VjcmV0", "Bearer vf_abcdefghijklmnopqrstuvwxyz", session, "Bearer eyJhbGciOiJub25lIn0.e30.",
+		"Negotiate x", "bearer \x00", "Basic " + strings.Repeat("QUJD", 300), "", "Basic Og",
+	}
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	send := func(n int) {
+		for range n {
+			b := []byte(seeds[r.IntN(len(seeds))])
+			for range r.IntN(4) {
+				if len(b) > 0 {
+					b[r.IntN(len(b))] = byte(r.IntN(256))
+				}
+			}
+			if r.IntN(2) == 0 {
+				b = b[:r.IntN(len(b)+1)]
+			}
+			checkRefused(t, l, string(b))
+		}
+	}
+	send(n / 2)
+	before := heap()
+	send(n / 2)
+	if after := heap(); after > before+1<<20 {
+		t.Errorf("%d bytes of heap after %d headers, %d after half of them", after, n, before)
+	}
+}
+
+// fuzzSession is a session of another server.
+func fuzzSession(t *testing.T) (*auth.Principal, string, error) {
+	f := folder{t, t.TempDir()}
+	l := open1(t, Config{Users: f.write("users", "alice:"+weakHash(t, "secret"))})
+	return l.Handshake(call(auth.Basic("alice", "secret")))
 }

@@ -50,8 +50,8 @@ func (l *Login) byToken(token string) (*auth.Principal, error) {
 		return nil, err
 	}
 	return &auth.Principal{
-		Name: t.User, Groups: groupsOf(u, t.Groups), Method: auth.Token, Scopes: t.Scopes, Expires: t.Expires, ID: t.ID(),
-		Fingerprint: t.SHA256,
+		Name: t.User, Groups: groupsOf(u, t.Groups), Method: auth.Token, Scopes: t.Scopes, Expires: t.Expires,
+		ID: t.ID(), Fingerprint: t.SHA256,
 	}, nil
 }
 
@@ -101,7 +101,7 @@ func (l *Login) byIssuer(ctx context.Context, token string) (*auth.Principal, er
 	var unavailable *oidc.UnavailableError
 	if errors.As(err, &unavailable) {
 		l.cfg.Log.Error().Err(err).Msg("the keys of the OIDC issuer can't be read")
-		return nil, &auth.UnavailableError{Reason: "the server can't reach the issuer of access tokens: try again later"}
+		return nil, &auth.UnavailableError{Reason: "the issuer of access tokens can't be reached: try again"}
 	}
 	if err != nil {
 		return nil, err

@@ -152,7 +152,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*auth.Principal, e
 	}
 	name, _ := claimOf(claims, v.cfg.UserClaim).(string)
 	if err := auth.CheckName("user", name); err != nil {
-		return nil, &auth.Error{Reason: fmt.Sprintf("the access token has no valid name in its claim %s", v.cfg.UserClaim)}
+		return nil, &auth.Error{Reason: "the access token has no valid name in its claim " + v.cfg.UserClaim}
 	}
 	p := &auth.Principal{Name: name, Method: auth.OIDC, Expires: t.Expiry, Groups: groupsOf(claims, v.cfg.GroupsClaim)}
 	p.ID, _ = claims["jti"].(string)

@@ -77,7 +77,7 @@ func parseHash(text string) (hash, error) {
 		}
 		return bcryptHash(text), nil
 	}
-	return nil, errors.New("want a hash of argon2id (vibeflight user add) or bcrypt (htpasswd -B), or * for no password")
+	return nil, errors.New("want a hash of argon2id (vibeflight user) or bcrypt (htpasswd -B), or * for none")
 }
 
 type noHash struct{}

@@ -93,7 +93,7 @@ class Channel:
             self._options["disable_server_verification"] = True
         if login.certificate is not None:
             self._options["cert_chain"], self._options["private_key"] = login.certificate
-        self._call = flight.FlightCallOptions(timeout=timeout, headers=login.headers)
+        self._call = flight.FlightCallOptions(timeout=timeout, headers=login.headers)  # type: ignore[arg-type]  # it wants bytes
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, int], flight.FlightClient] = {}
         self._closed = False

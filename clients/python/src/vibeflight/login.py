@@ -23,9 +23,9 @@ class Login:
         return "Login(...)"
 
     @property
-    def headers(self) -> list[tuple[str, str]]:
+    def headers(self) -> list[tuple[bytes, bytes]]:
         """The headers of each call."""
-        return [] if self.authorization is None else [("authorization", self.authorization)]
+        return [] if self.authorization is None else [(b"authorization", self.authorization.encode())]
 
 
 Path = str | os.PathLike[str]

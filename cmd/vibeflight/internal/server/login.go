@@ -29,7 +29,8 @@ type loginFlags struct {
 func (c *loginFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.users, "users", "", "`file` of the users who may log in and the hashes of their passwords, which "+
 		"vibeflight user and htpasswd -B write; read again when it changes")
-	f.StringVar(&c.tokens, "tokens", "", "`file` of API tokens, which vibeflight token writes; read again when it changes")
+	f.StringVar(&c.tokens, "tokens", "", "`file` of API tokens, which vibeflight token writes; "+
+		"read again when it changes")
 	f.StringVar(&c.sessionKeys, "session-keys", "", "`file` with a line of at least 32 random characters, which signs "+
 		"session tokens, and perhaps a second line, whose tokens are valid too; the same on all servers of a group; "+
 		"a random key without it")

@@ -408,6 +408,9 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 	if logins != nil {
 		defer logins.Close()
 		cfg.Login = logins
+		if c.Insecure && c.TLSCert == "" {
+			log.Warn().Msg("--insecure: there is no TLS, so others on the way can read passwords and tokens")
+		}
 	}
 	server, err := flightsrv.New(cfg)
 	if err != nil {
