@@ -83,7 +83,9 @@ func TestSeriesAreBounded(t *testing.T) {
 	if testing.Short() {
 		entries, calls = 2000, 300
 	}
-	files := map[string]string{"bad.fake": "nonsense", "limit.fake": "rows=3 fail=limit", "int.fake": "rows=3 fail=internal"}
+	files := map[string]string{
+		"bad.fake": "nonsense", "limit.fake": "rows=3 fail=limit", "int.fake": "rows=3 fail=internal",
+	}
 	for i := range entries {
 		files[fmt.Sprintf("d%d/entry-%d.fake", i%100, i)] = "rows=1"
 	}

@@ -222,8 +222,8 @@ func (l *Log) gather() bool {
 	return true
 }
 
-// missing is the line that tells of lost lines.
-type missing struct {
+// gap is the line that tells of lost lines.
+type gap struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`
 	Dropped int64     `json:"dropped"`
@@ -232,7 +232,7 @@ type missing struct {
 // noteDropped adds a line about the records that were dropped since the last such line.
 func (l *Log) noteDropped(add func(any)) {
 	if n := l.dropped.Load(); n > l.reported {
-		add(missing{time.Now().UTC(), "dropped", n - l.reported})
+		add(gap{time.Now().UTC(), "dropped", n - l.reported})
 		l.reported = n
 	}
 }
