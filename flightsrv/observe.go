@@ -120,7 +120,8 @@ func (s *service) observe(ctx context.Context, c *call, code string, err error) 
 func (c *call) record(ctx context.Context, code string, err error) audit.Record {
 	now := time.Now()
 	r := audit.Record{
-		Time: now.UTC(), Method: shortMethod(c.method), Action: c.action, Entry: c.name, SQL: c.sql, Columns: c.columns, Box: c.box,
+		Time: now.UTC(), Method: shortMethod(c.method), Action: c.action, Entry: c.name, SQL: c.sql,
+		Columns: c.columns, Box: c.box,
 		Rows: c.rows, Bytes: c.bytes, Code: code, Trace: traceOf(ctx),
 		Queue: ms(c.start, c.began), Open: ms(c.began, c.opened), First: ms(c.opened, c.first),
 		Send: float64(c.sending.Microseconds()) / 1e3, Total: ms(c.start, now),

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,7 +62,9 @@ const (
 const (
 	queueLength = 4096    // records
 	maxText     = 4 << 10 // bytes of a statement, an entry's name, or the column names of a record
-	flushAfter  = 200 * time.Millisecond
+	// time between the first record in the queue and its line in the file; records gather meanwhile,
+	// so that few of them wake the writer
+	flushAfter = 200 * time.Millisecond
 )
 
 // Stats are the numbers of a log since Open.
@@ -71,9 +74,13 @@ type Stats struct{ Written, Dropped int64 }
 type Log struct {
 	cfg              Config
 	out              io.WriteCloser
-	queue            chan Record
+	wake             chan struct{} // the queue is not empty any more, or is half full
 	stop, done       chan struct{}
 	written, dropped atomic.Int64
+
+	mu    sync.Mutex
+	queue []Record
+	spare []Record // for the next queue
 
 	// Of the writer's goroutine.
 	reported int64     // dropped lines that the file tells of
@@ -101,7 +108,7 @@ func Open(cfg Config) (*Log, error) {
 
 func start(cfg Config, out io.WriteCloser) *Log {
 	l := &Log{
-		cfg: cfg, out: out, queue: make(chan Record, queueLength), stop: make(chan struct{}), done: make(chan struct{}),
+		cfg: cfg, out: out, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	go l.write()
 	return l
@@ -113,11 +120,30 @@ func (l *Log) Add(r Record) {
 	if l == nil {
 		return
 	}
-	select {
-	case l.queue <- r:
-	default:
+	l.mu.Lock()
+	n := len(l.queue)
+	if n == queueLength {
+		l.mu.Unlock()
 		l.dropped.Add(1)
+		return
 	}
+	l.queue = append(l.queue, r)
+	l.mu.Unlock()
+	if n == 0 || n == queueLength/2 {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// take returns the queue, which is empty after that.
+func (l *Log) take() []Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.queue
+	l.queue, l.spare = l.spare[:0], all
+	return all
 }
 
 // Stats returns the current numbers.
@@ -163,38 +189,41 @@ func (l *Log) write() {
 		_, _ = w.Write(append(line, '\n')) // flush reports the error
 		pending++
 	}
-	var timer <-chan time.Time
-	for {
+	for open := true; open; {
 		select {
-		case r := <-l.queue:
-			l.noteDropped(add)
-			r.Clip()
-			add(r)
-			if timer == nil {
-				timer = time.After(flushAfter)
-			}
-		case <-timer:
-			timer = nil
-			flush()
+		case <-l.wake:
+			open = l.gather()
 		case <-l.stop:
-			for {
-				select {
-				case r := <-l.queue:
-					r.Clip()
-					add(r)
-					continue
-				default:
-				}
-				l.noteDropped(add)
-				flush()
-				return
-			}
+			open = false
 		}
+		l.noteDropped(add) // what the last write lost
+		all := l.take()
+		for i := range all {
+			all[i].Clip()
+			add(&all[i])
+		}
+		clear(all)
+		l.noteDropped(add)
+		flush()
 	}
 }
 
-// missing is the line that tells of lost lines.
-type missing struct {
+// gather waits until the queue is half full or its first record has waited for flushAfter. It
+// returns false if the log is closed.
+func (l *Log) gather() bool {
+	late := time.NewTimer(flushAfter)
+	defer late.Stop()
+	select {
+	case <-l.wake: // half full
+	case <-late.C:
+	case <-l.stop:
+		return false
+	}
+	return true
+}
+
+// gap is the line that tells of lost lines.
+type gap struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`
 	Dropped int64     `json:"dropped"`
@@ -203,7 +232,7 @@ type missing struct {
 // noteDropped adds a line about the records that were dropped since the last such line.
 func (l *Log) noteDropped(add func(any)) {
 	if n := l.dropped.Load(); n > l.reported {
-		add(missing{time.Now().UTC(), "dropped", n - l.reported})
+		add(gap{time.Now().UTC(), "dropped", n - l.reported})
 		l.reported = n
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// rotating is a file that is renamed to FILE.1 when it is full; FILE.1 becomes FILE.2, and so on.
+// rotatingFile is a file that is renamed to FILE.1 when it is full; FILE.1 becomes FILE.2, and so on.
 // One goroutine uses it.
-type rotating struct {
+type rotatingFile struct {
 	name     string
 	maxBytes int64
 	maxFiles int
@@ -17,15 +17,15 @@ type rotating struct {
 	size     int64
 }
 
-func openRotating(name string, maxBytes int64, maxFiles int) (*rotating, error) {
-	r := &rotating{name: name, maxBytes: maxBytes, maxFiles: maxFiles}
+func openRotating(name string, maxBytes int64, maxFiles int) (*rotatingFile, error) {
+	r := &rotatingFile{name: name, maxBytes: maxBytes, maxFiles: maxFiles}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *rotating) open() error {
+func (r *rotatingFile) open() error {
 	// Only the server's user may read what callers asked.
 	f, err := os.OpenFile(r.name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *rotating) open() error {
 }
 
 // Write appends whole lines.
-func (r *rotating) Write(lines []byte) (int, error) {
+func (r *rotatingFile) Write(lines []byte) (int, error) {
 	if r.file == nil {
 		if err := r.open(); err != nil {
 			return 0, err
@@ -56,7 +56,7 @@ func (r *rotating) Write(lines []byte) (int, error) {
 	return n, err
 }
 
-func (r *rotating) rotate() error {
+func (r *rotatingFile) rotate() error {
 	err := r.file.Close()
 	r.file = nil
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *rotating) rotate() error {
 	return r.open()
 }
 
-func (r *rotating) numbered(i int) string { return fmt.Sprintf("%s.%d", r.name, i) }
+func (r *rotatingFile) numbered(i int) string { return fmt.Sprintf("%s.%d", r.name, i) }
 
 func isRegular(name string) bool {
 	info, err := os.Lstat(name)
@@ -84,7 +84,7 @@ func isRegular(name string) bool {
 }
 
 // Close closes the file.
-func (r *rotating) Close() error {
+func (r *rotatingFile) Close() error {
 	if r.file == nil {
 		return nil
 	}

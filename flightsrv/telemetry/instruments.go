@@ -146,7 +146,8 @@ func instruments() []instrument {
 			p(s.audit.Written)
 		}
 	})
-	counter("vibeflight.audit.dropped", "{line}", "Lines that the audit log lost: its queue was full, or a write failed.",
+	counter("vibeflight.audit.dropped", "{line}",
+		"Lines that the audit log lost: its queue was full, or a write failed.",
 		func(s *snapshot, p put) {
 			if s.audit != nil {
 				p(s.audit.Dropped)
@@ -255,7 +256,7 @@ func engineInstruments(counter, gauge define, add func(instrument)) {
 		})
 	add(instrument{
 		name: "vibeflight.gpu.stage.duration", unit: "s",
-		doc: "Time that chunks spent in each stage of the GPU engine. Chunks overlap, so a second may count twice.",
+		doc: "Time of chunks in each stage of the GPU engine, summed; chunks overlap.",
 		seconds: func(s *snapshot, p func(float64, ...metric.ObserveOption)) {
 			if s.catalog.Engines == nil {
 				return

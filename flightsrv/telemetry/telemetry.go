@@ -130,7 +130,8 @@ func exports(signal string) (bool, error) {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if p := os.Getenv(name); p != "" {
 			if p != "http/protobuf" {
-				return false, fmt.Errorf("%s: %q is not supported; http/protobuf is (port 4318 of a collector)", name, p)
+				return false, fmt.Errorf("%s: %q is not supported: use http/protobuf (port 4318 of a collector)",
+					name, p)
 			}
 			break
 		}
