@@ -112,7 +112,9 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	p := &preparedStatement{id: newHandle(), client: clientOf(ctx), plan: &plan{stmt: stmt, uses: 1}, used: time.Now()}
+	p := &preparedStatement{
+		id: newHandle(), client: clientOf(ctx), plan: &plan{stmt: stmt, text: m.GetQuery(), uses: 1}, used: time.Now(),
+	}
 	if err := s.addPrepared(p); err != nil {
 		stmt.Close()
 		return nil, err
