@@ -155,3 +155,21 @@ func measureReads(t *testing.T, clients []flight.Client, span time.Duration) []t
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(time.Microsecond)
 }
+
+// BenchmarkAdmission is the cost of a call's registration and turn.
+func BenchmarkAdmission(b *testing.B) {
+	s := &service{cfg: Config{Admission: admission.New(admission.Config{
+		Limits: admission.Limits{Calls: 256}, MaxCalls: 1024, Queue: admission.Queue{User: 10, Time: time.Minute},
+	})}}
+	b.ReportAllocs()
+	for b.Loop() {
+		ctx, _, end, err := s.begin(b.Context(), flightPrefix+"DoGet")
+		if err == nil {
+			err = s.admit(ctx, &flight.Ticket{})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		end()
+	}
+}

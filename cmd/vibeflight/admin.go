@@ -23,7 +23,7 @@ func newAdmin(std output.Stdio) *cobra.Command {
 
 A server with grants wants the privilege admin. Without grants, these commands are for clients of the
 server's own machine.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage.Errorf("no command %q", args[0])
 			}
