@@ -159,7 +159,7 @@ def test_kill_and_drain_by_the_command_line(folder):
         assert "127.0.0.1" in vibeflight("admin", "sessions", "--server", server.uri)
         assert vibeflight("admin", "kill", "--server", server.uri, query["id"]) == "1 ended\n"
         thread.join(timeout=30)
-        assert len(errors) == 1 and isinstance(errors[0], flight.FlightCancelledError) and "ended by an administrator" in str(errors[0])
+        assert len(errors) == 1 and "ended by an administrator" in str(errors[0])
         done = subprocess.run([BINARY, "admin", "kill", "--server", server.uri, query["id"]], capture_output=True, text=True)
         assert done.returncode == 1 and query["id"] in done.stderr
         vibeflight("admin", "drain", "--server", server.uri)

@@ -178,7 +178,7 @@ func newAdminKill(std output.Stdio) *cobra.Command {
 		Use:   "kill [ID…]",
 		Short: "End calls in progress",
 		Long: `End calls in progress, by the IDs that admin queries lists, or all of a user. Their clients get the
-status Canceled.`,
+status Aborted.`,
 		Example: `  vibeflight admin kill --server grpc://127.0.0.1:8815 17
   vibeflight admin kill --server grpc://127.0.0.1:8815 --user ann`,
 	}, func(ctx context.Context, r *target.Remote, ids []string) error {
