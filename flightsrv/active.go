@@ -177,7 +177,7 @@ const maxListedText = 500
 
 func (v *activeCall) describeID() string { return strconv.FormatInt(v.id, 10) }
 
-func (v *activeCall) describe(now time.Time) activeQuery {
+func (v *activeCall) describe(now time.Time, queries *sql.Server) activeQuery {
 	q := activeQuery{
 		ID: v.describeID(), User: v.user, Address: v.address,
 		Method: v.method[strings.LastIndexByte(v.method, '/')+1:], State: "running", Start: v.start,
@@ -189,6 +189,9 @@ func (v *activeCall) describe(now time.Time) activeQuery {
 	}
 	if request != nil {
 		q.Name, q.SQL = describeRequest(*request)
+		if t, ok := (*request).(*flight.Ticket); ok && queries != nil && runsQuery(q.Name) {
+			q.SQL = queries.QueryText(t.GetTicket())
+		}
 	}
 	q.Name, q.SQL = excerpt.Clip(q.Name, maxListedText), excerpt.Clip(q.SQL, maxListedText)
 	return q

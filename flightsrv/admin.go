@@ -81,7 +81,7 @@ func (s *service) listQueries(ctx context.Context, body []byte) (any, error) {
 	out := []activeQuery{}
 	for _, v := range s.active.list() {
 		if v != callOf(ctx).active {
-			out = append(out, v.describe(now))
+			out = append(out, v.describe(now, s.sql))
 		}
 	}
 	return map[string]any{"queries": out}, nil

@@ -215,12 +215,12 @@ func TestKill(t *testing.T) {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	until(t, "the handler of the stream has returned", func() bool { return len(queries()) == 1 })
-	wantStatus(t, rest(stream), codes.Canceled, "ended by an administrator")
+	wantStatus(t, rest(stream), codes.Aborted, "ended by an administrator")
 
 	if err := act(t, f.client, "kill", `{"user": "127.0.0.1"}`, &answer); err != nil || answer.Killed != 1 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
-	wantStatus(t, <-parsed, codes.Canceled, "ended by an administrator")
+	wantStatus(t, <-parsed, codes.Aborted, "ended by an administrator")
 	for _, body := range []string{"", "{}", `{"id": 7}`, `{"id": "1", "user": "a"}`} {
 		wantStatus(t, act(t, f.client, "kill", body, &answer), codes.InvalidArgument)
 	}

@@ -107,8 +107,8 @@ func codeOf(err error) codes.Code {
 		return request.code()
 	case errors.As(err, &ended) && ended.unavailable:
 		return codes.Unavailable
-	case errors.As(err, &ended):
-		return codes.Canceled
+	case errors.As(err, &ended): // pyarrow takes Canceled for Ctrl-C, and interrupts the program
+		return codes.Aborted
 	case errors.Is(err, auth.ErrUnauthenticated):
 		return codes.Unauthenticated
 	case errors.As(err, &logins):

@@ -103,7 +103,7 @@ func newRoot(std output.Stdio, lookup func(string) (string, bool)) *cobra.Comman
 		return &usage.Error{Err: err}
 	})
 	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std),
-		newBench(std), newCache(std), newUser(std), newToken(std),
+		newBench(std), newAdmin(std), newCache(std), newUser(std), newToken(std),
 		newDoctor(std), newVersion(std), newCompletion(std), newMan(std),
 		newSQLWorkerCommand())
 	complete.Register(root, lookup)

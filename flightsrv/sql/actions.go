@@ -115,8 +115,8 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 		return nil, err
 	}
 	p := &preparedStatement{
-		id: newHandle(), client: clientOf(ctx), owner: access.OwnerOf(ctx), plan: &plan{stmt: stmt, uses: 1},
-		used: time.Now(),
+		id: newHandle(), client: clientOf(ctx), owner: access.OwnerOf(ctx),
+		plan: &plan{stmt: stmt, text: m.GetQuery(), uses: 1}, used: time.Now(),
 	}
 	if err := s.addPrepared(p); err != nil {
 		stmt.Close()

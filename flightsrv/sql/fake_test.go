@@ -200,6 +200,9 @@ func (r *fakeRows) Next(ctx context.Context) (arrow.Record, error) {
 	if r.next >= r.recipe.rows {
 		return nil, io.EOF
 	}
+	if r.block == "stubborn" { // until the gate opens, whatever the context says
+		<-r.fake.gate
+	}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, r.Schema())
 	defer b.Release()
 	for end := min(r.next+1000, r.recipe.rows); r.next < end; r.next++ {

@@ -18,7 +18,8 @@ import (
 // share it. The last user closes it.
 type plan struct {
 	stmt Statement
-	uses int // guarded by Server.mu
+	text string // of the query
+	uses int    // guarded by Server.mu
 }
 
 // query is a plan and its parameters, if any are bound. Its owner releases it.
@@ -85,7 +86,7 @@ func (s *Server) query(ctx context.Context, text string, transaction []byte) (qu
 		return query{}, malformed("the query has %s: prepare it (CreatePreparedStatement) and bind values",
 			count(n, "parameter"))
 	}
-	return query{plan: &plan{stmt: stmt, uses: 1}, schema: stmt.Schema()}, nil
+	return query{plan: &plan{stmt: stmt, text: text, uses: 1}, schema: stmt.Schema()}, nil
 }
 
 func count(n int, what string) string {

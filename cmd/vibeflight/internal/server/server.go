@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -27,6 +29,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv"
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/grants"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
@@ -56,11 +59,13 @@ type Config struct {
 	MaxMessageBytes units.Size // of a message with a single row
 	MaxConnections  int        // maximum of open connections
 	MaxStreams      int        // maximum of open calls, over all connections
+	Limits          limitFlags
 	Exchange        exchangeFlags
 	Login           loginFlags
 	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
 	MaxPutBytes     units.Size    // of a file that a client stores
 	Drain           time.Duration // how long calls in progress may take at the end; default 10 s
+	DrainDelay      time.Duration // from NOT_SERVING of health checks to that end
 	Parse           localfile.LimitFlags
 	BatchRows       int    // rows of a record batch; default 65,536
 	Engine          string // auto, cuda or cpu
@@ -75,6 +80,11 @@ type Config struct {
 
 	File    settings.File // what Config says besides flags
 	Version string        // of the program
+
+	reload   reloads
+	stop     func()         // ends Serve
+	hangups  chan os.Signal // SIGHUP; nil: it is ignored
+	terminal bool           // the process had a controlling terminal at its start
 }
 
 // Define adds the flags of serve to f.
@@ -110,6 +120,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 		"how many connections may be open; those beyond are closed at once")
 	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams,
 		"how many calls may be open, over all connections; those beyond are ResourceExhausted")
+	c.Limits.flags(f)
 	c.Exchange.flags(f)
 	c.Login.flags(f)
 	f.StringVar(&c.Writable, "writable", "",
@@ -118,7 +129,10 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	c.MaxPutBytes = catalog.DefaultMaxStoredBytes
 	f.Var(&c.MaxPutBytes, "max-put-bytes", "largest table that a client may store")
 	f.DurationVar(&c.Drain, "drain", flightsrv.DefaultDrain,
-		"how long calls that are under way may take when the server is to stop, and then the cache to be written")
+		"how long calls that are under way may take when the server is to stop")
+	f.DurationVar(&c.DrainDelay, "drain-delay", 0,
+		"how long the server then goes on before it refuses new calls, while its health checks report NOT_SERVING; 5s "+
+			"lets load balancers notice")
 	c.Parse.Define(f)
 	f.IntVar(&c.BatchRows, "batch-rows", readers.DefaultBatchRows, "rows of a record batch")
 	f.StringVar(&c.Engine, "engine", "auto",
@@ -129,6 +143,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	c.SQL.Define(f)
 	f.IntVar(&c.SQL.Workers, "sql-workers", 0,
 		"processes for SQL, each for one statement at a time; 0 is two per core, at least 8")
+	f.Var(&c.SQL.QueryMemory, "query-memory", "memory for one SQL query, as 512MiB; 0 is all of --sql-memory")
 	f.BoolVar(&c.NoSQL, "no-sql", false, "answer no SQL")
 	f.StringVar(&c.OnError, "on-error", "fail",
 		"what a malformed feature does: fail the file, be left out (skip), keep its row with the bad value null "+
@@ -162,7 +177,7 @@ func (c *Config) Check() error {
 	if err := c.SQL.Check(); err != nil {
 		return err
 	}
-	if err := c.Exchange.check(); err != nil {
+	if err := cmp.Or(c.Exchange.check(), c.Limits.check()); err != nil {
 		return err
 	}
 	if err := c.Login.check(); err != nil {
@@ -186,14 +201,21 @@ func (c *Config) Check() error {
 		return usage.Errorf("--max-streams: %d is less than 1", c.MaxStreams)
 	case c.BatchRows < 1:
 		return usage.Errorf("--batch-rows: %d is less than 1", c.BatchRows)
+	case c.DrainDelay < 0:
+		return usage.Errorf("--drain-delay: %v is less than 0", c.DrainDelay)
 	case c.Drain <= 0:
 		return usage.Errorf("--drain: %v is not greater than 0", c.Drain)
 	}
 	return nil
 }
 
-// Serve serves until ctx ends, and returns after the calls in progress.
+// Serve serves until ctx ends, and returns after the calls in progress. It ends the process if that
+// takes longer than the flags allow. SIGHUP runs Config.reload.
 func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer exitAfter(ctx, c.stopTime(), os.Exit, log)()
+	c.stop, c.hangups, c.terminal = stop, hangups(), hasTerminal()
 	watch, err := c.Observe.open(ctx, c.Insecure, c.Version, log)
 	if err != nil {
 		return err
@@ -203,6 +225,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 
 // serve is Serve with the observers.
 func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) error {
+	control := c.admission()
 	var roots []catalog.Root
 	for _, data := range c.Data {
 		root, err := catalog.ParseRoot(data)
@@ -249,6 +272,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		Roots: roots, Datasets: datasets,
 		Writable: writable, MaxStoredBytes: int64(c.MaxPutBytes), Formats: all.Formats(),
 		Engines: engineSet, Parsing: host.NewExtraProcessor().Parsing, Parsed: watch.Metrics.Parsed,
+		Queue:       control,
 		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
@@ -269,10 +293,14 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		engineSet.Rehearse(ctx)
 		engineSet.Measure(ctx)
 	})
-	err = c.listenWithSQL(ctx, files, watch, log)
+	c.addReloads(files, control)
+	var stopped atomic.Int64 // Unix time in ns; 0: ctx has not ended
+	defer context.AfterFunc(ctx, func() { stopped.Store(time.Now().UnixNano()) })()
+	err = c.listenWithSQL(ctx, files, watch, control, log)
+	c.stop()
 	watch.export() // while there are numbers to read
 	preparing.Wait()
-	last, cancel := context.WithTimeout(context.Background(), c.Drain)
+	last, cancel := context.WithTimeout(context.Background(), c.saveTime(time.Unix(0, stopped.Load())))
 	defer cancel()
 	files.Saved(last)
 	return errors.Join(err, files.Close(), engineSet.Close())
@@ -344,15 +372,15 @@ func boundHeap(tables int64) {
 
 // listenWithSQL serves a catalog, with an SQL engine unless it is disabled or not built in.
 func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, watch *observers,
-	log zerolog.Logger,
+	control *admission.Control, log zerolog.Logger,
 ) error {
 	if c.NoSQL {
-		return c.listen(ctx, files, nil, watch, log)
+		return c.listen(ctx, files, nil, watch, control, log)
 	}
 	queries, err := c.SQL.Open(files, sqlengine.SpillBelow(c.CacheDir), true, log)
 	if errors.Is(err, engine.ErrNoSQL) {
 		log.Warn().Msg(err.Error())
-		return c.listen(ctx, files, nil, watch, log)
+		return c.listen(ctx, files, nil, watch, control, log)
 	}
 	if err != nil {
 		return fmt.Errorf("SQL: %w; --no-sql serves without", err)
@@ -360,7 +388,7 @@ func (c *Config) listenWithSQL(ctx context.Context, files *catalog.Catalog, watc
 	info := queries.Info()
 	log.Info().Str("engine", "DuckDB "+info.Version).Bool("spatial", info.Spatial).Str("spills_to",
 		queries.SpillsTo()).Msg("SQL is ready")
-	return errors.Join(c.listen(ctx, files, queries.Engine, watch, log), queries.Close())
+	return errors.Join(c.listen(ctx, files, queries.Engine, watch, control, log), queries.Close())
 }
 
 // scheme begins the URI of an address that is not a unix socket.
@@ -385,7 +413,7 @@ func (c *Config) policy(log zerolog.Logger) (flightsrv.Grants, error) {
 
 // listen serves a catalog, and SQL if there is an engine.
 func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *engine.Engine,
-	watch *observers, log zerolog.Logger,
+	watch *observers, control *admission.Control, log zerolog.Logger,
 ) error {
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
 	policy, err := c.policy(log)
@@ -400,7 +428,8 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		Grants: policy,
 		Listen: c.Listen, Catalog: files, SQL: sql.Of(queries), Advertise: c.Advertise, Insecure: c.Insecure,
 		TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSClientCA: c.Login.clientCA, TLSClientRequired: c.Login.clientNeeded,
-		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, Log: log, CRS84As: crs84,
+		MaxMessageBytes: int(c.MaxMessageBytes), Drain: c.Drain, DrainDelay: c.DrainDelay, Stop: c.stop,
+		Log: log, CRS84As: crs84, Admission: control,
 		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
 		Telemetry: watch.Telemetry, Audit: watch.audit, Slow: c.Observe.slow,
@@ -422,9 +451,13 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		}
 		log.Info().Msg("listening on " + address)
 	}
+	notify("READY=1")
+	go keepWatchdog(ctx)
+	go c.reload.serveHangups(ctx, c.hangups, c.terminal, c.stop, log)
 	// The end of the context may reach Serve first, and Serve may return before the function runs.
 	// The first of them logs it, once.
 	stopping := sync.OnceFunc(func() {
+		notifyStopping(c.stopTime())
 		log.Info().Msg("stopping after the calls under way; a second signal stops at once")
 	})
 	defer context.AfterFunc(ctx, stopping)()

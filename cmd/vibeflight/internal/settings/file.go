@@ -17,6 +17,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -32,11 +33,16 @@ import (
 //	[[datasets]]
 //	name = "roads"
 //	files = ["/srv/roads/**/*.geojson"]
+//
+//	[[limits]]
+//	group = "batch"
+//	calls = 4
 
 // File has what a configuration file says besides flags.
 type File struct {
 	Files    []FileOptions
 	Datasets []catalog.Dataset
+	Limits   []admission.Rule
 }
 
 // FileOptions are options of the format for the files that a pattern matches.
@@ -72,21 +78,14 @@ func OptionsOf(files []FileOptions, all map[string]any) func(name string) map[st
 // FromFile sets the settings of a file, unless the command line or the environment has set them. It
 // returns what else the file has.
 func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) (found File, err error) {
-	text, err := os.ReadFile(file)
+	keys, err := decode(file)
 	if err != nil {
-		return found, fmt.Errorf("--config: %w", err)
+		return found, err
 	}
-	var keys map[string]any
-	if _, err := toml.Decode(string(text), &keys); err != nil {
-		var at toml.ParseError
-		if errors.As(err, &at) {
-			return found, usage.Errorf("%s: line %d: %s", file, at.Position.Line, at.Message)
-		}
-		return found, usage.Errorf("%s: %w", file, err)
-	}
-	list, sets := keys["files"], keys["datasets"]
+	list, sets, limits := keys["files"], keys["datasets"], keys["limits"]
 	delete(keys, "files")
 	delete(keys, "datasets")
+	delete(keys, "limits")
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if err := Set(flags, name, keys[name]); err != nil {
 			return found, usage.Errorf("%s: %s: %w", file, name, err)
@@ -95,10 +94,29 @@ func FromFile(flags *pflag.FlagSet, file string, formats readers.Registry) (foun
 	if found.Files, err = filesOf(list, formats); err == nil {
 		found.Datasets, err = datasetsOf(sets, formats)
 	}
+	if err == nil {
+		found.Limits, err = limitsOf(limits)
+	}
 	if err != nil {
 		return found, usage.Errorf("%s: %w", file, err)
 	}
 	return found, nil
+}
+
+// decode reads a file.
+func decode(file string) (keys map[string]any, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	if _, err := toml.Decode(string(text), &keys); err != nil {
+		var at toml.ParseError
+		if errors.As(err, &at) {
+			return nil, usage.Errorf("%s: line %d: %s", file, at.Position.Line, at.Message)
+		}
+		return nil, usage.Errorf("%s: %w", file, err)
+	}
+	return keys, nil
 }
 
 // Set sets a flag that is not set yet. A flag that may repeat accepts a list or one value.

@@ -29,7 +29,9 @@ type Flags struct {
 	spillDir   string
 	spillBytes units.Size // maximum in it; 0: nine tenths of the free space
 	Workers    int        // processes of a server, each for one statement at a time; 0: two per core, at least 8
-	Extensions string     // folder with spatial.duckdb_extension; empty: core functions only
+	// of one query of a server; 0: memory
+	QueryMemory units.Size
+	Extensions  string // folder with spatial.duckdb_extension; empty: core functions only
 }
 
 // Define adds the flags to f.
@@ -60,6 +62,8 @@ func (c *Flags) Check() error {
 		return usage.Errorf("--sql-threads: %d is less than 0", c.threads)
 	case c.Workers < 0:
 		return usage.Errorf("--sql-workers: %d is less than 0", c.Workers)
+	case c.QueryMemory < 0:
+		return usage.Errorf("--query-memory: %v is less than 0", c.QueryMemory)
 	case c.spillBytes < 0:
 		return usage.Errorf("--sql-spill-bytes: %v is less than 0", c.spillBytes)
 	}
@@ -82,6 +86,7 @@ func (c *Flags) Open(files *catalog.Catalog, spill string, workers bool,
 	e := &Engine{}
 	cfg := engine.Config{
 		Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads,
+		QueryBytes: min(int64(c.QueryMemory), int64(c.memory)),
 		SpillBytes: int64(c.spillBytes), Extensions: c.Extensions, Log: log,
 	}
 	if c.spillDir != "" {

@@ -93,6 +93,29 @@ func (r *Remote) Describe(
 	return d, nil
 }
 
+// Act runs an action of the server whose body and answer are JSON. A nil body is empty.
+func (r *Remote) Act(ctx context.Context, kind string, body, answer any) error {
+	action := &flight.Action{Type: kind}
+	if body != nil {
+		var err error
+		if action.Body, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	stream, err := r.client.DoAction(ctx, action)
+	if err != nil {
+		return r.problem(err)
+	}
+	result, err := stream.Recv()
+	if err != nil {
+		return r.problem(err)
+	}
+	if err := json.Unmarshal(result.GetBody(), answer); err != nil {
+		return fmt.Errorf("%s: %s: %w", r.address, kind, err)
+	}
+	return nil
+}
+
 // info requests the FlightInfo of a ticket without rows. If p is visible, it polls to show the
 // progress of the parse. Otherwise, the parse ends at once if the client leaves.
 func (r *Remote) info(ctx context.Context, t ticket.Ticket, p *output.Progress) (*flight.FlightInfo, error) {
@@ -213,6 +236,9 @@ func (r *Remote) problem(err error) error {
 	s := rpc.GRPCStatus()
 	switch s.Code() {
 	case codes.Canceled:
+		if s.Message() != context.Canceled.Error() { // the server has ended the call, and says why
+			return errors.New(s.Message())
+		}
 		return context.Canceled
 	case codes.Unavailable:
 		// connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect:
@@ -224,6 +250,9 @@ func (r *Remote) problem(err error) error {
 		}
 		if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
 			message = strings.TrimSuffix(cause, `"`)
+		}
+		if strings.HasPrefix(message, "the server is going away") {
+			return fmt.Errorf("%s: %s", r.address, message)
 		}
 		return fmt.Errorf("%s: no answer: %s; is the server running?", r.address, message)
 	case codes.Unauthenticated:
