@@ -235,19 +235,14 @@ func (c *Catalog) Saved(ctx context.Context) { c.tables.Saved(ctx) }
 
 // List returns the entries that the caller may describe, whose names begin with prefix and that are
 // of the format, "" being any, sorted by name, as of the last walk. It reads no file. The slice is
-// shared and must not be modified.
+// shared and must not be modified. Without prefix and format, it is the same slice until an entry or
+// the rights change.
 func (c *Catalog) List(ctx context.Context, prefix, format string) []*Entry {
-	return c.ListFor(ctx, access.Describe, prefix, format)
-}
-
-// ListFor is List of the entries on which the caller has a privilege. Without prefix and format, it
-// returns the same slice until an entry or the rights change.
-func (c *Catalog) ListFor(ctx context.Context, p access.Privilege, prefix, format string) []*Entry {
 	var found []*Entry
-	if s := c.scope(ctx); s == access.All {
+	if s := c.Scope(ctx); s == access.All {
 		found = c.tree.List(prefix)
 	} else {
-		found = c.lists.of(c.tree.List(""), s, p).from(prefix)
+		found = c.lists.of(c.tree.List(""), s).from(prefix)
 	}
 	if format == "" {
 		return found
@@ -263,7 +258,7 @@ func (c *Catalog) ListFor(ctx context.Context, p access.Privilege, prefix, forma
 
 // Refresh reads all folders now. It needs the privilege Admin on the server.
 func (c *Catalog) Refresh(ctx context.Context) error {
-	if err := c.Allow(ctx, access.Admin); err != nil {
+	if err := access.Check(c.Scope(ctx), access.Admin, access.Server); err != nil {
 		return err
 	}
 	return c.tree.Refresh(ctx)
@@ -271,12 +266,7 @@ func (c *Catalog) Refresh(ctx context.Context) error {
 
 // Lookup returns the entry of a name as its file is now, or a *NotFoundError.
 func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
-	return c.LookupFor(ctx, access.Describe, name)
-}
-
-// LookupFor is Lookup for a caller that needs another privilege than Describe.
-func (c *Catalog) LookupFor(ctx context.Context, p access.Privilege, name string) (Entry, error) {
-	if err := c.allow(ctx, p, name); err != nil {
+	if err := c.allow(ctx, access.Describe, name); err != nil {
 		return Entry{}, err
 	}
 	e, err := c.tree.Lookup(name)

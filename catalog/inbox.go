@@ -13,7 +13,7 @@ import (
 // Admit waits until a client may send a file to have it parsed. The caller calls leave when it is
 // done with the file and its table. The caller needs the privilege Read on the server.
 func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) {
-	if err := c.Allow(ctx, access.Read); err != nil {
+	if err := access.Check(c.Scope(ctx), access.Read, access.Server); err != nil {
 		return nil, err
 	}
 	return c.inbox.Admit(ctx)
@@ -51,7 +51,7 @@ func (c *Catalog) Draft(ctx context.Context, name string, mode Mode, schema *arr
 	if err != nil {
 		return nil, err
 	}
-	if !c.scope(ctx).Allows(access.Write, full) {
+	if !c.Scope(ctx).Allows(access.Write, full) {
 		return nil, &access.DeniedError{Privilege: access.Write, Name: name}
 	}
 	d, err := c.inbox.Draft(name, mode, schema)

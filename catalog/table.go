@@ -185,7 +185,7 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 // Peek returns the table of an entry with the operator's options, and its version, if it is cached
 // and the file has not changed. It parses nothing, and the table may be evicted.
 func (c *Catalog) Peek(ctx context.Context, name string) (*readers.Table, string, bool) {
-	if !c.scope(ctx).Allows(access.Describe, name) {
+	if !c.Scope(ctx).Allows(access.Describe, name) {
 		return nil, "", false
 	}
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
@@ -205,12 +205,17 @@ func (c *Catalog) Peek(ctx context.Context, name string) (*readers.Table, string
 
 // Evict removes the parsed tables of an entry, with any options, from memory and from the cache on
 // disk, and returns their number. The name of a file stands for all of its layers. Holders keep
-// their tables. The caller needs the privilege Admin.
+// their tables. The caller needs the privilege Admin. A name without an entry and without tables is a
+// *NotFoundError.
 func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	if err := c.allow(ctx, access.Admin, name); err != nil {
 		return 0, err
 	}
-	return c.evict(ctx, name)
+	n, err := c.evict(ctx, name)
+	if err == nil && n == 0 {
+		_, err = c.tree.Lookup(name)
+	}
+	return n, c.knownError(ctx, name, err)
 }
 
 // evict is Evict for any caller.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -18,8 +19,9 @@ import (
 // the error of a name that does not exist, and its closest names are those that the caller may
 // describe. *access.DeniedError tells only callers that may describe the entry what they lack.
 
-// scope returns the rights of a caller. In a restricted catalog, a context without a scope has none.
-func (c *Catalog) scope(ctx context.Context) access.Scope {
+// Scope returns the rights of a caller: those of the context, or without any, access.None in a
+// restricted catalog and access.All in another one.
+func (c *Catalog) Scope(ctx context.Context) access.Scope {
 	if s := access.Of(ctx); s != nil {
 		return s
 	}
@@ -29,24 +31,10 @@ func (c *Catalog) scope(ctx context.Context) access.Scope {
 	return access.All
 }
 
-// ScopeKey identifies the rights of a caller: callers with equal keys have equal rights.
-func (c *Catalog) ScopeKey(ctx context.Context) string { return c.scope(ctx).Key() }
-
-// Restricted is Config.Restricted.
-func (c *Catalog) Restricted() bool { return c.cfg.Restricted }
-
-// Allow returns an error unless the caller has a privilege on the server as a whole.
-func (c *Catalog) Allow(ctx context.Context, p access.Privilege) error {
-	if !c.scope(ctx).Allows(p, access.Server) {
-		return &access.DeniedError{Privilege: p, Name: access.Server}
-	}
-	return nil
-}
-
 // allow returns an error unless the caller has a privilege on an entry: *NotFoundError if the caller
 // may not describe it or there is none, else *access.DeniedError.
 func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) error {
-	s := c.scope(ctx)
+	s := c.Scope(ctx)
 	switch {
 	case s.Allows(p, name):
 		return nil
@@ -61,18 +49,11 @@ func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) er
 
 // notFound returns the error for a name that does not exist for the caller.
 func (c *Catalog) notFound(ctx context.Context, name string) error {
-	s := c.scope(ctx)
+	s := c.Scope(ctx)
 	if s == access.All {
 		return c.tree.NotFound(name)
 	}
-	return c.tree.NotFoundAmong(name, c.lists.names(c.tree.List(""), s, access.Describe))
-}
-
-// KnowsAll reports whether a caller may know all rows and columns of an entry. Others do not get the
-// texts and statistics that quote single values or name single columns.
-func (c *Catalog) KnowsAll(ctx context.Context, name string) bool {
-	s := c.scope(ctx)
-	return (s.Allows(access.Read, name) || s.Allows(access.SQL, name)) && s.Restriction(name) == nil
+	return c.tree.NotFoundAmong(name, c.lists.of(c.tree.List(""), s).names)
 }
 
 // errHidden replaces the details of an error.
@@ -85,7 +66,8 @@ func (c *Catalog) Known(ctx context.Context, name string, err error) error {
 
 // knownError returns an error without what the caller may not know. name is that of the entry.
 func (c *Catalog) knownError(ctx context.Context, name string, err error) error {
-	if err == nil || c.scope(ctx) == access.All {
+	s := c.Scope(ctx)
+	if err == nil || s == access.All {
 		return err
 	}
 	var (
@@ -97,23 +79,22 @@ func (c *Catalog) knownError(ctx context.Context, name string, err error) error 
 	switch {
 	case errors.As(err, &notFound):
 		return c.notFound(ctx, notFound.Name)
-	case errors.As(err, &parse) && !c.KnowsAll(ctx, name):
+	case errors.As(err, &parse) && !access.KnowsAll(s, name):
 		limit := new(readers.LimitError)
 		if errors.As(err, &limit) { // it wraps the ParseError for its place
 			return &readers.LimitError{What: name, Flag: limit.Flag, Limit: limit.Limit}
 		}
 		return &readers.ParseError{Name: name, Format: parse.Format, Row: -1, Err: errHidden}
-	case errors.As(err, &misfit) && !c.KnowsAll(ctx, name):
+	case errors.As(err, &misfit) && !access.KnowsAll(s, name):
 		return &readers.ParseError{Name: name, Format: DatasetFormat, Row: -1, Err: errHidden}
-	case errors.As(err, &differ) && !c.KnowsAll(ctx, name):
+	case errors.As(err, &differ) && !access.KnowsAll(s, name):
 		return &NameError{Name: name, Err: errors.New("the table that is there has other columns")}
 	}
 	return err
 }
 
-// Layers returns the layers of an entry's file that the caller may describe, in their order.
-func (c *Catalog) Layers(ctx context.Context, e Entry, layers []string) []string {
-	s := c.scope(ctx)
+// LayersOf returns the layers of an entry's file that a caller may describe, in their order.
+func LayersOf(s access.Scope, e Entry, layers []string) []string {
 	if s == access.All {
 		return layers
 	}
@@ -122,20 +103,15 @@ func (c *Catalog) Layers(ctx context.Context, e Entry, layers []string) []string
 	})
 }
 
-// lists are the entries that scopes may use, until an entry changes. It is safe for concurrent use.
+// lists are the entries that scopes may describe, until an entry changes. It is safe for concurrent
+// use.
 type lists struct {
 	mu   sync.Mutex
 	all  []*Entry // of which the others are parts
-	kept map[listKey]*list
+	kept map[string]*list
 }
 
-// listKey is a scope and a privilege.
-type listKey struct {
-	scope string
-	p     access.Privilege
-}
-
-// list is the entries on which a scope has a privilege, and their names, both sorted by name.
+// list is the entries that a scope may describe, and their names, both sorted by name.
 type list struct {
 	entries []*Entry
 	names   []string
@@ -146,41 +122,37 @@ const maxLists = 64
 
 // of returns the list of a scope. all is every entry: the catalog shares the slice until an entry
 // changes.
-func (l *lists) of(all []*Entry, s access.Scope, p access.Privilege) *list {
-	key := listKey{s.Key(), p}
+func (l *lists) of(all []*Entry, s access.Scope) *list {
 	l.mu.Lock()
-	if len(l.all) != len(all) || len(all) > 0 && &l.all[0] != &all[0] || len(l.kept) >= maxLists {
-		l.all, l.kept = all, map[listKey]*list{}
+	if !sameSlice(l.all, all) || len(l.kept) >= maxLists {
+		l.all, l.kept = all, map[string]*list{}
 	}
-	kept := l.kept[key]
+	kept := l.kept[s.Key()]
 	l.mu.Unlock()
 	if kept != nil {
 		return kept
 	}
 	kept = &list{}
 	for _, e := range all {
-		if s.Allows(p, e.Name) {
+		if s.Allows(access.Describe, e.Name) {
 			kept.entries, kept.names = append(kept.entries, e), append(kept.names, e.Name)
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.all) == len(all) && (len(all) == 0 || &l.all[0] == &all[0]) {
-		l.kept[key] = kept
+	if sameSlice(l.all, all) {
+		l.kept[s.Key()] = kept
 	}
 	return kept
 }
 
-func (l *lists) names(all []*Entry, s access.Scope, p access.Privilege) []string {
-	return l.of(all, s, p).names
+func sameSlice(a, b []*Entry) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // from returns the entries whose names begin with prefix.
 func (l *list) from(prefix string) []*Entry {
 	lo, _ := slices.BinarySearch(l.names, prefix)
-	hi := lo
-	for hi < len(l.names) && strings.HasPrefix(l.names[hi], prefix) {
-		hi++
-	}
-	return l.entries[lo:hi:hi]
+	n := sort.Search(len(l.names)-lo, func(i int) bool { return !strings.HasPrefix(l.names[lo+i], prefix) })
+	return l.entries[lo : lo+n : lo+n]
 }

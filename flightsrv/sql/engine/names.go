@@ -38,7 +38,7 @@ type Table struct {
 
 // nameIndex finds tables by the names in queries.
 type nameIndex struct {
-	entries   []*catalog.Entry       // on which a caller has a privilege
+	listed    []*catalog.Entry       // that the caller may describe
 	tables    []Table                // sorted by schema and name
 	files     map[tableName][]*Table // by schema and file name
 	stems     map[tableName][]*Table // by schema and stem
@@ -59,13 +59,16 @@ type tableName struct{ schema, name string }
 
 func tableNameOf(schema, name string) tableName { return tableName{lower(schema), lower(name)} }
 
-func newNameIndex(entries []*catalog.Entry) *nameIndex {
+// newNameIndex returns the index of those of the listed entries that it is to have.
+func newNameIndex(listed []*catalog.Entry, has func(*catalog.Entry) bool) *nameIndex {
 	n := &nameIndex{
-		entries: entries, tables: make([]Table, len(entries)), files: map[tableName][]*Table{},
+		listed: listed, tables: make([]Table, 0, len(listed)), files: map[tableName][]*Table{},
 		stems: map[tableName][]*Table{}, fileNames: map[string][]*Table{}, stemNames: map[string][]*Table{},
 	}
-	for i, e := range entries {
-		n.tables[i] = tableOf(e.Name)
+	for _, e := range listed {
+		if has(e) {
+			n.tables = append(n.tables, tableOf(e.Name))
+		}
 	}
 	slices.SortFunc(n.tables, func(a, b Table) int {
 		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
@@ -90,10 +93,10 @@ func newNameIndex(entries []*catalog.Entry) *nameIndex {
 
 func add[K comparable](m map[K][]*Table, k K, t *Table) { m[k] = append(m[k], t) }
 
-// same reports whether n was made of these entries. The catalog shares the slice until an entry
+// same reports whether n was made of this list. The catalog shares the slice until an entry
 // changes.
-func (n *nameIndex) same(entries []*catalog.Entry) bool {
-	return n != nil && len(n.entries) == len(entries) && (len(entries) == 0 || &n.entries[0] == &entries[0])
+func (n *nameIndex) same(listed []*catalog.Entry) bool {
+	return n != nil && len(n.listed) == len(listed) && (len(listed) == 0 || &n.listed[0] == &listed[0])
 }
 
 // tableOf names the table of an entry. Files in a folder that is called like a schema of DuckDB are
@@ -208,15 +211,15 @@ const maxIndexes = 64
 
 // names returns the index of the current entries on which the caller has a privilege.
 func (e *Engine) names(ctx context.Context, p access.Privilege) *nameIndex {
-	entries := e.cfg.Catalog.ListFor(ctx, p, "", "")
-	key := scopeOf(ctx, e.cfg.Catalog, p)
+	listed := e.cfg.Catalog.List(ctx, "", "")
+	s, key := e.cfg.Catalog.Scope(ctx), scopeOf(ctx, e.cfg.Catalog, p)
 	e.indexes.mu.Lock()
 	n := e.indexes.kept[key]
 	e.indexes.mu.Unlock()
-	if n.same(entries) {
+	if n.same(listed) {
 		return n
 	}
-	n = newNameIndex(entries)
+	n = newNameIndex(listed, func(e *catalog.Entry) bool { return p == access.Describe || s.Allows(p, e.Name) })
 	e.indexes.mu.Lock()
 	defer e.indexes.mu.Unlock()
 	if e.indexes.kept == nil || len(e.indexes.kept) >= maxIndexes {
@@ -228,7 +231,7 @@ func (e *Engine) names(ctx context.Context, p access.Privilege) *nameIndex {
 
 // scopeOf identifies the entries on which a caller has a privilege, and what it may know of them.
 func scopeOf(ctx context.Context, c *catalog.Catalog, p access.Privilege) string {
-	rights := c.ScopeKey(ctx)
+	rights := c.Scope(ctx).Key()
 	if rights == access.All.Key() {
 		return rights
 	}

@@ -241,7 +241,8 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	if err != nil {
 		return errors.Join(err, engineSet.Close())
 	}
-	log.Info().Int("entries", len(files.List(access.With(ctx, access.All), "", ""))).Int64("memory_bytes", memory).Dur("took_ms",
+	entries := files.List(access.With(ctx, access.All), "", "")
+	log.Info().Int("entries", len(entries)).Int64("memory_bytes", memory).Dur("took_ms",
 		time.Since(started)).
 		Msg("the catalog is read")
 	var preparing sync.WaitGroup
