@@ -130,7 +130,7 @@ const (
 <Folder><name>zqlayer</name><Placemark><name>zvalue</name><Point><coordinates>1,2</coordinates></Point></Placemark></Folder>
 <Folder><name>zqother</name><Placemark><name>zvalue</name><Point><coordinates>1,2</coordinates></Point></Placemark></Folder>
 </Document></kml>`
-	brokenJSON = `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"zcolumn":"zvalue"},"geometry":zvalue}]}`
+	brokenJSON = `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"zcolumn":1},"geometry":{"type":"zvalue","coordinates":[]}}]}`
 )
 
 // matrixServer serves the hidden entries.
@@ -672,7 +672,10 @@ func TestMatrixOfNames(t *testing.T) {
 			if c.store && may(role, c.needs) {
 				continue
 			}
-			for _, f := range matrixForms {
+			for i, f := range matrixForms {
+				if testing.Short() && c.sql && i > 2 && (role == "other" || role == "write" || role == "admin") {
+					continue // as "none"
+				}
 				checks++
 				at := fmt.Sprintf("%s of %s by %s", c.what, f.what, role)
 				if c.sql {
