@@ -200,7 +200,7 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 	c.inbox, err = inbox.New(c.ctx, inbox.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Limits: cfg.Limits, MaxSent: cfg.MaxSent,
 		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.evict,
-		Known: c.knownError,
+		Known: c.Known,
 	}, writable)
 	return err
 }
@@ -270,7 +270,7 @@ func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
 		return Entry{}, err
 	}
 	e, err := c.tree.Lookup(name)
-	return e, c.knownError(ctx, name, err)
+	return e, c.Known(ctx, name, err)
 }
 
 // FormatOf returns the name of the format that a file's name implies, or "".

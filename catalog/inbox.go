@@ -55,7 +55,7 @@ func (c *Catalog) Draft(ctx context.Context, name string, mode Mode, schema *arr
 		return nil, &access.DeniedError{Privilege: access.Write, Name: name}
 	}
 	d, err := c.inbox.Draft(name, mode, schema)
-	return d, c.knownError(ctx, full, err)
+	return d, c.Known(ctx, full, err)
 }
 
 // Drop removes an entry that a client has stored: inbox.Inbox.Drop. The caller needs the privilege
@@ -64,5 +64,5 @@ func (c *Catalog) Drop(ctx context.Context, name string) error {
 	if err := c.allow(ctx, access.Write, name); err != nil {
 		return err
 	}
-	return c.knownError(ctx, name, c.inbox.Drop(ctx, name))
+	return c.Known(ctx, name, c.inbox.Drop(ctx, name))
 }

@@ -80,7 +80,7 @@ func (c *Catalog) Check(ctx context.Context, req Request) error {
 		return nil
 	}
 	_, err := c.job(req)
-	return c.knownError(ctx, req.Name, err)
+	return c.Known(ctx, req.Name, err)
 }
 
 // Table returns the parsed table of an entry. Callers that request the same table at the same time
@@ -101,7 +101,7 @@ func (c *Catalog) TableFor(ctx context.Context, p access.Privilege, req Request)
 		return nil, err
 	}
 	h, err := c.table(ctx, req)
-	return h, c.knownError(ctx, req.Name, err)
+	return h, c.Known(ctx, req.Name, err)
 }
 
 // table is Table for any caller.
@@ -144,7 +144,7 @@ func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableR
 		return nil, nil, err
 	}
 	h, s, err := c.read(ctx, req, sel)
-	return h, s, c.knownError(ctx, req.Name, err)
+	return h, s, c.Known(ctx, req.Name, err)
 }
 
 func (c *Catalog) read(ctx context.Context, req Request, sel Selection) (*TableRef, *Scan, error) {
@@ -215,7 +215,7 @@ func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	if err == nil && n == 0 {
 		_, err = c.tree.Lookup(name)
 	}
-	return n, c.knownError(ctx, name, err)
+	return n, c.Known(ctx, name, err)
 }
 
 // evict is Evict for any caller.

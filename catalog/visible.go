@@ -42,7 +42,7 @@ func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) er
 		return c.notFound(ctx, name)
 	}
 	if _, err := c.tree.Lookup(name); err != nil {
-		return c.knownError(ctx, name, err)
+		return c.Known(ctx, name, err)
 	}
 	return &access.DeniedError{Privilege: p, Name: name}
 }
@@ -61,11 +61,6 @@ var errHidden = errors.New("it can't be read; the reason is for callers that may
 
 // Known returns an error for an entry without what the caller may not know.
 func (c *Catalog) Known(ctx context.Context, name string, err error) error {
-	return c.knownError(ctx, name, err)
-}
-
-// knownError returns an error without what the caller may not know. name is that of the entry.
-func (c *Catalog) knownError(ctx context.Context, name string, err error) error {
 	s := c.Scope(ctx)
 	if err == nil || s == access.All {
 		return err
