@@ -208,7 +208,7 @@ func (c *Catalog) openTree(ctx context.Context, datasets []tree.Dataset) (err er
 	c.inbox, err = inbox.New(c.ctx, inbox.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Limits: cfg.Limits, MaxSent: cfg.MaxSent,
 		MaxStoredBytes: cfg.MaxStoredBytes, Loader: c.loader, Cache: c.tables, Tree: c.tree, Evict: c.evict,
-		Known: c.knownError,
+		Known: c.Known,
 	}, writable)
 	return err
 }
@@ -245,18 +245,13 @@ func (c *Catalog) Saved(ctx context.Context) { c.tables.Saved(ctx) }
 // are of the format, "" being any, sorted by name, as of the last walk. It reads no file. Each entry
 // is made when the loop comes to it, because there may be a million.
 func (c *Catalog) Entries(ctx context.Context, prefix, format string) iter.Seq[*Entry] {
-	return c.EntriesFor(ctx, access.Describe, prefix, format)
-}
-
-// EntriesFor is Entries for another privilege than Describe.
-func (c *Catalog) EntriesFor(ctx context.Context, p access.Privilege, prefix, format string) iter.Seq[*Entry] {
-	found, s := c.tree.Entries(prefix), c.scope(ctx)
+	found, s := c.tree.Entries(prefix), c.Scope(ctx)
 	if format == "" && s == access.All {
 		return found
 	}
 	return func(yield func(*Entry) bool) {
 		for e := range found {
-			if (format == "" || e.Format == format) && s.Allows(p, e.Name) && !yield(e) {
+			if (format == "" || e.Format == format) && s.Allows(access.Describe, e.Name) && !yield(e) {
 				return
 			}
 		}
@@ -273,7 +268,7 @@ func (c *Catalog) Count() (n int, changes uint64) { return c.tree.Count() }
 
 // Refresh reads all folders now. It needs the privilege Admin on the server.
 func (c *Catalog) Refresh(ctx context.Context) error {
-	if err := c.Allow(ctx, access.Admin); err != nil {
+	if err := access.Check(c.Scope(ctx), access.Admin, access.Server); err != nil {
 		return err
 	}
 	return c.tree.Refresh(ctx)
@@ -281,16 +276,11 @@ func (c *Catalog) Refresh(ctx context.Context) error {
 
 // Lookup returns the entry of a name as its file is now, or a *NotFoundError.
 func (c *Catalog) Lookup(ctx context.Context, name string) (Entry, error) {
-	return c.LookupFor(ctx, access.Describe, name)
-}
-
-// LookupFor is Lookup for a caller that needs another privilege than Describe.
-func (c *Catalog) LookupFor(ctx context.Context, p access.Privilege, name string) (Entry, error) {
-	if err := c.allow(ctx, p, name); err != nil {
+	if err := c.allow(ctx, access.Describe, name); err != nil {
 		return Entry{}, err
 	}
 	e, err := c.tree.Lookup(ctx, name)
-	return e, c.knownError(ctx, name, err)
+	return e, c.Known(ctx, name, err)
 }
 
 // FormatOf returns the name of the format that a file's name implies, or "".

@@ -28,7 +28,8 @@ func TestListing(t *testing.T) {
 	l := newLab(t, dir, sized)
 	l.wantNames("a.fake", "b.fake", "caf%E9.fake", "deep/d.other", "deep/er/c.FAKE", "o%23dd%25.fake",
 		"plain", "text.txt")
-	if got := l.List(context.Background(), "deep/", "fake"); len(got) != 1 || got[0].Name != "deep/er/c.FAKE" || got[0].Format != "fake" {
+	got := l.List(context.Background(), "deep/", "fake")
+	if len(got) != 1 || got[0].Name != "deep/er/c.FAKE" || got[0].Format != "fake" {
 		t.Errorf(`List("deep/", "fake") = %v, want deep/er/c.FAKE alone`, got)
 	}
 	for _, e := range l.List(context.Background(), "", "") {

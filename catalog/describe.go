@@ -17,7 +17,7 @@ func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, pars
 		return nil, nil, err
 	}
 	h, s, err := c.describe(ctx, req, sel, parse)
-	return h, s, c.knownError(ctx, req.Name, err)
+	return h, s, c.Known(ctx, req.Name, err)
 }
 
 func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
@@ -48,7 +48,7 @@ func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse 
 		return nil, nil, false, err
 	}
 	h, s, ok, err = c.recall(ctx, req, sel, parse)
-	return h, s, ok, c.knownError(ctx, req.Name, err)
+	return h, s, ok, c.Known(ctx, req.Name, err)
 }
 
 func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse bool) (
@@ -95,7 +95,7 @@ func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, 
 		return nil, PollProgress{}, err
 	}
 	h, at, err := c.pollPart(ctx, req, id)
-	return h, at, c.knownError(ctx, req.Name, err)
+	return h, at, c.Known(ctx, req.Name, err)
 }
 
 // pollPart is Poll for any caller.

@@ -13,7 +13,7 @@ import (
 // Admit waits until a client may send a file to have it parsed. The caller calls leave when it is
 // done with the file and its table. The caller needs the privilege Read on the server.
 func (c *Catalog) Admit(ctx context.Context) (leave func(), err error) {
-	if err := c.Allow(ctx, access.Read); err != nil {
+	if err := access.Check(c.Scope(ctx), access.Read, access.Server); err != nil {
 		return nil, err
 	}
 	return c.inbox.Admit(ctx)
@@ -51,11 +51,11 @@ func (c *Catalog) Draft(ctx context.Context, name string, mode Mode, schema *arr
 	if err != nil {
 		return nil, err
 	}
-	if !c.scope(ctx).Allows(access.Write, full) {
+	if !c.Scope(ctx).Allows(access.Write, full) {
 		return nil, &access.DeniedError{Privilege: access.Write, Name: name}
 	}
 	d, err := c.inbox.Draft(ctx, name, mode, schema)
-	return d, c.knownError(ctx, full, err)
+	return d, c.Known(ctx, full, err)
 }
 
 // Drop removes an entry that a client has stored: inbox.Inbox.Drop. The caller needs the privilege
@@ -64,5 +64,5 @@ func (c *Catalog) Drop(ctx context.Context, name string) error {
 	if err := c.allow(ctx, access.Write, name); err != nil {
 		return err
 	}
-	return c.knownError(ctx, name, c.inbox.Drop(ctx, name))
+	return c.Known(ctx, name, c.inbox.Drop(ctx, name))
 }

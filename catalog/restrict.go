@@ -29,7 +29,7 @@ type restriction struct {
 // restriction returns what the caller may know of the table of a request; nil: all. The rules are
 // for the operator's options: others may give columns other names.
 func (c *Catalog) restriction(ctx context.Context, req Request) (*restriction, error) {
-	scope := c.scope(ctx)
+	scope := c.Scope(ctx)
 	if scope == access.All {
 		return nil, nil
 	}

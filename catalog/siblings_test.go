@@ -109,7 +109,8 @@ func TestSiblingsThatChange(t *testing.T) {
 				t.Errorf("the old version: error %v, want *ChangedError", err)
 			}
 			eventually(t, "the list", func() error {
-				if list := l.List(context.Background(), "", "shapes"); len(list) != 1 || list[0].Identity != after.Entry.Identity {
+				list := l.List(context.Background(), "", "shapes")
+				if len(list) != 1 || list[0].Identity != after.Entry.Identity {
 					return errors.New("it has the old identity")
 				}
 				return nil

@@ -81,7 +81,7 @@ func (c *Catalog) Check(ctx context.Context, req Request) error {
 		return nil
 	}
 	_, err := c.job(ctx, req)
-	return c.knownError(ctx, req.Name, err)
+	return c.Known(ctx, req.Name, err)
 }
 
 // Table returns the parsed table of an entry. Callers that request the same table at the same time
@@ -102,7 +102,7 @@ func (c *Catalog) TableFor(ctx context.Context, p access.Privilege, req Request)
 		return nil, err
 	}
 	h, err := c.table(ctx, req)
-	return h, c.knownError(ctx, req.Name, err)
+	return h, c.Known(ctx, req.Name, err)
 }
 
 // table is Table for a caller with any privilege.
@@ -147,7 +147,7 @@ func (c *Catalog) Read(ctx context.Context, req Request, sel Selection) (*TableR
 		return nil, nil, err
 	}
 	h, s, err := c.read(ctx, req, sel)
-	return h, s, c.knownError(ctx, req.Name, err)
+	return h, s, c.Known(ctx, req.Name, err)
 }
 
 // read is Read for a caller with any privilege.
@@ -204,7 +204,7 @@ func (c *Catalog) part(ctx context.Context, req Request, sel Selection, describe
 func (c *Catalog) Peek(ctx context.Context, name string, sel Selection) (
 	t *readers.Table, s *Scan, version string, err error,
 ) {
-	if !c.scope(ctx).Allows(access.Describe, name) {
+	if !c.Scope(ctx).Allows(access.Describe, name) {
 		return nil, nil, "", nil
 	}
 	if file, _, _ := tree.SplitName(name); !c.tables.Has(file) {
@@ -235,12 +235,17 @@ func (c *Catalog) Peek(ctx context.Context, name string, sel Selection) (
 
 // Evict removes the parsed tables of an entry, with any options, from memory and from the cache on
 // disk, and returns their number. The name of a file stands for all of its layers. Holders keep
-// their tables. The caller needs the privilege Admin.
+// their tables. The caller needs the privilege Admin. A name without an entry and without tables is a
+// *NotFoundError.
 func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 	if err := c.allow(ctx, access.Admin, name); err != nil {
 		return 0, err
 	}
-	return c.evict(ctx, name)
+	n, err := c.evict(ctx, name)
+	if err == nil && n == 0 {
+		_, err = c.tree.Lookup(ctx, name)
+	}
+	return n, c.Known(ctx, name, err)
 }
 
 // evict is Evict for any caller.

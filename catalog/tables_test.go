@@ -42,7 +42,8 @@ func TestTablesOfAnArchiveAreEntries(t *testing.T) {
 				t.Errorf("%s: format %q, %v, want %q", name, e.Format, err, format)
 			}
 		}
-		if list := c.List(context.Background(), "all.zip", "layered"); len(list) != 1 || list[0].Name != "all.zip#trips" {
+		list := c.List(context.Background(), "all.zip", "layered")
+		if len(list) != 1 || list[0].Name != "all.zip#trips" {
 			t.Errorf("listed %+v", list)
 		}
 		for _, name := range []string{"all.zip#b", "all.zip#x/b", "all.zip#Stops", "one.zip#a", "all.zip#"} {

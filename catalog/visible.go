@@ -16,8 +16,9 @@ import (
 // the error of a name that does not exist, and its closest names are those that the caller may
 // describe. *access.DeniedError tells only callers that may describe the entry what they lack.
 
-// scope returns the rights of a caller. In a restricted catalog, a context without a scope has none.
-func (c *Catalog) scope(ctx context.Context) access.Scope {
+// Scope returns the rights of a caller: those of the context, or without any, access.None in a
+// restricted catalog and access.All in another one.
+func (c *Catalog) Scope(ctx context.Context) access.Scope {
 	if s := access.Of(ctx); s != nil {
 		return s
 	}
@@ -27,24 +28,10 @@ func (c *Catalog) scope(ctx context.Context) access.Scope {
 	return access.All
 }
 
-// ScopeKey identifies the rights of a caller: callers with equal keys have equal rights.
-func (c *Catalog) ScopeKey(ctx context.Context) string { return c.scope(ctx).Key() }
-
-// Restricted is Config.Restricted.
-func (c *Catalog) Restricted() bool { return c.cfg.Restricted }
-
-// Allow returns an error unless the caller has a privilege on the server as a whole.
-func (c *Catalog) Allow(ctx context.Context, p access.Privilege) error {
-	if !c.scope(ctx).Allows(p, access.Server) {
-		return &access.DeniedError{Privilege: p, Name: access.Server}
-	}
-	return nil
-}
-
 // allow returns an error unless the caller has a privilege on an entry: *NotFoundError if the caller
 // may not describe it or there is none, else *access.DeniedError.
 func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) error {
-	s := c.scope(ctx)
+	s := c.Scope(ctx)
 	switch {
 	case s.Allows(p, name):
 		return nil
@@ -52,25 +39,18 @@ func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) er
 		return c.notFound(ctx, name)
 	}
 	if _, err := c.tree.Lookup(ctx, name); err != nil {
-		return c.knownError(ctx, name, err)
+		return c.Known(ctx, name, err)
 	}
 	return &access.DeniedError{Privilege: p, Name: name}
 }
 
 // notFound returns the error for a name that does not exist for the caller.
 func (c *Catalog) notFound(ctx context.Context, name string) error {
-	s := c.scope(ctx)
+	s := c.Scope(ctx)
 	if s == access.All {
 		return c.tree.NotFound(name)
 	}
 	return c.tree.NotFoundAmong(name, func(name string) bool { return s.Allows(access.Describe, name) })
-}
-
-// KnowsAll reports whether a caller may know all rows and columns of an entry. Others do not get the
-// texts and statistics that quote single values or name single columns.
-func (c *Catalog) KnowsAll(ctx context.Context, name string) bool {
-	s := c.scope(ctx)
-	return (s.Allows(access.Read, name) || s.Allows(access.SQL, name)) && s.Restriction(name) == nil
 }
 
 // errHidden replaces the details of an error.
@@ -78,12 +58,8 @@ var errHidden = errors.New("it can't be read; the reason is for callers that may
 
 // Known returns an error for an entry without what the caller may not know.
 func (c *Catalog) Known(ctx context.Context, name string, err error) error {
-	return c.knownError(ctx, name, err)
-}
-
-// knownError returns an error without what the caller may not know. name is that of the entry.
-func (c *Catalog) knownError(ctx context.Context, name string, err error) error {
-	if err == nil || c.scope(ctx) == access.All {
+	s := c.Scope(ctx)
+	if err == nil || s == access.All {
 		return err
 	}
 	var (
@@ -95,23 +71,22 @@ func (c *Catalog) knownError(ctx context.Context, name string, err error) error 
 	switch {
 	case errors.As(err, &notFound):
 		return c.notFound(ctx, notFound.Name)
-	case errors.As(err, &parse) && !c.KnowsAll(ctx, name):
+	case errors.As(err, &parse) && !access.KnowsAll(s, name):
 		limit := new(readers.LimitError)
 		if errors.As(err, &limit) { // it wraps the ParseError for its place
 			return &readers.LimitError{What: name, Flag: limit.Flag, Limit: limit.Limit}
 		}
 		return &readers.ParseError{Name: name, Format: parse.Format, Row: -1, Err: errHidden}
-	case errors.As(err, &misfit) && !c.KnowsAll(ctx, name):
+	case errors.As(err, &misfit) && !access.KnowsAll(s, name):
 		return &readers.ParseError{Name: name, Format: DatasetFormat, Row: -1, Err: errHidden}
-	case errors.As(err, &differ) && !c.KnowsAll(ctx, name):
+	case errors.As(err, &differ) && !access.KnowsAll(s, name):
 		return &NameError{Name: name, Err: errors.New("the table that is there has other columns")}
 	}
 	return err
 }
 
-// Layers returns the layers of an entry's file that the caller may describe, in their order.
-func (c *Catalog) Layers(ctx context.Context, e Entry, layers []string) []string {
-	s := c.scope(ctx)
+// LayersOf returns the layers of an entry's file that a caller may describe, in their order.
+func LayersOf(s access.Scope, e Entry, layers []string) []string {
 	if s == access.All {
 		return layers
 	}

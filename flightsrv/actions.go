@@ -144,11 +144,6 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 {
-		if _, err := s.cfg.Catalog.LookupFor(ctx, access.Admin, t.Name); err != nil {
-			return nil, err
-		}
-	}
 	return map[string]int{"evicted": n}, nil
 }
 
@@ -165,8 +160,8 @@ func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	d := metadata.Describe(o.Table, o.scan.Schema(), o.Cached)
 	d.Name, d.Version, d.FileBytes, d.Modified = o.Entry.Name, o.Version, o.Entry.Size, o.Entry.Modified
 	d.Identity = o.Entry.Identity.Kind()
-	d.Layers = s.cfg.Catalog.Layers(ctx, o.Entry, d.Layers)
-	all := s.cfg.Catalog.KnowsAll(ctx, t.Name)
+	d.Layers = catalog.LayersOf(s.cfg.Catalog.Scope(ctx), o.Entry, d.Layers)
+	all := access.KnowsAll(s.cfg.Catalog.Scope(ctx), t.Name)
 	if !all { // these quote values and names in the file
 		d.Table, d.Links, d.Foreign = d.Table.WithoutDetails(), nil, map[string]int64{}
 	}
@@ -186,7 +181,7 @@ func (s *service) stats(ctx context.Context, body []byte) (any, error) {
 	if err := ticket.ParseEmpty(body); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.Catalog.Allow(ctx, access.Admin); err != nil {
+	if err := access.Check(s.cfg.Catalog.Scope(ctx), access.Admin, access.Server); err != nil {
 		return nil, err
 	}
 	out := stats{

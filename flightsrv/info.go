@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
@@ -78,7 +79,7 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 		return nil, err
 	}
 	about := metadata.OfTable(table, cached)
-	if !s.cfg.Catalog.KnowsAll(ctx, t.Name) {
+	if !access.KnowsAll(s.cfg.Catalog.Scope(ctx), t.Name) {
 		about = about.WithoutDetails()
 	}
 	metadata, err := metadata.Marshal(about)

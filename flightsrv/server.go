@@ -153,10 +153,10 @@ func New(cfg Config) (*Server, error) {
 	switch {
 	case cfg.Grants != nil && cfg.Login == nil:
 		return nil, errors.New("--grants: without a login, no caller has a name; configure a login method")
-	case cfg.Grants != nil && !cfg.Catalog.Restricted():
+	case cfg.Grants != nil && cfg.Catalog.Scope(context.Background()) != access.None:
 		return nil, errors.New("flightsrv: grants need a restricted catalog")
 	case cfg.Grants == nil && cfg.Login != nil:
-		cfg.Grants = grants.Everything{}
+		cfg.Grants = grants.TokenBounds{}
 	}
 	cfg.MaxConnections = cmp.Or(cfg.MaxConnections, DefaultMaxConnections)
 	cfg.MaxStreams = cmp.Or(cfg.MaxStreams, DefaultMaxStreams)

@@ -45,6 +45,21 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s: you need the privilege %q for this", e.Name, e.Privilege)
 }
 
+// Check returns a *DeniedError unless a scope has a privilege. It is for names that the caller may
+// know of, such as Server.
+func Check(s Scope, p Privilege, name string) error {
+	if !s.Allows(p, name) {
+		return &DeniedError{Privilege: p, Name: name}
+	}
+	return nil
+}
+
+// KnowsAll reports whether a caller may know all rows and columns of an entry. Others do not get the
+// texts and statistics that quote single values or name single columns.
+func KnowsAll(s Scope, name string) bool {
+	return (s.Allows(Read, name) || s.Allows(SQL, name)) && s.Restriction(name) == nil
+}
+
 type ownerKey struct{}
 
 // WithOwner returns a context with the name of the caller to whom polls and handles belong.

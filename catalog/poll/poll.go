@@ -136,7 +136,8 @@ func (ps *Polls) Prefetch(j job.Job, table Table) error {
 	p := ps.join(id, prefetcher, j.Key)
 	if p == nil {
 		var err error
-		if p, err = ps.begin(table, &poll{id: id, owner: prefetcher, key: j.Key, prefetch: true}); errors.Is(err, errPrefetching) {
+		p, err = ps.begin(table, &poll{id: id, owner: prefetcher, key: j.Key, prefetch: true})
+		if errors.Is(err, errPrefetching) {
 			return nil
 		} else if err != nil {
 			return err

@@ -63,7 +63,7 @@ func (f *File) Scope(p *auth.Principal) access.Scope {
 	defer f.mu.Unlock()
 	if now := time.Now(); now.Sub(f.checked) >= checkEvery {
 		f.checked = now
-		f.refresh()
+		_ = f.refresh() // it is logged
 	}
 	caller := keyOf(p)
 	if s := f.scopes[caller]; s != nil {
@@ -136,11 +136,11 @@ func keyOf(p *auth.Principal) string {
 	return fmt.Sprintf("%q %q %q %t", p.Name, p.Groups, p.Scopes, p.Scopes == nil)
 }
 
-// Everything grants every privilege on every entry, within the scopes of a caller's token.
-type Everything struct{}
+// TokenBounds grants every privilege on every entry, within the scopes of a caller's token.
+type TokenBounds struct{}
 
 // Scope returns the rights of a caller.
-func (Everything) Scope(p *auth.Principal) access.Scope {
+func (TokenBounds) Scope(p *auth.Principal) access.Scope {
 	if p == nil || p.Scopes == nil {
 		return access.All
 	}

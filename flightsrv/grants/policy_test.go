@@ -86,13 +86,7 @@ func TestFirstMatchDecides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := p.scope(&auth.Principal{Name: c.user, Groups: strings.Fields(c.groups)})
-			var got []string
-			for q := access.Describe; q <= access.Admin; q++ {
-				if s.Allows(q, c.entry) {
-					got = append(got, q.String())
-				}
-			}
-			if text := strings.Join(got, " "); text != c.want {
+			if text := privilegesOn(s, c.entry); text != c.want {
 				t.Errorf("%s on %q: %q, want %q", c.user, c.entry, text, c.want)
 			}
 		})
@@ -141,24 +135,18 @@ func TestTokensBoundPrivileges(t *testing.T) {
 	} {
 		for _, grants := range []interface {
 			Scope(p *auth.Principal) access.Scope
-		}{Everything{}, fixed{p}} {
+		}{TokenBounds{}, policyGrants{p}} {
 			s := grants.Scope(&auth.Principal{Name: "root", Scopes: c.scopes})
-			var got []string
-			for q := access.Describe; q <= access.Admin; q++ {
-				if s.Allows(q, "a.csv") {
-					got = append(got, q.String())
-				}
-			}
-			if text := strings.Join(got, " "); text != c.want {
+			if text := privilegesOn(s, "a.csv"); text != c.want {
 				t.Errorf("%T, scopes %q: %q, want %q", grants, c.scopes, text, c.want)
 			}
 		}
 	}
 }
 
-type fixed struct{ *policy }
+type policyGrants struct{ *policy }
 
-func (f fixed) Scope(p *auth.Principal) access.Scope { return f.scope(p) }
+func (f policyGrants) Scope(p *auth.Principal) access.Scope { return f.scope(p) }
 
 func TestKeysOfEqualRights(t *testing.T) {
 	p := mustParse(t, example)
@@ -190,7 +178,7 @@ func TestInvalidPolicies(t *testing.T) {
 		{"a bad glob", rule + "name = 'a[b'", `rule 1: name: "a[b" is not a pattern`},
 		{"a bad expression", rule + "user = '/a(/'", `rule 1: user: "/a(/" is not a regular expression`},
 		{"an empty user", rule + "user = ''", "rule 1: user: want a text"},
-		{"a column without a name", rule + "columns = [{ mask = '1' }]", "rule 1: columns: column 1: name: want a text"},
+		{"a column without a name", rule + "columns = [{ mask = '1' }]", "columns: column 1: name: want a text"},
 		{"a column twice", rule + "columns = [{ name = 'a', allow = false }, { name = 'A', mask = '1' }]", `"A" is there twice`},
 		{"both", rule + "columns = [{ name = 'a', allow = false, mask = '1' }]", `column "a": want one of`},
 		{"neither", rule + "columns = [{ name = 'a' }]", `column "a": want one of`},
@@ -278,4 +266,50 @@ func BenchmarkScope(b *testing.B) {
 	for b.Loop() {
 		f.Scope(ann).Allows(access.Read, "roads/2024/wake.geojson")
 	}
+}
+
+// The example of the documentation grants what the page says.
+func TestExampleOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../docs/how-to/grants.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```toml\n")
+	text, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("the page has no example")
+	}
+	p := mustParse(t, text)
+	for _, c := range []struct {
+		user, group, entry, want string
+	}{
+		{"eve", "admins", "drafts/a.csv", "describe read sql write admin"},
+		{"eve", "admins", access.Server, "describe read sql write admin"},
+		{"ann", "surveyors", "drafts/a.csv", ""},
+		{"ann", "surveyors", "parcels/wake.parquet", "describe read sql"},
+		{"bob", "", "parcels/wake.parquet", ""},
+		{"bob", "", "public/a/b.csv", "describe read sql"},
+		{"bob", "", access.Server, ""},
+		{"sensor-12", "", "sensors/monday.arrow", "write"},
+		{"sensor-x", "", "sensors/monday.arrow", ""},
+	} {
+		s := p.scope(&auth.Principal{Name: c.user, Groups: strings.Fields(c.group)})
+		if got := privilegesOn(s, c.entry); got != c.want {
+			t.Errorf("%s on %q: %q, want %q", c.user, c.entry, got, c.want)
+		}
+		if r := s.Restriction(c.entry); (r != nil) != strings.HasPrefix(c.entry, "parcels") && c.want != "" {
+			t.Errorf("%s on %q: %+v", c.user, c.entry, r)
+		}
+	}
+}
+
+// privilegesOn returns the names of the privileges that a caller has.
+func privilegesOn(s access.Scope, entry string) string {
+	var got []string
+	for q := access.Describe; q <= access.Admin; q++ {
+		if s.Allows(q, entry) {
+			got = append(got, q.String())
+		}
+	}
+	return strings.Join(got, " ")
 }

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -79,6 +80,9 @@ func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo
 		if p.err != nil {
 			return nil, p.err
 		}
+		if err := s.authorizePoll(ctx, p); err != nil {
+			return nil, err
+		}
 		return finishedPoll(p.info), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -95,6 +99,22 @@ func (s *Server) wait(ctx context.Context, id string, p *poll) (*flight.PollInfo
 		FlightDescriptor: again,
 		ExpirationTime:   timestamppb.New(time.Now().Add(pollLease)),
 	}, nil
+}
+
+// authorizePoll returns an error if the rights of the caller have changed since the first poll so that
+// it may not have the result.
+func (s *Server) authorizePoll(ctx context.Context, p *poll) error {
+	for _, e := range p.info.GetEndpoint() {
+		t, err := statementTicket(e.GetTicket().GetTicket())
+		if err != nil || t == nil {
+			return err
+		}
+		var gone *HandleError // a fetch says so
+		if err := s.authorizeResult(ctx, t.GetStatementHandle()); err != nil && !errors.As(err, &gone) {
+			return err
+		}
+	}
+	return nil
 }
 
 // addPoll starts to prepare a query in the session of the call. It continues after the end of the

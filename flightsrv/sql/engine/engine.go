@@ -91,7 +91,7 @@ func Open(cfg Config) (*Engine, error) {
 		cfg: cfg, derived: newDerivedCache(cfg.MemoryBytes/2, cfg.Workers > 0),
 		statements: map[*Statement]struct{}{},
 	}
-	if cfg.Catalog.Restricted() && cfg.Workers == 0 {
+	if cfg.Catalog.Scope(context.Background()) != access.All && cfg.Workers == 0 { // it is restricted
 		return nil, errShared
 	}
 	e.ctx, e.end = context.WithCancelCause(context.Background())

@@ -281,10 +281,18 @@ func (e *Engine) names(ctx context.Context, p access.Privilege) *nameIndex {
 	if n != nil && n.changes == changes {
 		return n
 	}
-	if key != access.All.Key() {
-		count = 0 // the caller has a privilege on some of them
+	listed, scope := e.cfg.Catalog.Entries(ctx, "", ""), e.cfg.Catalog.Scope(ctx)
+	if scope == access.All {
+		n = newNameIndex(count, listed)
+	} else {
+		n = newNameIndex(0, func(yield func(*catalog.Entry) bool) {
+			for entry := range listed {
+				if scope.Allows(p, entry.Name) && !yield(entry) {
+					return
+				}
+			}
+		})
 	}
-	n = newNameIndex(count, e.cfg.Catalog.EntriesFor(ctx, p, "", ""))
 	n.changes = changes
 	e.indexes.keep(key, n)
 	return n
@@ -310,7 +318,7 @@ func (x *indexes) keep(key string, n *nameIndex) {
 
 // scopeOf identifies the entries on which a caller has a privilege, and what it may know of them.
 func scopeOf(ctx context.Context, c *catalog.Catalog, p access.Privilege) string {
-	rights := c.ScopeKey(ctx)
+	rights := c.Scope(ctx).Key()
 	if rights == access.All.Key() {
 		return rights
 	}

@@ -121,7 +121,8 @@ func (e *Engine) prepare(ctx context.Context, privilege access.Privilege, query,
 		p.close()
 	}
 	p := &preparedStatement{
-		engine: e, query: query, schema: schema, privilege: privilege, rights: e.cfg.Catalog.ScopeKey(ctx), scope: scope,
+		engine: e, query: query, schema: schema, privilege: privilege, scope: scope,
+		rights:    e.cfg.Catalog.Scope(ctx).Key(),
 		relations: map[string]*relation{}, leases: map[string]*lease{},
 	}
 	if p.db, err = e.databases.take(ctx, p.rights); err != nil {
@@ -139,7 +140,8 @@ func (e *Engine) prepare(ctx context.Context, privilege access.Privilege, query,
 		return nil, err
 	}
 	var unknown error
-	if p.mentions, p.hidden, unknown, err = e.mentions(ctx, privilege, p.parsed.References(), schema); err != nil {
+	p.mentions, p.hidden, unknown, err = e.mentions(ctx, privilege, p.parsed.References(), schema)
+	if err != nil {
 		return nil, err
 	}
 	if err := p.parse(ctx); err != nil {
