@@ -228,9 +228,12 @@ func (e *Engine) checkWith(ctx context.Context, conn worker.Conn, of *relation, 
 	return columns, checkFunctions(conn, functions, x.Functions, 0)
 }
 
-// parseExpression parses an expression.
+// parseExpression parses an expression. It is one with and without parentheses around it.
 func parseExpression(conn worker.Conn, text string) (*duck.Expression, error) {
 	// A comment at the end of the text ends with the line.
+	if _, err := conn.Parse("SELECT " + text + "\nFROM " + rulesTable); err != nil {
+		return nil, err
+	}
 	query, err := conn.Parse("SELECT (" + text + "\n) FROM " + rulesTable)
 	if err != nil {
 		return nil, err
