@@ -88,7 +88,8 @@ func TestHiddenColumnsDoNotExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer whole.Release()
-	if n := len(h.Table.IDs); s.Schema().NumFields() != 2 || n != 1 || s.Bytes() >= whole.Table.Bytes || h.Entry.Size != 0 {
+	if n := len(h.Table.IDs); s.Schema().NumFields() != 2 || n != 1 || s.Bytes() >= whole.Table.Bytes ||
+		h.Entry.Size != 0 {
 		t.Errorf("schema %s, %d IDs, %d of %d bytes, file of %d bytes", s.Schema(), n, s.Bytes(), whole.Table.Bytes,
 			h.Entry.Size)
 	}

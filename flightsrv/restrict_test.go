@@ -124,7 +124,9 @@ func TestHiddenRowsInAnswers(t *testing.T) {
 		if err := json.Unmarshal([]byte(a), &body); err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range []string{"skipped", "unclosed_rings", "ignored_ordinates", "foreign_members", "file_bytes"} {
+		for _, key := range []string{
+			"skipped", "unclosed_rings", "ignored_ordinates", "foreign_members", "file_bytes",
+		} {
 			if v, ok := body[key]; ok && v != 0.0 && len(v.(map[string]any)) > 0 {
 				t.Errorf("%s tells %s", a, key)
 			}

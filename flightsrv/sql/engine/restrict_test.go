@@ -276,7 +276,8 @@ func (w *world) compareRestricted(ctx context.Context, r *rand.Rand, name string
 	}
 	t := h.Table
 	if rows != int64(len(expect)) || t.Rows != int64(len(want)) {
-		return fmt.Errorf("%+v: %d rows of %d are announced, and %d of %d come", sel, rows, t.Rows, len(expect), len(want))
+		return fmt.Errorf("%+v: %d rows of %d are announced, and %d of %d come", sel, rows, t.Rows, len(expect),
+			len(want))
 	}
 	if err := compareBoxes(t, want, slices.Index(shown, "geometry")); err != nil {
 		return err
@@ -290,7 +291,9 @@ func (w *world) compareRestricted(ctx context.Context, r *rand.Rand, name string
 		return fmt.Errorf("%d sizes of %d batches, %d of %d columns, %d and %d bytes", len(batches), len(t.Batches),
 			len(columns), len(shown), bytes, t.Bytes)
 	}
-	for _, query := range []string{"SELECT * FROM %s", "SELECT count(*) FROM %s", "SELECT * FROM %s ORDER BY 1 DESC LIMIT 3"} {
+	for _, query := range []string{
+		"SELECT * FROM %s", "SELECT count(*) FROM %s", "SELECT * FROM %s ORDER BY 1 DESC LIMIT 3",
+	} {
 		if got, err = w.askAs(ctx, fmt.Sprintf(query, quoteName(name))); err != nil {
 			return fmt.Errorf("%s: %w", query, err)
 		}
@@ -380,7 +383,8 @@ func TestRulesThatCannotBeApplied(t *testing.T) {
 	for _, filter := range []string{
 		"id = (SELECT max(x) FROM other)", "EXISTS (SELECT 1)", "nothing = 1", "now() > '2020-01-01'", "random() > 0.5",
 		"current_date > '2020-01-01'", "current_timestamp IS NULL", "uuid() IS NULL", "count(*) > 1",
-		"row_number() OVER () = 1", "id = ?", "id = $1", "true) OR (true", "true), (false", "true) FROM rows UNION SELECT (1",
+		"row_number() OVER () = 1", "id = ?", "id = $1", "true) OR (true", "true), (false",
+		"true) FROM rows UNION SELECT (1",
 		"id IN (FROM other)", "name::INTEGER > 0", "row > 0", "getenv('HOME') IS NULL", "age(name::DATE) IS NULL",
 		"current_setting('TimeZone') = 'UTC'", "id >", "name", "list_filter([1], lambda x: x > 0) = [1]", "*", "",
 	} {
@@ -391,7 +395,8 @@ func TestRulesThatCannotBeApplied(t *testing.T) {
 		ctx := restrictedTo(rules)
 		_, err := w.readRows(ctx, "a.csv", catalog.Selection{})
 		var wrong *catalog.RulesError
-		if !errors.As(err, &wrong) || strings.Contains(err.Error(), "SECRET") || strings.Contains(err.Error(), "nothing") {
+		if !errors.As(err, &wrong) || strings.Contains(err.Error(), "SECRET") ||
+			strings.Contains(err.Error(), "nothing") {
 			t.Errorf("filter %q: error %v", filter, err)
 		}
 		if _, err := w.askAs(ctx, "SELECT count(*) FROM a"); !errors.As(err, &wrong) {
@@ -472,7 +477,8 @@ func TestCallersDoNotShareRows(t *testing.T) {
 					default:
 						rows, err = runAll(as, shared)
 					}
-					if changed := new(catalog.ChangedError); errors.As(err, &changed) || errors.Is(err, source.ErrChanged) {
+					changed := new(catalog.ChangedError)
+					if errors.As(err, &changed) || errors.Is(err, source.ErrChanged) {
 						continue
 					}
 					if err != nil {
@@ -530,7 +536,8 @@ func TestPartitionsOfRestrictedDatasets(t *testing.T) {
 		}
 	}
 	before := w.engine.Stats().BatchesLeftOut
-	got, err := w.askAs(restrictedTo(access.Restriction{Hidden: []string{"x"}}), "SELECT v FROM \"all\" WHERE k = 3 AND v < 302")
+	as := restrictedTo(access.Restriction{Hidden: []string{"x"}})
+	got, err := w.askAs(as, `SELECT v FROM "all" WHERE k = 3 AND v < 302`)
 	if err != nil || fmt.Sprint(got) != "[300 301]" {
 		t.Errorf("%q, error %v", got, err)
 	}
