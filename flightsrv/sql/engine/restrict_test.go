@@ -131,8 +131,10 @@ func rulesOf(r *rand.Rand, columns []string) (access.Restriction, string, []stri
 		"tags":  {"[name]", "NULL", "tags[1:1]"},
 		"ok":    {"age > 20", "NULL"},
 		"score": {"round(score)", "NULL"},
-		"geometry": {"NULL", "ST_Centroid(ST_Envelope(geometry))", "ST_Buffer(geometry, 1)",
-			"CASE WHEN age < 30 THEN geometry END"},
+		"geometry": {
+			"NULL", "ST_Centroid(ST_Envelope(geometry))", "ST_Buffer(geometry, 1)",
+			"CASE WHEN age < 30 THEN geometry END",
+		},
 	}
 	rules.Filter = filters[r.IntN(len(filters))]
 	var list, shown []string

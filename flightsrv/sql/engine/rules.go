@@ -449,15 +449,15 @@ func (e *Engine) prepareRule(ctx context.Context, of *relation, query string) (_
 	if err = p.bind(ctx); err != nil {
 		return nil, err
 	}
-	if err = checkResult(of, p.statement.Schema(), query); err != nil {
+	if err = checkResult(p.statement.Schema(), query); err != nil {
 		return nil, err
 	}
 	p.filters = p.lazyFilters(p.parsed)
 	return p, nil
 }
 
-// checkResult checks that a mask of the geometry is a geometry: a text is no mask for it.
-func checkResult(of *relation, result *arrow.Schema, query string) error {
+// checkResult returns an error for a mask that is null without being the word NULL.
+func checkResult(result *arrow.Schema, query string) error {
 	for _, f := range result.Fields()[1:] {
 		if f.Type.ID() == arrow.NULL {
 			return fmt.Errorf("%s: NULL has to be written as such", query)
