@@ -222,8 +222,8 @@ func (c *Catalog) Peek(ctx context.Context, name string, sel Selection) (
 		return nil, nil, "", nil
 	}
 	r, err := c.restriction(ctx, Request{Name: name})
-	if err != nil {
-		return nil, nil, "", err
+	if err != nil { // the file was removed just now
+		return nil, nil, "", nil
 	}
 	if rules := r.rulesOf(e, t); rules != nil {
 		t, s, err = c.parts.Peek(j.Entry, j.Version, rules, sel)

@@ -23,6 +23,25 @@ type ValueRange struct {
 	AllNull   bool
 }
 
+// And returns the range of the values of two batches.
+func (v ValueRange) And(w ValueRange) ValueRange {
+	nulls := v.Nulls || w.Nulls || v.AllNull || w.AllNull
+	switch {
+	case v.AllNull:
+		v = w
+	case w.AllNull:
+	default:
+		if less(w.Low, v.Low) {
+			v.Low = w.Low
+		}
+		if less(v.High, w.High) {
+			v.High = w.High
+		}
+	}
+	v.Nulls = nulls
+	return v
+}
+
 // ValidPositions implements Prior.
 func (r *reader) ValidPositions(i int) bool {
 	n := r.view.batch[i]

@@ -82,7 +82,7 @@ func (t *Tables) Restrict(ctx context.Context, h *tables.Ref, r *access.Restrict
 	another func() *tables.Ref,
 ) (*tables.Ref, error) {
 	base := baseOf(h)
-	open := func() tables.Source { return borrowed{base} }
+	open := func() tables.Source { return loan{base} }
 	keep := keptBatches
 	if another != nil {
 		open = func() tables.Source { return another().Source() }
@@ -114,11 +114,11 @@ func entryOf(e tree.Entry) tree.Entry {
 	return e
 }
 
-// borrowed is a source that its user does not release.
-type borrowed struct{ tables.Source }
+// loan is a source that its user does not release.
+type loan struct{ tables.Source }
 
 // Release implements tables.Source.
-func (borrowed) Release() {}
+func (loan) Release() {}
 
 // part returns the part of a table, from the cache if it is there.
 func (t *Tables) part(ctx context.Context, e tree.Entry, version string, of *readers.Table,
@@ -217,7 +217,7 @@ func (t *Tables) Peek(e tree.Entry, version string, r *access.Restriction, sel s
 	if p == nil {
 		return nil, nil, nil
 	}
-	s, err := p.views.Scan(described{p}, sel)
+	s, err := p.views.Scan(description{p}, sel)
 	return p.table, s, err
 }
 
@@ -230,21 +230,21 @@ func (t *Tables) peek(k key) *part {
 	return nil
 }
 
-// described is a part as the source of a scan that is not read.
-type described struct{ part *part }
+// description is a part as the source of a scan that is not read.
+type description struct{ part *part }
 
 var errNoRows = errors.New("restrict: the scan of a described table has no rows")
 
-func (d described) Table() *readers.Table { return d.part.table }
-func (d described) Batch(context.Context, int) (*geoarrow.Columns, error) {
+func (d description) Table() *readers.Table { return d.part.table }
+func (d description) Batch(context.Context, int) (*geoarrow.Columns, error) {
 	return nil, errNoRows
 }
 
-func (d described) Search(context.Context, int, [4]float64) ([]int32, bool, error) {
+func (d description) Search(context.Context, int, [4]float64) ([]int32, bool, error) {
 	return nil, false, errNoRows
 }
-func (d described) Close(context.Context) error       { return nil }
-func (d described) Sizes() (columns, batches []int64) { return d.part.columns, d.part.batches }
+func (d description) Close(context.Context) error       { return nil }
+func (d description) Sizes() (columns, batches []int64) { return d.part.columns, d.part.batches }
 
 // failed logs why the rules of a table can't be applied, and returns the error for the client. The
 // end of a call and a file that changes have nothing to do with the rules.
@@ -256,6 +256,7 @@ func (t *Tables) failed(ctx context.Context, name string, err error) error {
 		errors.Is(err, tree.ErrClosed) || errors.Is(err, readers.ErrDamaged) {
 		return err
 	}
-	t.cfg.Log.Error().Err(err).Str("name", name).Msg("the rules of a table can't be applied: nobody they are for gets it")
+	t.cfg.Log.Error().Err(err).Str("name", name).
+		Msg("the rules of a table can't be applied: nobody they are for gets it")
 	return &Error{Name: name, Reason: err}
 }

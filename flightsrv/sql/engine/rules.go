@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,41 +96,81 @@ func (e *Engine) Compute(ctx context.Context, t *readers.Table, masks []restrict
 			query += fmt.Sprintf(", CAST((%s\n) AS %s)", m.Expression, TypeName(f))
 		}
 	}
-	query += " FROM " + rulesTable + " ORDER BY 1"
-	parts := make([][]arrow.Array, len(masks))
-	var held []func()
+	query += " FROM " + rulesTable
+	var runs []run
 	defer func() {
-		for _, release := range held {
-			release()
+		for _, r := range runs {
+			r.release()
 		}
 	}()
-	var row int64
 	err := e.evaluate(ctx, of, t, query, func(rec arrow.Record) error {
-		for _, n := range rec.Column(0).(*array.Int64).Int64Values() {
-			if n != row {
-				return fmt.Errorf("row %d where row %d is expected", n, row)
-			}
-			row++
+		r, err := newRun(rec)
+		if r.rows > 0 && err == nil {
+			runs = append(runs, r)
 		}
-		for i := range masks {
-			// A record is valid until the next one.
-			part, err := array.Concatenate([]arrow.Array{rec.Column(i + 1)}, memory.DefaultAllocator)
-			if err != nil {
-				return err
-			}
-			parts[i] = append(parts[i], part)
-			held = append(held, part.Release)
-		}
-		return nil
+		return err
 	})
-	if err == nil && row != t.Rows {
-		err = fmt.Errorf("%d values for %d rows", row, t.Rows)
-	}
 	if err != nil {
 		return nil, err
 	}
-	out := make([]arrow.Array, len(masks))
-	for i := range masks {
+	return joinRuns(runs, len(masks), t.Rows)
+}
+
+// run is the values of masks for consecutive rows.
+type run struct {
+	first, rows int64
+	values      []arrow.Array
+}
+
+func (r run) release() {
+	for _, a := range r.values {
+		a.Release()
+	}
+}
+
+// newRun copies a record of row numbers and values, which is valid until the next one.
+func newRun(rec arrow.Record) (r run, err error) {
+	numbers := rec.Column(0).(*array.Int64).Int64Values()
+	if r.rows = int64(len(numbers)); r.rows == 0 {
+		return r, nil
+	}
+	r.first = numbers[0]
+	for i, n := range numbers {
+		if n != r.first+int64(i) {
+			return r, fmt.Errorf("row %d follows row %d", n, numbers[max(0, i-1)])
+		}
+	}
+	for _, a := range rec.Columns()[1:] {
+		c, err := array.Concatenate([]arrow.Array{a}, memory.DefaultAllocator)
+		if err != nil {
+			r.release()
+			return r, err
+		}
+		r.values = append(r.values, c)
+	}
+	return r, nil
+}
+
+// joinRuns returns the values of all rows, whatever the order of the runs is.
+func joinRuns(runs []run, columns int, rows int64) ([]arrow.Array, error) {
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.first, b.first) })
+	var next int64
+	parts := make([][]arrow.Array, columns)
+	for _, r := range runs {
+		if r.first != next {
+			return nil, fmt.Errorf("row %d follows row %d", r.first, next-1)
+		}
+		next += r.rows
+		for i, a := range r.values {
+			parts[i] = append(parts[i], a)
+		}
+	}
+	if next != rows {
+		return nil, fmt.Errorf("%d values for %d rows", next, rows)
+	}
+	out := make([]arrow.Array, columns)
+	for i := range out {
+		var err error
 		if len(parts[i]) == 0 {
 			out[i] = array.NewNull(0)
 		} else if out[i], err = array.Concatenate(parts[i], memory.DefaultAllocator); err != nil {
@@ -228,9 +269,12 @@ func (e *Engine) checkWith(ctx context.Context, conn worker.Conn, of *relation, 
 	return columns, checkFunctions(conn, functions, x.Functions, 0)
 }
 
-// parseExpression parses an expression.
+// parseExpression parses an expression. It is one with and without parentheses around it.
 func parseExpression(conn worker.Conn, text string) (*duck.Expression, error) {
 	// A comment at the end of the text ends with the line.
+	if _, err := conn.Parse("SELECT " + text + "\nFROM " + rulesTable); err != nil {
+		return nil, err
+	}
 	query, err := conn.Parse("SELECT (" + text + "\n) FROM " + rulesTable)
 	if err != nil {
 		return nil, err
@@ -405,15 +449,15 @@ func (e *Engine) prepareRule(ctx context.Context, of *relation, query string) (_
 	if err = p.bind(ctx); err != nil {
 		return nil, err
 	}
-	if err = checkResult(of, p.statement.Schema(), query); err != nil {
+	if err = checkResult(p.statement.Schema(), query); err != nil {
 		return nil, err
 	}
 	p.filters = p.lazyFilters(p.parsed)
 	return p, nil
 }
 
-// checkResult checks that a mask of the geometry is a geometry: a text is no mask for it.
-func checkResult(of *relation, result *arrow.Schema, query string) error {
+// checkResult returns an error for a mask that is null without being the word NULL.
+func checkResult(result *arrow.Schema, query string) error {
 	for _, f := range result.Fields()[1:] {
 		if f.Type.ID() == arrow.NULL {
 			return fmt.Errorf("%s: NULL has to be written as such", query)
