@@ -134,6 +134,12 @@ func (d *Device) samePlaces(t testing.TB, in Input) {
 		t.Error(err)
 		return
 	}
+	for i := range min(len(got.Spans), len(want.Spans)) {
+		a, b := &got.Spans[i], &want.Spans[i]
+		if g := want.Batches[i].Geometry; (a.CRS == nil) != (b.CRS == nil) && (g == nil || g.Nulls == want.Batches[i].Rows) {
+			a.CRS, b.CRS = nil, nil // of a later row, which one engine read together with these
+		}
+	}
 	if got, want := Places(got), Places(want); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
