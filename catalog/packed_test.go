@@ -82,7 +82,8 @@ func TestPackedFiles(t *testing.T) {
 			c := w.open()
 			wantNames(t, c, name)
 			a := wantRows(t, c, name, text)
-			if e, err := c.Lookup(t.Context(), name); err != nil || e.Size != int64(len(content)) || a.cached != cached {
+			e, err := c.Lookup(t.Context(), name)
+			if err != nil || e.Size != int64(len(content)) || a.cached != cached {
 				t.Errorf("%s: %d bytes, %v, cached %v, want %d, %v", name, e.Size, err, a.cached, len(content), cached)
 			}
 			w.close(c)

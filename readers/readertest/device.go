@@ -135,8 +135,8 @@ func (d *Device) samePlaces(t testing.TB, in Input) {
 		return
 	}
 	for i := range min(len(got.Spans), len(want.Spans)) {
-		a, b := &got.Spans[i], &want.Spans[i]
-		if g := want.Batches[i].Geometry; (a.CRS == nil) != (b.CRS == nil) && (g == nil || g.Nulls == want.Batches[i].Rows) {
+		a, b, batch := &got.Spans[i], &want.Spans[i], want.Batches[i]
+		if (a.CRS == nil) != (b.CRS == nil) && (batch.Geometry == nil || batch.Geometry.Nulls == batch.Rows) {
 			a.CRS, b.CRS = nil, nil // of a later row, which one engine read together with these
 		}
 	}

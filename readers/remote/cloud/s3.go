@@ -176,6 +176,7 @@ func (s *s3Store) follow(failed *bucket, err error) bool {
 	s.replace(failed, opened, region)
 	return true
 }
+
 func (s *s3Store) List(ctx context.Context, prefix string, yield func(remote.Object) error) error {
 	return s.try(func(b *bucket) error { return b.List(ctx, prefix, yield) })
 }
