@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -169,7 +170,7 @@ func TestDatasetChanges(t *testing.T) {
 				t.Helper()
 				w.refresh(served)
 				var want []string
-				for _, name := range slices.Sorted(mapsKeys(texts)) {
+				for _, name := range slices.Sorted(maps.Keys(texts)) {
 					want = append(want, rowsOfText(texts[name], 0)...)
 				}
 				if got := w.readRows(served, "all", Selection{}); !slices.Equal(got, want) {
@@ -202,16 +203,6 @@ func TestDatasetChanges(t *testing.T) {
 			put("030.rows", textOf(300, 30))
 			check("a changed member after a restart", 1)
 		})
-	}
-}
-
-func mapsKeys(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
 	}
 }
 

@@ -82,15 +82,26 @@ func (k *Kernel) Launch(s *Stream, dim Dim, args ...Arg) error {
 		return nil
 	}
 	k.launches.Add(1)
-	var list driver.Args
-	for _, a := range args {
-		if a.fields != nil {
-			list.Add(a.fields...)
-		} else {
-			list.Add(a.value)
+	return k.drv.Launch(s.h, k.f, dim, pack(args))
+}
+
+// pack copies arguments for the driver. It allocates twice, whatever their number.
+func pack(args []Arg) driver.Args {
+	words := len(args)
+	for i := range args {
+		if fields := args[i].fields; fields != nil {
+			words += len(fields) - 1
 		}
 	}
-	return k.drv.Launch(s.h, k.f, dim, list)
+	list := driver.Args{Words: make([]uint64, 0, words), Ends: make([]int32, 0, len(args))}
+	for i := range args {
+		if fields := args[i].fields; fields != nil {
+			list.Add(fields...)
+		} else {
+			list.Add(args[i].value)
+		}
+	}
+	return list
 }
 
 // Launches is how often k was queued.

@@ -18,7 +18,7 @@ func TestSweepNamesTheSeed(t *testing.T) {
 	const variable = "VIBEFLIGHT_TEST_SWEEP_FAILS"
 	how := os.Getenv(variable)
 	if how != "" {
-		Sweep{Format: failing(how), Documents: 1, Document: func(seed uint64) Input {
+		Sweep{Format: failing(how), Documents: 1, Document: func(uint64) Input {
 			if how == "document" {
 				panic("no document")
 			}
@@ -29,7 +29,8 @@ func TestSweepNamesTheSeed(t *testing.T) {
 	for _, how := range []string{"document", "panic", "panic of a worker", "exit"} {
 		t.Run(how, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestSweepNamesTheSeed$", "-test.timeout", "1m")
-			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), variable+"="+how, "VIBEFLIGHT_SWEEP=1", "VIBEFLIGHT_SWEEP_SEED=17")
+			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), variable+"="+how, "VIBEFLIGHT_SWEEP=1",
+				"VIBEFLIGHT_SWEEP_SEED=17")
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "VIBEFLIGHT_SWEEP_SEED=17") {
 				t.Errorf("%v, want a failure that names seed 17:\n%s", err, clip(out))

@@ -155,7 +155,8 @@ func (r *Root) describe(ctx context.Context, keys []string, yield func(Object) e
 			switch {
 			case err == nil:
 				objects[i] = &o
-			case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), isEncoded(err): // those have no entry
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), isEncoded(err):
+				// it has no entry
 			default:
 				return err
 			}

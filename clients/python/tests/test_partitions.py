@@ -39,17 +39,20 @@ def test_together_they_are_the_table(server):
     assert pa.Table.from_batches((batch for partition in plan for batch in partition.read()), plan.schema).equals(table)
 
 
-@pytest.mark.parametrize("selection", [{}, {"bbox": [-180, -85, 0, 0]}, {"bbox": [0, 0, 90, 40]}, {"rows": [300_000, 900_000]}, {"limit": 10}])
+@pytest.mark.parametrize(
+    "selection",
+    [{}, {"bbox": [-180, -85, 0, 0]}, {"bbox": [0, 0, 90, 40]}, {"rows": [300_000, 900_000]}, {"rows": [5, 2 * LARGE_ROWS]}, {"limit": 10},
+     {"rows": [5, 500_000], "limit": 300_000}, {"rows": [5, 900_000], "bbox": [0, 0, 90, 40]}],
+)  # fmt: skip
 def test_rows_and_boxes_are_true(server, selection):
     plan = server.partitions("large.csv", **selection)
     for partition in plan:
         points = pa.concat_tables([pa.Table.from_batches(partition.read(), plan.schema)])["geometry"].combine_chunks()
         x, y = (points.storage if isinstance(points, pa.ExtensionArray) else points).flatten()
-        if "rows" not in selection:
-            xmin, ymin, xmax, ymax = partition.bbox
-            assert partition.rows == len(points)
-            assert xmin <= pa.compute.min(x).as_py() and ymin <= pa.compute.min(y).as_py()
-            assert xmax >= pa.compute.max(x).as_py() and ymax >= pa.compute.max(y).as_py()
+        xmin, ymin, xmax, ymax = partition.bbox
+        assert partition.rows == len(points) or (partition.rows is None and {"rows", "bbox"} <= set(selection))
+        assert xmin <= pa.compute.min(x).as_py() and ymin <= pa.compute.min(y).as_py()
+        assert xmax >= pa.compute.max(x).as_py() and ymax >= pa.compute.max(y).as_py()
     whole = server.table("large.csv", **selection).arrow()
     assert [n for partition in plan for n in numbers(partition)] == whole["n"].to_pylist()
 

@@ -13,6 +13,7 @@ package layout
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 	"regexp"
@@ -40,7 +41,7 @@ func Check(t *testing.T, folder string, structs ...any) {
 		collect(t, reflect.TypeOf(s), all)
 	}
 	probes := map[string]*probe{} // by name of a source
-	for _, name := range slices.Sorted(keys(all)) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		src, inCUDA := definedIn(sources, folder, name)
 		if inCUDA == "" {
 			t.Errorf("no CUDA source has a struct for %s", all[name])
@@ -53,21 +54,11 @@ func Check(t *testing.T, folder string, structs ...any) {
 	}
 	d := gputest.Open(t)
 	s := gputest.Stream(t, d)
-	for _, name := range slices.Sorted(keys(probes)) {
+	for _, name := range slices.Sorted(maps.Keys(probes)) {
 		probes[name].run(t, d, s)
 	}
 	for _, use := range unchecked(sources, folder, all) {
 		t.Error(use)
-	}
-}
-
-func keys[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
 	}
 }
 

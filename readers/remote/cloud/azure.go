@@ -172,7 +172,7 @@ func (p *azureProvider) failure(err error) *remote.Failure {
 		return nil
 	}
 	code := cmp.Or(answer.ErrorCode, http.StatusText(answer.StatusCode))
-	what := fmt.Errorf("Azure status %d, %s", answer.StatusCode, code)
+	what := fmt.Errorf("status %d of Azure, %s", answer.StatusCode, code)
 	header := http.Header{}
 	if answer.RawResponse != nil {
 		header = answer.RawResponse.Header

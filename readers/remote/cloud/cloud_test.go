@@ -29,8 +29,8 @@ var openers = remote.Openers{"s3": cloud.OpenS3, "gs": cloud.OpenGCS, "az": clou
 
 func quick(t *testing.T) remote.Options {
 	return remote.Options{
-		Unpack: source.UnpackOptions{Dir: t.TempDir()}, Block: 64 << 10, Deadline: 5 * time.Second,
-		Stall: 400 * time.Millisecond, Hedge: 200 * time.Millisecond,
+		Unpack: source.UnpackOptions{Dir: t.TempDir()}, Block: 64 << 10, Deadline: 20 * time.Second,
+		Stall: 2 * time.Second, Hedge: 200 * time.Millisecond, // a store of another process may be slow
 	}
 }
 
@@ -331,7 +331,7 @@ func TestEncoded(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), `a.csv: it is sent with the Content-Encoding "gzip"`) {
 				t.Error(err)
 			}
-			if took := time.Since(began); took > 4*time.Second { // the deadline is 5 s
+			if took := time.Since(began); took > 10*time.Second { // the deadline is 20 s
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -351,6 +351,5 @@ func connectionsLeft(server *faults.Server) (n int) {
 
 // redirected reports whether a store sent a request to a region that the bucket is not in.
 func redirected(err error) bool {
-	return strings.Contains(err.Error(), "301, MovedPermanently") ||
-		strings.Contains(err.Error(), "AuthorizationHeaderMalformed")
+	return strings.Contains(err.Error(), "name the region of the bucket")
 }

@@ -159,7 +159,7 @@ func (p *gcsProvider) failure(err error) *remote.Failure {
 		!errors.As(err, &answer) {
 		return nil
 	}
-	what := fmt.Errorf("Google Cloud Storage status %d %s", answer.Code, http.StatusText(answer.Code))
+	what := fmt.Errorf("status %d %s of Google Cloud Storage", answer.Code, http.StatusText(answer.Code))
 	if answer.Message != "" {
 		what = fmt.Errorf("%w: %.200s", what, answer.Message)
 	}

@@ -271,6 +271,8 @@ func (p *s3Provider) failure(err error) *remote.Failure {
 		f.Kind = remote.Changed
 	case "RequestTimeout", "InternalError":
 		f.Kind = remote.Transient
+	case "PermanentRedirect", "MovedPermanently", "AuthorizationHeaderMalformed":
+		f.Hint = "name the region of the bucket with the option region"
 	}
 	return f
 }

@@ -15,9 +15,9 @@ import dask.dataframe as dd
 import pandas
 import pyarrow as pa
 
+from .columns import is_geometry, nullable_types
 from .connection import Connection, plan
 from .partitions import Partition, Partitions
-from .result import _is_geometry
 from .ticket import fitting
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def read(server: str | Connection, name: str, **selection: Any) -> Any:
     """
     selection["geometry_encoding"] = fitting(selection.get("geometry_encoding"), ("native", "wkb"))
     partitions = plan(server, name, **selection)
-    if any(_is_geometry(field) for field in partitions.schema):
+    if any(is_geometry(field) for field in partitions.schema):
         import dask_geopandas  # noqa: F401  # makes frames of GeoPandas its own
     starts, divisions = _index(partitions)
     meta = _frame(partitions.schema.empty_table(), 0)
@@ -59,7 +59,7 @@ def _frame(table: pa.Table, start: int) -> pandas.DataFrame:
     """A GeoDataFrame where there is a geometry column. Types depend on the schema alone."""
     kwargs: dict[str, Any] = {"types_mapper": _pandas_type}
     frame: pandas.DataFrame
-    if any(_is_geometry(field) for field in table.schema):
+    if any(is_geometry(field) for field in table.schema):
         import geopandas
 
         frame = geopandas.GeoDataFrame.from_arrow(table, to_pandas_kwargs=kwargs)
@@ -81,7 +81,7 @@ def _index(partitions: Partitions) -> tuple[list[int], tuple[int, ...] | None]:
 def _boxes(partitions: Partitions, meta: pandas.DataFrame) -> geopandas.GeoSeries | None:
     """The boxes of the partitions, if all are known."""
     boxes = [partition.bbox for partition in partitions]
-    if not any(_is_geometry(field) for field in partitions.schema) or None in boxes:
+    if not any(is_geometry(field) for field in partitions.schema) or None in boxes:
         return None
     import geopandas
     import shapely
@@ -91,13 +91,6 @@ def _boxes(partitions: Partitions, meta: pandas.DataFrame) -> geopandas.GeoSerie
 
 def _pandas_type(t: pa.DataType) -> Any:
     """The dtype of a column. None leaves it to pyarrow: floats, times with a date, texts. Dask takes objects for texts, so no column is one of objects."""
-    if t in _NULLABLE or pa.types.is_floating(t) or pa.types.is_timestamp(t) or pa.types.is_string(t) or pa.types.is_large_string(t):
-        return _NULLABLE.get(t)
+    if t in nullable_types() or pa.types.is_floating(t) or pa.types.is_timestamp(t) or pa.types.is_string(t) or pa.types.is_large_string(t):
+        return nullable_types().get(t)
     return pandas.ArrowDtype(t)
-
-
-_NULLABLE = {
-    pa.int8(): pandas.Int8Dtype(), pa.int16(): pandas.Int16Dtype(), pa.int32(): pandas.Int32Dtype(), pa.int64(): pandas.Int64Dtype(),
-    pa.uint8(): pandas.UInt8Dtype(), pa.uint16(): pandas.UInt16Dtype(), pa.uint32(): pandas.UInt32Dtype(), pa.uint64(): pandas.UInt64Dtype(),
-    pa.bool_(): pandas.BooleanDtype(),
-}  # fmt: skip

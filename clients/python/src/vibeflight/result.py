@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from .batches import Batches
 from .channel import Channel, Part
+from .columns import is_geometry, nullable_types
 from .endpoints import Open, Pull
 from .errors import FileChanged
 from .info import Info
@@ -141,7 +142,7 @@ class Result(ABC):
 
         fit = self._with_geometry("native", "wkb")
         table = fit.arrow()
-        if not any(_is_geometry(field) for field in table.schema):
+        if not any(is_geometry(field) for field in table.schema):
             raise TypeError("there is no geometry column among these: pandas() takes such rows")
         return geopandas.GeoDataFrame.from_arrow(table, to_pandas_kwargs={"types_mapper": _nullable(table), **kwargs})
 
@@ -169,21 +170,7 @@ def _restarted(fetch: Callable[[bool], T]) -> T:
         return fetch(True)
 
 
-def _is_geometry(field: pa.Field[Any]) -> bool:
-    """Whether a column is one of GeoArrow's: by its metadata, or by its type where a package has registered the types."""
-    if isinstance(field.type, pa.BaseExtensionType):
-        return field.type.extension_name.startswith("geoarrow.")
-    return (field.metadata or {}).get(b"ARROW:extension:name", b"").startswith(b"geoarrow.")
-
-
 def _nullable(table: pa.Table) -> Callable[[pa.DataType], Any]:
     """What makes pandas keep the values of integer and boolean columns in which some are missing: it would turn them to floats and objects."""
-    import pandas
-
-    types = {
-        pa.int8(): pandas.Int8Dtype(), pa.int16(): pandas.Int16Dtype(), pa.int32(): pandas.Int32Dtype(), pa.int64(): pandas.Int64Dtype(),
-        pa.uint8(): pandas.UInt8Dtype(), pa.uint16(): pandas.UInt16Dtype(), pa.uint32(): pandas.UInt32Dtype(), pa.uint64(): pandas.UInt64Dtype(),
-        pa.bool_(): pandas.BooleanDtype(),
-    }  # fmt: skip
     missing = {column.type for column in table.columns if column.null_count}
-    return {t: dtype for t, dtype in types.items() if t in missing}.get
+    return {t: dtype for t, dtype in nullable_types().items() if t in missing}.get

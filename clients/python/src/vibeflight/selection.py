@@ -63,18 +63,38 @@ class Selection(Result):
         answer = self._channel.ask(lambda client, options: client.get_flight_info(descriptor, options))
         info, parts = info_of(t.name, answer), parts_of(answer)
         if t.rows is not None:
-            parts = _cut(parts, t)
             info = replace(info, rows=_rows(info.rows, t), bytes=None)
+            parts = _cut(parts, t, info.rows)
         return Answer(info, answer.schema, parts, self._channel.open)
 
 
-def _cut(parts: list[Part], t: Ticket) -> list[Part]:
-    """What the endpoints have of the rows of t. Its limit counts over all of them, so that there is one endpoint then."""
-    assert t.rows is not None
+def _cut(parts: list[Part], t: Ticket, rows: int | None) -> list[Part]:
+    """What the endpoints have of the rows of t, their number if it is known. Its limit counts over all of them, so that there is one endpoint then."""
     if t.limit is None:
-        return [Part(ticket, part.locations) for part in parts if (ticket := narrowed(part.ticket, t.rows)) is not None]
+        return [cut for part in parts if (cut := _within(part, t)) is not None]
     version = said_in(parts[0].ticket).get("version")
-    return [Part(replace(t, version=version).encode(), parts[0].locations)]
+    boxes = [part.bbox for part in parts if part.bbox is not None]
+    bbox = None
+    if len(boxes) == len(parts):
+        xmin, ymin, xmax, ymax = zip(*boxes, strict=True)
+        bbox = (min(xmin), min(ymin), max(xmax), max(ymax))
+    return [Part(replace(t, version=version).encode(), parts[0].locations, rows, bbox)]
+
+
+def _within(part: Part, t: Ticket) -> Part | None:
+    """What an endpoint has of the rows of t; None if it has none of them. The box of all of its rows contains those."""
+    assert t.rows is not None
+    ticket = narrowed(part.ticket, t.rows)
+    if ticket is None:
+        return None
+    before, (start, end) = said_in(part.ticket).get("rows"), said_in(ticket)["rows"]
+    if before == [start, end]:
+        rows = part.rows
+    elif part.rows is None or t.bbox is not None:  # it is not known which rows the box leaves
+        rows = None
+    else:
+        rows = max(0, (end if before else min(end, part.rows)) - start)
+    return Part(ticket, part.locations, rows, part.bbox)
 
 
 def _rows(of_all: int | None, t: Ticket) -> int | None:
