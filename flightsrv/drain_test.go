@@ -410,3 +410,31 @@ func TestBytesPerSecond(t *testing.T) {
 		t.Errorf("%d calls of another user meanwhile", calls)
 	}
 }
+
+// TestTurnsOfParses lets one file be parsed for a user at a time.
+func TestTurnsOfParses(t *testing.T) {
+	begun, end := make(chan struct{}, 3), make(chan struct{})
+	control := admission.New(admission.Config{
+		Rules: []admission.Rule{{User: "greedy", Limits: admission.Limits{Parses: 1}}}, MaxParses: 3,
+	})
+	f := serveCatalog(t, map[string]string{"a.fake": "rows=1", "b.fake": "rows=1", "c.fake": "rows=1"}, catalog.Config{
+		Formats: readers.Registry{stubborn(begun, end)}, Queue: control,
+	}, func(c *Config) { c.Login, c.Admission = fakeLogin{}, control })
+	done := make(chan error, 3)
+	for name, user := range map[string]string{"a.fake": "greedy", "b.fake": "greedy", "c.fake": "ann"} {
+		go func() {
+			_, err := f.client.GetFlightInfo(withHeader(t.Context(), "authorization", user), pathOf(name))
+			done <- err
+		}()
+	}
+	until(t, "one parse of each user runs", func() bool {
+		return len(begun) == 2 && control.Stats().Parses == admission.Gauge{Running: 2, Waiting: 1}
+	})
+	close(end)
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, "no parse runs", func() bool { return control.Stats().Parses == admission.Gauge{} })
+}

@@ -2,13 +2,9 @@ package flightsrv
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
-	"time"
 
 	"google.golang.org/grpc"
-
-	"github.com/vibeflight/vibeflight/flightsrv/auth"
 )
 
 // unary runs a handler, converts its error or panic to a status, and logs the call.
@@ -49,47 +45,7 @@ func (s *service) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerI
 	if err != nil {
 		return err
 	}
-	if c.caller == nil {
-		return handler(srv, in)
-	}
-	hold := holdSlot(ctx)
-	abandoned, err := untilRevoked(ctx, func() error {
-		defer hold()
-		return handler(srv, in)
-	})
-	if abandoned { // the handler still uses c
-		c = &call{method: c.method, start: c.start, caller: c.caller}
-	}
-	return err
-}
-
-// releaseTime is how long a handler may take to return after the end of its caller's credential.
-const releaseTime = 200 * time.Millisecond
-
-// untilRevoked runs a handler. When the credential of its caller ends, the handler has some time to
-// return; after that it is abandoned. It may be blocked by a client that reads nothing, and gRPC
-// releases it when the interceptor has returned.
-func untilRevoked(ctx context.Context, handler func() error) (abandoned bool, err error) {
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		defer func() { done <- panicOr(recover(), err) }()
-		err = handler()
-	}()
-	select {
-	case err := <-done:
-		return false, err
-	case <-ctx.Done():
-	}
-	if !errors.Is(context.Cause(ctx), auth.ErrUnauthenticated) {
-		return false, <-done
-	}
-	select {
-	case err := <-done:
-		return false, err
-	case <-time.After(releaseTime):
-		return true, context.Cause(ctx)
-	}
+	return handler(srv, in)
 }
 
 // panicOr returns a recovered panic as an error, or err if there was none.

@@ -23,6 +23,8 @@ func newAdmin(std output.Stdio) *cobra.Command {
 
 A server with grants wants the privilege admin. Without grants, these commands are for clients of the
 server's own machine.`,
+		Example: `  # who does what, oldest first
+  vibeflight admin queries --server grpc://127.0.0.1:8815`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage.Errorf("no command %q", args[0])

@@ -254,7 +254,7 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 	here := strings.NewReplacer("grpc://127.0.0.1:8815", "unix://$WORK/s.sock", "/srv/west", "$WORK/west",
 		"/run/vibeflight.sock", "$WORK/example.sock", "/var/cache/vibeflight", "$WORK/cache",
 		"/etc/vibeflight", "$WORK/etc")
-	ran := 0
+	ran, last := 0, ""
 	for _, cmd := range shown(newRoot(output.Stdio{}, os.LookupEnv)) {
 		if cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.CommandPath())
@@ -268,6 +268,10 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			case strings.Contains(line, "vibeflight serve"):
 				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill "+
 					"-INT example\nwait example\n", quoted)
+			case strings.Contains(line, "admin drain"): // the last one: it ends the server
+				last = fmt.Sprintf("exec sh -c '%s'\nwait server\n", quoted)
+			case strings.HasSuffix(line, " 17"): // no call has this ID
+				fmt.Fprintf(&script, "! exec sh -c '%s'\nstderr 'no call in progress has the ID 17'\n", quoted)
 			case strings.Contains(line, "<("):
 				fmt.Fprintf(&script, "[exec:bash] exec bash -c '%s && complete -p vibeflight'\n", quoted)
 			case editsLogin.MatchString(line):
@@ -281,7 +285,7 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			ran++
 		}
 	}
-	script.WriteString("kill -INT server\nwait server\n-- west.sql --\nSELECT count(*) AS n FROM roads\n-- " +
+	script.WriteString(last + "-- west.sql --\nSELECT count(*) AS n FROM roads\n-- " +
 		"west.toml --\ndata = \"data\"\n-- revoked.json --\n" +
 		`{"sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","user":"ci"}` + "\n")
 	if ran < 15 {
