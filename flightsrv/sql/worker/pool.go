@@ -180,7 +180,9 @@ func anyDatabase(Database) bool { return true }
 
 // find returns an unused worker, preferably one that prefers accepts, the right to start one, or a place in the queue. A nil in the
 // queue's channel is the right to start one.
-func (p *Pool) find(prefers func(Database) bool) (w *process, start bool, wait chan *process, err error) {
+func (p *Pool) find(prefers func(Database) bool) (
+	w *process, start bool, wait chan *process, err error,
+) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
