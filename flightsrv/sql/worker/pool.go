@@ -178,8 +178,8 @@ func (p *Pool) Take(ctx context.Context, prefers func(Database) bool) (Database,
 
 func anyDatabase(Database) bool { return true }
 
-// find returns an unused worker, preferably one that prefers accepts, the right to start one, or a place in the queue. A nil in the
-// queue's channel is the right to start one.
+// find returns an unused worker, preferably one that prefers accepts, or the right to start one, or a
+// place in the queue. A nil in the queue's channel is the right to start one.
 func (p *Pool) find(prefers func(Database) bool) (
 	w *process, start bool, wait chan *process, err error,
 ) {
