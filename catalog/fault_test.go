@@ -257,7 +257,8 @@ func (l *life) step() error {
 	case 0, 1, 2:
 		return l.change(name)
 	case 3:
-		if _, err := l.Evict(context.Background(), name); err != nil && !l.mayFail(err) {
+		_, err := l.Evict(context.Background(), name)
+		if err != nil && !l.mayFail(err) && !errors.As(err, new(*NotFoundError)) {
 			return err
 		}
 	case 4:

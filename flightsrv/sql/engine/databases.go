@@ -7,8 +7,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 )
 
-// database is a DuckDB with its views. The views are those of callers of equal rights: DuckDB's own
-// functions list them by name.
+// database is a DuckDB with its views. Its callers have equal rights: DuckDB's own functions list
+// the views by name, and values that are null may show memory of earlier queries.
 type database struct {
 	worker.Database
 	views views
@@ -48,11 +48,20 @@ type databases struct {
 
 // take returns the exclusive use of a database for callers of these rights.
 func (h *databases) take(ctx context.Context, rights string) (*database, error) {
-	db, err := h.source.Take(ctx)
-	if err != nil {
-		return nil, err
+	var d *database
+	for {
+		db, err := h.source.Take(ctx, func(db worker.Database) bool {
+			d := h.find(db)
+			return d.isOf(rights) || d.isOf("")
+		})
+		if err != nil {
+			return nil, err
+		}
+		// The memory of a process has what earlier callers have read: DuckDB's answers may show it.
+		if d = h.find(db); d.isOf(rights) || d.isOf("") || !d.End() {
+			break
+		}
 	}
-	d := h.find(db)
 	if err := d.change(rights); err != nil {
 		d.Rest()
 		return nil, err

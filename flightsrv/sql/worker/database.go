@@ -10,8 +10,9 @@ import (
 
 // A Source provides DuckDBs: the one of this process, or those of workers.
 type Source interface {
-	// Take returns the exclusive use of a DuckDB. It waits for a worker if all of them are in use.
-	Take(ctx context.Context) (Database, error)
+	// Take returns the exclusive use of a DuckDB. It waits for a worker if all of them are in use. One
+	// that prefers accepts has precedence, then a new one.
+	Take(ctx context.Context, prefers func(Database) bool) (Database, error)
 	// Spatial reports whether the spatial extension is loaded.
 	Spatial() bool
 	// Version is DuckDB's version, such as v1.5.5.
@@ -27,6 +28,8 @@ type Database interface {
 	Connect() (Conn, error)
 	// Rest ends the exclusive use. Prepared statements remain.
 	Rest()
+	// End ends the database for good, unless it is that of this process. It reports whether it did.
+	End() bool
 	// Resume starts the exclusive use again. It reports false if the database has ended or is in
 	// use.
 	Resume() bool

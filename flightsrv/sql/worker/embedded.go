@@ -19,11 +19,15 @@ func Embedded(cfg duck.Config, resolve duck.Resolver) (Source, error) {
 
 type embeddedDatabase struct{ *duck.Database }
 
-func (e embeddedDatabase) Take(context.Context) (Database, error) { return e, nil }
-func (e embeddedDatabase) Version() string                        { return duck.LibraryVersion() }
-func (e embeddedDatabase) Rest()                                  {}
-func (e embeddedDatabase) Resume() bool                           { return true }
-func (e embeddedDatabase) Alive() bool                            { return true }
+func (e embeddedDatabase) Take(context.Context, func(Database) bool) (Database, error) { return e, nil }
+
+func (e embeddedDatabase) Version() string { return duck.LibraryVersion() }
+func (e embeddedDatabase) Rest()           {}
+func (e embeddedDatabase) Resume() bool    { return true }
+
+func (e embeddedDatabase) Alive() bool { return true }
+
+func (e embeddedDatabase) End() bool { return false }
 
 func (e embeddedDatabase) Connect() (Conn, error) {
 	c, err := e.Database.Connect()

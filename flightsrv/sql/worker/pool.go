@@ -112,7 +112,7 @@ func NewPool(cfg Config, resolve duck.Resolver) (*Pool, error) {
 		_ = unix.Setrlimit(unix.RLIMIT_STACK, &limit) // smaller stacks end statements earlier
 	}
 	p := &Pool{cfg: cfg, resolve: resolve, stop: make(chan struct{})}
-	first, err := p.Take(context.Background())
+	first, err := p.Take(context.Background(), anyDatabase)
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +151,11 @@ func (p *Pool) Version() string { return p.version.Load().Version }
 
 var errClosed = errors.New("the workers for SQL are closed")
 
-// Take starts the exclusive use of a worker. Users whose calls wait take turns.
-func (p *Pool) Take(ctx context.Context) (Database, error) {
+// Take starts the exclusive use of a worker, preferably of one that prefers accepts. Users whose calls
+// wait take turns.
+func (p *Pool) Take(ctx context.Context, prefers func(Database) bool) (Database, error) {
 	user := admission.Of(ctx).Name
-	w, start, wait, err := p.find(user)
+	w, start, wait, err := p.find(user, prefers)
 	switch {
 	case err != nil:
 		return nil, err
@@ -182,9 +183,13 @@ func (p *Pool) Take(ctx context.Context) (Database, error) {
 	return nil, err
 }
 
-// find returns an unused worker, the right to start one, or a place in the queue. A nil in the
-// queue's channel is the right to start one.
-func (p *Pool) find(user string) (w *process, start bool, wait chan *process, err error) {
+func anyDatabase(Database) bool { return true }
+
+// find returns an unused worker, preferably one that prefers accepts, or the right to start one, or a
+// place in the queue. A nil in the queue's channel is the right to start one.
+func (p *Pool) find(user string, prefers func(Database) bool) (
+	w *process, start bool, wait chan *process, err error,
+) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -192,13 +197,18 @@ func (p *Pool) find(user string) (w *process, start bool, wait chan *process, er
 	}
 	if p.queue.Len() == 0 {
 		for _, w := range slices.Backward(p.all) {
-			if w.take() {
+			if prefers(w) && w.take() {
 				return w, false, nil, nil
 			}
 		}
 		if p.started < p.cfg.Max {
 			p.started++
 			return nil, true, nil, nil
+		}
+		for _, w := range p.all { // that rest for longest
+			if w.take() {
+				return w, false, nil, nil
+			}
 		}
 	}
 	wait = make(chan *process, 1)
@@ -290,6 +300,13 @@ func (w *process) take() bool {
 
 // Resume starts the use of the worker again, if it is unused.
 func (w *process) Resume() bool { return w.take() }
+
+// End ends the worker's process.
+func (w *process) End() bool {
+	w.kill(errClosed)
+	w.Rest()
+	return true
+}
 
 // Rest ends the use of the worker, or passes it to the first call that waits. It ends a worker that
 // holds much of the shared memory: DuckDB does not free it, and the next statement would be charged

@@ -56,7 +56,7 @@ func newPool(t *testing.T, resolve duck.Resolver) *Pool {
 // alone.
 func TestPanicOfTheServer(t *testing.T) {
 	p := newPool(t, func(context.Context, string) (duck.Relation, error) { panic("a defect") })
-	db, err := p.Take(t.Context())
+	db, err := p.Take(t.Context(), anyDatabase)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestPanicOfTheServer(t *testing.T) {
 func TestRequestThatCannotBeSent(t *testing.T) {
 	p := newPool(t, nil)
 	for range 2 { // the second time with another worker
-		db, err := p.Take(t.Context())
+		db, err := p.Take(t.Context(), anyDatabase)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func (b failingBatches) Release() { b.of.released.Add(1) }
 func TestScanOfAFailingTable(t *testing.T) {
 	table := &failingRelation{}
 	p := newPool(t, func(context.Context, string) (duck.Relation, error) { return table, nil })
-	db, err := p.Take(t.Context())
+	db, err := p.Take(t.Context(), anyDatabase)
 	if err != nil {
 		t.Fatal(err)
 	}
