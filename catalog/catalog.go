@@ -258,11 +258,6 @@ func (c *Catalog) Entries(ctx context.Context, prefix, format string) iter.Seq[*
 	}
 }
 
-// List returns Entries as a slice, for a catalog that is known to be small.
-func (c *Catalog) List(ctx context.Context, prefix, format string) []*Entry {
-	return slices.Collect(c.Entries(ctx, prefix, format))
-}
-
 // Count returns the number of entries, for any caller, and how often they have changed.
 func (c *Catalog) Count() (n int, changes uint64) { return c.tree.Count() }
 

@@ -156,10 +156,10 @@ func TestDamageWhileTheCatalogIsOpen(t *testing.T) {
 }
 
 // scanBy scans a table and changes something after some batches.
-func scanBy(t *testing.T, c *Catalog, h *TableRef, sel Selection, want []string, after int, change func()) {
+func scanBy(t *testing.T, h *TableRef, sel Selection, want []string, after int, change func()) {
 	t.Helper()
 	sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
-	s, err := c.Scan(h, sel)
+	s, err := h.Scan(sel)
 	must(t, err)
 	at := 0
 	for n := 0; ; n++ {
@@ -230,13 +230,13 @@ func TestDamageInTheMiddleOfAScan(t *testing.T) {
 				must(t, err)
 				held = append(held, h)
 			}
-			scanBy(t, c, held[0], tt.sel, rows, tt.after, func() { turn(t, w.tables()[0], tt.at(text)) })
-			scanBy(t, c, held[0], tt.sel, rows, -1, nil)
+			scanBy(t, held[0], tt.sel, rows, tt.after, func() { turn(t, w.tables()[0], tt.at(text)) })
+			scanBy(t, held[0], tt.sel, rows, -1, nil)
 			c.awaitSaves()
 			// The second use finds the damage that the first one found, and the table parsed after
 			// it.
-			scanBy(t, c, held[1], tt.sel, rows, -1, nil)
-			scanBy(t, c, held[2], tt.sel, rows, -1, nil)
+			scanBy(t, held[1], tt.sel, rows, -1, nil)
+			scanBy(t, held[2], tt.sel, rows, -1, nil)
 			w.wantParses(1)
 			w.wantTables(1)
 			if s := c.Stats().Cache; s.Damaged != 1 {
@@ -367,7 +367,7 @@ func TestCacheFolderVanishes(t *testing.T) {
 		h, err := c.Table(t.Context(), Request{Name: "a.rows"})
 		must(t, err)
 		must(t, os.RemoveAll(filepath.Join(w.cache, folder)))
-		must(t, sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)))
+		must(t, sameRows(t.Context(), h, Selection{}, rowsOfText(w.read("a.rows"), 0)))
 		h.Release()
 		w.want(c, "b.rows")
 		c.awaitSaves()

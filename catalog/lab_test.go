@@ -169,3 +169,8 @@ func (l *lab) evict(name string) int {
 	}
 	return n
 }
+
+// List returns Entries as a slice.
+func (c *Catalog) List(ctx context.Context, prefix, format string) []*Entry {
+	return slices.Collect(c.Entries(ctx, prefix, format))
+}

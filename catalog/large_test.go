@@ -221,7 +221,7 @@ func TestBBoxOfAFile(t *testing.T) {
 				want = append(want, row)
 			}
 		}
-		if err := sameRows(t.Context(), c, h, Selection{BBox: &box}, want); err != nil {
+		if err := sameRows(t.Context(), h, Selection{BBox: &box}, want); err != nil {
 			t.Errorf("%v: %v", box, err)
 		}
 		read := c.Stats().Cache.BytesChecked

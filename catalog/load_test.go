@@ -32,7 +32,7 @@ func (w *world) together(c *Catalog, callers int, name string) {
 				return
 			}
 			defer h.Release()
-			if err := sameRows(context.Background(), c, h, Selection{}, rows); err != nil {
+			if err := sameRows(context.Background(), h, Selection{}, rows); err != nil {
 				w.t.Error(err)
 			}
 		})
@@ -156,7 +156,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 		if random.IntN(3) == 0 {
 			sel.BBox, rows = everywhere, withGeometry(rows)
 		}
-		if err := sameRows(context.Background(), c, h, sel, rows); err != nil {
+		if err := sameRows(context.Background(), h, sel, rows); err != nil {
 			return err
 		}
 		w.n.Add(1)

@@ -78,7 +78,7 @@ func TestPollTellsProgress(t *testing.T) {
 			if at.Progress != 1 {
 				t.Errorf("progress is %v at the end", at.Progress)
 			}
-			return sameRows(t.Context(), c, h, Selection{}, rowsOfText(text, 0))
+			return sameRows(t.Context(), h, Selection{}, rowsOfText(text, 0))
 		})
 		w.wantParses(1)
 		must(t, c.Close())
@@ -215,7 +215,7 @@ func TestCancelPoll(t *testing.T) {
 			return errText("none yet")
 		}
 		defer h.Release()
-		return sameRows(t.Context(), c, h, Selection{}, rowsOfText(text, 0))
+		return sameRows(t.Context(), h, Selection{}, rowsOfText(text, 0))
 	})
 	if c.CancelPoll(context.Background(), other.ID) {
 		t.Error("a poll that is over was cancelled")
@@ -257,7 +257,7 @@ func TestCloseWhileOthersPoll(t *testing.T) {
 		must(t, c.Close())
 		wg.Wait()
 		// it is still held
-		must(t, sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)))
+		must(t, sameRows(t.Context(), h, Selection{}, rowsOfText(w.read("a.rows"), 0)))
 		h.Release()
 		w.wantTidy()
 	}

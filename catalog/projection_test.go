@@ -192,7 +192,7 @@ func TestProjectedTableIsNotScannedForMore(t *testing.T) {
 		Columns: []string{"a"},
 		BBox:    &[4]float64{0, 0, 1, 1},
 	}} {
-		if _, err := c.Scan(h, sel); err == nil {
+		if _, err := h.Scan(sel); err == nil {
 			t.Errorf("%+v is scanned", sel)
 		}
 	}

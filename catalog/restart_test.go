@@ -246,7 +246,7 @@ func TestChangedWhileItIsParsed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil ||
+				if err := sameRows(t.Context(), h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil ||
 					!changed {
 					t.Errorf("%v, changed: %v", err, changed)
 				}
@@ -370,7 +370,7 @@ func TestSavedTableLeavesMemory(t *testing.T) {
 		t.Error("the table is in memory, want it mapped from the cache")
 	}
 	for _, h := range []*TableRef{before, after} {
-		if err := sameRows(t.Context(), c, h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil {
+		if err := sameRows(t.Context(), h, Selection{}, rowsOfText(w.read("a.rows"), 0)); err != nil {
 			t.Error(err)
 		}
 	}

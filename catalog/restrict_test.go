@@ -145,14 +145,14 @@ func TestDamageToARestrictedTable(t *testing.T) {
 			if h.Table.Rows != 500 || len(h.Table.Batches) != 5 || !h.Cached {
 				t.Errorf("%d rows in %d batches", h.Table.Rows, len(h.Table.Batches))
 			}
-			scanBy(t, c, h, Selection{BBox: box}, rows, after, func() { turn(t, w.tables()[0], int64(len(text))/4) })
-			scanBy(t, c, h, Selection{BBox: box}, rows, -1, nil)
+			scanBy(t, h, Selection{BBox: box}, rows, after, func() { turn(t, w.tables()[0], int64(len(text))/4) })
+			scanBy(t, h, Selection{BBox: box}, rows, -1, nil)
 			h.Release()
 			c.awaitSaves()
 			// The rows that are kept are known, also after the table was evicted from memory.
 			h, err = c.Table(ctx, Request{Name: "a.rows"})
 			must(t, err)
-			scanBy(t, c, h, Selection{BBox: box}, rows, -1, nil)
+			scanBy(t, h, Selection{BBox: box}, rows, -1, nil)
 			h.Release()
 		}
 	}

@@ -134,10 +134,6 @@ func (c *Catalog) twice(ctx context.Context, req Request,
 	return h, err
 }
 
-// Scan prepares a scan of the selected part of a table. If the file of the table turns out to be
-// damaged, the data file is parsed again, and the scan continues in the new table, which is equal.
-func (c *Catalog) Scan(h *TableRef, sel Selection) (*Scan, error) { return h.Scan(sel) }
-
 // Read is Table and Scan for a caller that reads the rows at once. The columns of req are those of
 // the selection. If only the cached table of an unchanged file was lost, rows are available while
 // the file is parsed; Table of the result has no batches then, and Cached is false. For a bounding

@@ -414,7 +414,7 @@ func ask(ctx context.Context, c *Catalog, req Request, text string) (answer, err
 	defer h.Release()
 	shift, _ := strconv.ParseInt(fmt.Sprint(req.Options["shift"]), 10, 64)
 	a := answerOf(h)
-	return a, sameRows(ctx, c, h, Selection{}, rowsOfText(text, shift))
+	return a, sameRows(ctx, h, Selection{}, rowsOfText(text, shift))
 }
 
 // want calls ask with the current text of a file.
@@ -438,9 +438,9 @@ func shiftBy(by ...string) map[string]any {
 var errWrong = errors.New("a wrong table")
 
 // sameRows scans a selection and compares it with the expected rows.
-func sameRows(ctx context.Context, c *Catalog, h *TableRef, sel Selection, want []string) error {
+func sameRows(ctx context.Context, h *TableRef, sel Selection, want []string) error {
 	sel.Encoding = geoarrow.Encoding{Geometry: geoarrow.AsWKT}
-	s, err := c.Scan(h, sel)
+	s, err := h.Scan(sel)
 	if err != nil {
 		return err
 	}

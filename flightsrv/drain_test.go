@@ -269,7 +269,8 @@ func (fakeGrants) Scope(p *auth.Principal) access.Scope {
 
 // TestAdministrators checks who may run the actions for administrators.
 func TestAdministrators(t *testing.T) {
-	f := serve(t, bigTable, func(c *Config) { c.Login, c.Grants = fakeLogin{}, fakeGrants{} })
+	f := serveCatalog(t, bigTable, catalog.Config{Restricted: true},
+		func(c *Config) { c.Login, c.Grants = fakeLogin{}, fakeGrants{} })
 	for _, a := range []struct{ kind, body string }{
 		{"queries", ""}, {"sessions", ""}, {"kill", `{"id": "1"}`}, {"drain", ""},
 	} {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -324,4 +325,9 @@ func withHeader(ctx context.Context, name, value string) context.Context {
 func headerOf(ctx context.Context, name string) string {
 	md, _ := metadata.FromIncomingContext(ctx)
 	return strings.Join(md.Get(name), ",")
+}
+
+// entries returns the entries of a format; "" is any.
+func entries(c *catalog.Catalog, format string) []*catalog.Entry {
+	return slices.Collect(c.Entries(context.Background(), "", format))
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
@@ -137,7 +138,9 @@ func TestMalformedBytes(t *testing.T) {
 
 func TestPanicIsInternalAndServerLives(t *testing.T) {
 	var log bytes.Buffer
-	s := &service{cfg: Config{Log: zerolog.New(&log), Admission: admission.New(admission.Config{})}}
+	s := &service{cfg: Config{
+		Log: zerolog.New(&log), Admission: admission.New(admission.Config{}), Telemetry: &telemetry.Telemetry{},
+	}}
 	_, err := s.unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: flightPrefix + "GetFlightInfo"},
 		func(ctx context.Context, _ any) (any, error) {
 			callOf(ctx).name = "a.fake"

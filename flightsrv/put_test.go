@@ -208,7 +208,7 @@ func TestPut(t *testing.T) {
 				stored.Bytes == 0 {
 				t.Errorf("answer %s, %v", answer.AppMetadata, err)
 			}
-			if !slices.ContainsFunc(f.catalog.List(context.Background(), "", "arrow"), func(e *catalog.Entry) bool {
+			if !slices.ContainsFunc(entries(f.catalog, "arrow"), func(e *catalog.Entry) bool {
 				return e.Name == tt.entry
 			}) {
 				t.Errorf("%s is not listed", tt.entry)
@@ -275,7 +275,7 @@ func TestDrop(t *testing.T) {
 	if left := filesBelow(t, dir); len(left) > 0 {
 		t.Errorf("files %q", left)
 	}
-	if got := f.catalog.List(context.Background(), "", ""); len(got) > 0 {
+	if got := entries(f.catalog, ""); len(got) > 0 {
 		t.Errorf("%d entries", len(got))
 	}
 	_, err := f.act(t, "drop", "x/a.arrow")
@@ -414,7 +414,7 @@ func TestPutsLeftLeaveNothing(t *testing.T) {
 	eventually(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines+5 })
 	eventually(t, "the files are closed", func() bool { return openFiles(t) <= files+5 })
 	eventually(t, "nothing is left", func() bool { return len(filesBelow(t, dir)) == 0 })
-	if n := len(f.catalog.List(context.Background(), "", "")); n > 0 {
+	if n := len(entries(f.catalog, "")); n > 0 {
 		t.Errorf("%d entries", n)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
@@ -112,7 +113,9 @@ func TestPathIsUTF8(t *testing.T) {
 func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
 	s := &service{
-		cfg:          Config{Log: zerolog.New(&log), Admission: admission.New(admission.Config{})},
+		cfg: Config{
+			Log: zerolog.New(&log), Admission: admission.New(admission.Config{}), Telemetry: &telemetry.Telemetry{},
+		},
 		clientErrors: errorSampler{period: time.Hour},
 	}
 	fail := func(method string, err error) {

@@ -54,7 +54,7 @@ func (s *service) openInfo(ctx context.Context, t ticket.Ticket, parse bool) (ta
 
 // scan returns a table and the scan of t. It releases the table on error.
 func (s *service) scan(ref *catalog.TableRef, t ticket.Ticket) (tableScan, error) {
-	scan, err := s.cfg.Catalog.Scan(ref, s.cfg.selection(t))
+	scan, err := ref.Scan(s.cfg.selection(t))
 	if err != nil {
 		ref.Release()
 		return tableScan{}, err

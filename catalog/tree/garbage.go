@@ -30,7 +30,8 @@ func (g *garbage) collect() {
 		return
 	}
 	metrics.Read(g.samples)
-	if objects, live := g.samples[0].Value.Uint64(), g.samples[1].Value.Uint64(); objects > live+max(maxGarbage, live/2) {
+	objects, live := g.samples[0].Value.Uint64(), g.samples[1].Value.Uint64()
+	if objects > live+max(maxGarbage, live/2) {
 		runtime.GC()
 	}
 }

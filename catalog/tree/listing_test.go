@@ -133,9 +133,12 @@ func TestBytesPerKey(t *testing.T) {
 			return all
 		}, 1},
 		{"one added", func(all []remote.Object) []remote.Object {
-			return slices.Insert(slices.Clone(all), n/2+1, remote.Object{Key: all[n/2].Key[:17] + "a.geojson", Version: "size"})
+			added := remote.Object{Key: all[n/2].Key[:17] + "a.geojson", Version: "size"}
+			return slices.Insert(slices.Clone(all), n/2+1, added)
 		}, 2},
-		{"one removed", func(all []remote.Object) []remote.Object { return slices.Delete(slices.Clone(all), n/2, n/2+1) }, 2},
+		{"one removed", func(all []remote.Object) []remote.Object {
+			return slices.Delete(slices.Clone(all), n/2, n/2+1)
+		}, 2},
 		{"all changed", func([]remote.Object) []remote.Object { return manyObjects(n, 1) }, n},
 	} {
 		old := tree.index.Load().listings[0]
@@ -311,7 +314,9 @@ func compareIndex(t *testing.T, rng *rand.Rand, tree *Tree, want map[string]Entr
 				t.Fatalf("%s: %+v, want %+v", when, *e, want[e.Name])
 			}
 		}
-		matching := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+		matching := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return !strings.HasPrefix(name, prefix)
+		})
 		if !slices.Equal(got, matching) {
 			i := 0
 			for i < min(len(got), len(matching)) && got[i] == matching[i] {
@@ -370,7 +375,10 @@ func TestLayersInOrder(t *testing.T) {
 	for _, tt := range []struct{ layers, want []string }{
 		{[]string{"T", "S"}, []string{"a.kml!.geojson", "a.kml#S", "a.kml#T", "a.kml$.geojson", "b.kml"}},
 		{[]string{"T"}, []string{"a.kml", "a.kml!.geojson", "a.kml$.geojson", "b.kml"}},
-		{[]string{strings.Repeat("T", MaxNameBytes+1), "S"}, []string{"a.kml!.geojson", "a.kml#S", "a.kml$.geojson", "b.kml"}},
+		{
+			[]string{strings.Repeat("T", MaxNameBytes+1), "S"},
+			[]string{"a.kml!.geojson", "a.kml#S", "a.kml$.geojson", "b.kml"},
+		},
 	} {
 		_, before := tree.Count()
 		tree.SetLayers(e, tt.layers)

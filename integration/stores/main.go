@@ -157,7 +157,8 @@ func parse(kind string, args []string) (options, error) {
 	}
 	switch kind {
 	case "s3":
-		f.StringVar(&o.log, "log", "", "append a line per request to this file: method, path, status, range, bytes sent")
+		f.StringVar(&o.log, "log", "", "append a line for each request to this file: method, path, status, "+
+			"range, bytes sent")
 		f.StringVar(&o.region, "region", "us-east-1", "region that signatures must name")
 		f.BoolVar(&o.public, "public", false, "allow anonymous reads")
 		f.BoolVar(&o.versioning, "versioning", false, "keep earlier versions of objects")

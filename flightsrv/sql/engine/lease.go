@@ -156,7 +156,7 @@ func (l *lease) replaceDamaged(ctx context.Context, t *readers.Table, i int, why
 	if l.table.Load() != t { // another user has replaced it
 		return nil
 	}
-	s, err := l.catalog.Scan(l.ref, catalog.Selection{Rows: &[2]int64{t.Starts[i], t.Starts[i] + 1}})
+	s, err := l.ref.Scan(catalog.Selection{Rows: &[2]int64{t.Starts[i], t.Starts[i] + 1}})
 	if err != nil {
 		return err
 	}
