@@ -30,7 +30,7 @@ func (w *world) wantAll(c *Catalog, name string) {
 		w.t.Fatal(err)
 	}
 	defer h.Release()
-	if err := sameRows(w.t.Context(), c, h, Selection{BBox: everywhere},
+	if err := sameRows(w.t.Context(), h, Selection{BBox: everywhere},
 		withGeometry(rowsOfText(w.read(name), 0))); err != nil {
 		w.t.Error(err)
 	}

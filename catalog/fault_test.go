@@ -131,7 +131,7 @@ func (l *life) look(left int) error {
 	for len(l.held) > left {
 		h := l.held[0]
 		l.held = l.held[1:]
-		err := sameRows(context.Background(), l.Catalog, h.TableRef, Selection{}, h.rows)
+		err := sameRows(context.Background(), h.TableRef, Selection{}, h.rows)
 		h.Release()
 		if err != nil && !l.mayFail(err) {
 			return fmt.Errorf("a table in use: %w", err)
@@ -182,7 +182,7 @@ func (l *life) ask(name string) error {
 	l.asked++
 	rows := rowsOfText(text, shift)
 	l.held = append(l.held, heldRows{h, rows})
-	if err := sameRows(context.Background(), l.Catalog, h, Selection{}, rows); err != nil && !l.mayFail(err) {
+	if err := sameRows(context.Background(), h, Selection{}, rows); err != nil && !l.mayFail(err) {
 		return err
 	}
 	return l.look(l.random.IntN(4))
