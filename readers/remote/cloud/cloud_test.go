@@ -284,8 +284,13 @@ func TestFaults(t *testing.T) {
 							continue
 						}
 						if !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), "/a.csv: ") {
-							t.Errorf("seed %d: %v", seed, err)
+							t.Errorf("seed %d: %v %v %v", seed, err, proxy.Stats().Faults, proxy.Stats().Statuses)
 						}
+						proxy.Restore()
+					}
+					if name == "S3" {
+						// A late fault may have changed the object after the read. S3 would refuse a read of
+						// the new version: its If-Match is signed, and the proxy takes it out.
 						proxy.Restore()
 					}
 				}
