@@ -23,7 +23,7 @@ type retry struct {
 	deadline time.Duration // without progress
 	until    time.Time
 	attempts int
-	denied   int // of them
+	denied   int // of them, since the last progress
 	encoded  int // of them, since the last progress
 	bound    time.Duration
 }
@@ -36,7 +36,7 @@ func newRetry(deadline time.Duration) *retry {
 func (r *retry) progress() {
 	r.until = time.Now().Add(r.deadline)
 	r.bound = firstWait
-	r.encoded = 0
+	r.denied, r.encoded = 0, 0
 }
 
 // again waits before the next attempt. It returns the error of the request if there is none: err

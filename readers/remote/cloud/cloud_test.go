@@ -261,6 +261,12 @@ func TestFaults(t *testing.T) {
 				}
 				root := open(t, s, server.URL)
 				for range 10 {
+					if name == "S3" {
+						// A late request of the last read may have changed the object. S3 would refuse a read
+						// of the new version: its If-Match is signed, and the proxy takes it out.
+						awaitIdle(proxy)
+						proxy.Restore()
+					}
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					got, err := readAll(ctx, root, "a.csv")
 					late := ctx.Err() != nil
@@ -284,7 +290,7 @@ func TestFaults(t *testing.T) {
 							continue
 						}
 						if !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), "/a.csv: ") {
-							t.Errorf("seed %d: %v", seed, err)
+							t.Errorf("seed %d: %v %v %v", seed, err, proxy.Stats().Faults, proxy.Stats().Statuses)
 						}
 						proxy.Restore()
 					}
@@ -335,6 +341,16 @@ func TestEncoded(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 		})
+	}
+}
+
+// awaitIdle waits until the proxy answers no request.
+func awaitIdle(proxy *faults.Proxy) {
+	for range 1000 {
+		if proxy.Stats().Active == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
