@@ -175,7 +175,7 @@ func (w *crowd) client(c *Catalog, random *rand.Rand, asks int) error {
 		for len(held) > random.IntN(4) {
 			old := held[0]
 			held = held[1:]
-			if err := sameRows(context.Background(), c, old, Selection{}, w.rows[old.Entry.Name]); err != nil {
+			if err := sameRows(context.Background(), old, Selection{}, w.rows[old.Entry.Name]); err != nil {
 				return fmt.Errorf("a table that was held: %w", err)
 			}
 			old.Release()

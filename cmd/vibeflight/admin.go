@@ -182,11 +182,11 @@ func newAdminKill(std output.Stdio) *cobra.Command {
 		Long: `End calls in progress, by the IDs that admin queries lists, or all of a user. Their clients get the
 status Aborted.`,
 		Example: `  vibeflight admin kill --server grpc://127.0.0.1:8815 17
-  vibeflight admin kill --server grpc://127.0.0.1:8815 --user ann`,
+  vibeflight admin kill --server grpc://127.0.0.1:8815 --calls-of ann`,
 	}, func(ctx context.Context, r *target.Remote, ids []string) error {
-		byUser := cmd.Flags().Changed("user")
+		byUser := cmd.Flags().Changed("calls-of")
 		if byUser == (len(ids) > 0) {
-			return usage.Errorf("want IDs, or --user")
+			return usage.Errorf("want IDs, or --calls-of")
 		}
 		var bodies []map[string]string
 		for _, id := range ids {
@@ -212,7 +212,7 @@ status Aborted.`,
 		_, err := fmt.Fprintf(std.Out, "%d ended\n", total)
 		return err
 	})
-	cmd.Flags().StringVar(&user, "user", "", "end all calls of this `user`")
+	cmd.Flags().StringVar(&user, "calls-of", "", "end all calls of this `user`")
 	return cmd
 }
 
