@@ -12,8 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// content is the bytes of one version of an object. They are fetched in blocks, and kept in a
-// temporary file, so that no byte is fetched twice:
+// content is the bytes of one version of an object. They are fetched in blocks, and kept in
+// temporary files, so that no byte is fetched twice:
 //
 //	object     │ page │ page │ page │ page │ page │ page │ …   64 KiB each
 //	state        have   have  pending pending   -      -
@@ -27,7 +27,7 @@ type content struct {
 	object Object
 	ctx    context.Context // of all reads
 	cancel context.CancelFunc
-	temp   *source.Temp
+	temp   *stripes
 	stop   func() bool
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ const pageBytes = 64 << 10
 type block struct{ from, to int }
 
 func newContent(ctx context.Context, r *Root, o Object) (*content, error) {
-	temp, err := source.NewTemp(r.Location(o.Key), r.options.Unpack)
+	temp, err := newStripes(r.Location(o.Key), r.options.Unpack, o.Size, r.options.Block)
 	if err != nil {
 		return nil, err
 	}
@@ -384,8 +384,7 @@ func (c *content) receive(ctx context.Context, b block, progress func()) error {
 }
 
 // buffers are for pieces on their way to the temporary file. A piece is written when it has a page,
-// so that the page is at once available to reads, and has more if more has arrived: writes to one
-// file exclude each other.
+// so that the page is at once available to reads, and has more if more has arrived.
 var buffers = sync.Pool{New: func() any { b := make([]byte, pieceBytes); return &b }}
 
 const pieceBytes = 4 * pageBytes
