@@ -138,8 +138,12 @@ func (s *service) admit(ctx context.Context, request any) (err error) {
 		return nil
 	}
 	v.waits.Store(true)
+	c := callOf(ctx)
+	waits := time.Now()
 	v.leave, err = s.cfg.Admission.Call(ctx)
 	v.waits.Store(false)
+	c.began = time.Now()
+	s.cfg.Telemetry.Metrics.Queued(ctx, "calls", c.began.Sub(waits))
 	return err
 }
 
@@ -151,7 +155,7 @@ func (c *call) addRows(n int64) error {
 	}
 	c.active.rows.Store(c.rows)
 	if limit := c.active.limits.ResultRows; limit > 0 && c.rows > limit {
-		return &admission.LimitError{What: fmt.Sprintf("the answer has more rows than the %d of --max-result-rows: "+
+		return &admission.LimitError{Flag: "max-result-rows", What: fmt.Sprintf("the answer has more rows than the %d of --max-result-rows: "+
 			"ask for fewer, with a box or a limit", limit)}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
+	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 )
 
 // users of TestGreedyUser: each is an address of the loopback network.
@@ -158,9 +159,12 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 
 // BenchmarkAdmission is the cost of a call's registration and turn.
 func BenchmarkAdmission(b *testing.B) {
-	s := &service{cfg: Config{Admission: admission.New(admission.Config{
-		Limits: admission.Limits{Calls: 256}, MaxCalls: 1024, Queue: admission.Queue{User: 10, Time: time.Minute},
-	})}}
+	s := &service{cfg: Config{
+		Admission: admission.New(admission.Config{
+			Limits: admission.Limits{Calls: 256}, MaxCalls: 1024, Queue: admission.Queue{User: 10, Time: time.Minute},
+		}),
+		Telemetry: &telemetry.Telemetry{},
+	}}
 	b.ReportAllocs()
 	for b.Loop() {
 		ctx, _, end, err := s.begin(b.Context(), flightPrefix+"DoGet")

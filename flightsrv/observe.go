@@ -3,6 +3,7 @@ package flightsrv
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
+	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
@@ -99,6 +101,9 @@ func (s *service) observe(ctx context.Context, c *call, code string, err error) 
 	m := s.cfg.Telemetry.Metrics
 	if m != nil {
 		m.Call(shortMethod(c.method), code, c.rows, c.bytes)
+		if limit := new(admission.LimitError); errors.As(err, &limit) {
+			m.Refused(limit.Flag)
+		}
 		if !c.first.IsZero() {
 			m.FirstBatch(ctx, c.query != nil, c.first.Sub(c.start))
 		}

@@ -70,8 +70,8 @@ func (g *Gate) Enter(ctx context.Context, user string, limit int) (leave func(),
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-late:
-		err = &LimitError{fmt.Sprintf("%s: the turn of %s did not come within %v, the limit of --queue-timeout%s: "+
-			"call again later", g.what, quoted(user), g.queue.Time, g.bound(limit))}
+		err = &LimitError{"queue-timeout", fmt.Sprintf("%s: the turn of %s did not come within %v, the limit of "+
+			"--queue-timeout%s: call again later", g.what, quoted(user), g.queue.Time, g.bound(limit))}
 	}
 	if !g.giveUp(user, turn) { // the turn came at the same time
 		g.leave(user)
@@ -100,12 +100,12 @@ func (g *Gate) enqueue(user string, limit int) (turn chan struct{}, err error) {
 	}
 	waiting := g.line.Of(user)
 	if g.queue.User > 0 && waiting >= g.queue.User {
-		return nil, &LimitError{fmt.Sprintf("%s: %d of %s wait, the limit of --user-waiting%s: call again later",
-			g.what, waiting, quoted(user), g.bound(limit))}
+		return nil, &LimitError{"user-waiting", fmt.Sprintf("%s: %d of %s wait, the limit of --user-waiting%s: call "+
+			"again later", g.what, waiting, quoted(user), g.bound(limit))}
 	}
 	if g.queue.All > 0 && g.line.Len() >= g.queue.All {
 		g.forget(user)
-		return nil, &LimitError{fmt.Sprintf("%s: %d of all users wait, half of --max-streams: call again later",
+		return nil, &LimitError{"max-streams", fmt.Sprintf("%s: %d of all users wait, half of --max-streams: call again later",
 			g.what, g.line.Len())}
 	}
 	turn = make(chan struct{})
@@ -170,6 +170,9 @@ func quoted(user string) string {
 }
 
 // LimitError is the error of a call above a limit of its user, or of all users.
-type LimitError struct{ What string }
+type LimitError struct {
+	Flag string // that sets the limit, without dashes
+	What string
+}
 
 func (e *LimitError) Error() string { return e.What }
