@@ -67,7 +67,7 @@ func (below) Filter(_ context.Context, t *readers.Table, _ string) ([][]int32, e
 func TestHiddenRowsInAnswers(t *testing.T) {
 	rules := &access.Restriction{Filter: "n < 5", Hidden: []string{"s"}}
 	f := serveCatalog(t, map[string]string{"a.fake": "rows=300000 pad=3"},
-		catalog.Config{Limits: readers.Limits{BatchRows: 1000}}, func(c *Config) {
+		catalog.Config{Restricted: true, Limits: readers.Limits{BatchRows: 1000}}, func(c *Config) {
 			c.Login, c.Grants = anyone{}, sameRights{rules}
 		})
 	f.catalog.SetEvaluator(below{})
