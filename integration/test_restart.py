@@ -1,4 +1,6 @@
 """The end of a server: restarts under load lose nothing, and no query holds them up. What administrators see and end."""
+
+import contextlib
 import json
 import signal
 import subprocess
@@ -177,11 +179,19 @@ def test_query_timeout_and_result_rows(folder):
                 read()
 
 
+@contextlib.contextmanager
+def hangups():
+    """Programs that are started do not ignore SIGHUP, as they do below nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def test_reload(folder, tmp_path):
     """SIGHUP reads the limits again, and looks at the folders; an invalid file changes nothing."""
     config = tmp_path / "vibeflight.toml"
     config.write_text('[[limits]]\nuser = "127.0.0.1"\nresult-rows = 5\n')
-    with Server(folder, "--config", str(config)) as server:
+    with hangups(), Server(folder, "--config", str(config)) as server:
         client = server.client()
 
         def reload(text, words):
