@@ -155,8 +155,11 @@ func (c *call) addRows(n int64) error {
 	}
 	c.active.rows.Store(c.rows)
 	if limit := c.active.limits.ResultRows; limit > 0 && c.rows > limit {
-		return &admission.LimitError{Flag: "max-result-rows", What: fmt.Sprintf("the answer has more rows than the %d of --max-result-rows: "+
-			"ask for fewer, with a box or a limit", limit)}
+		return &admission.LimitError{
+			Flag: "max-result-rows",
+			What: fmt.Sprintf("the answer has more rows than the %d of --max-result-rows: ask for fewer, with a box "+
+				"or a limit", limit),
+		}
 	}
 	return nil
 }

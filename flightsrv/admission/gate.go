@@ -105,8 +105,8 @@ func (g *Gate) enqueue(user string, limit int) (turn chan struct{}, err error) {
 	}
 	if g.queue.All > 0 && g.line.Len() >= g.queue.All {
 		g.forget(user)
-		return nil, &LimitError{"max-streams", fmt.Sprintf("%s: %d of all users wait, half of --max-streams: call again later",
-			g.what, g.line.Len())}
+		return nil, &LimitError{"max-streams", fmt.Sprintf("%s: %d of all users wait, half of --max-streams: "+
+			"call again later", g.what, g.line.Len())}
 	}
 	turn = make(chan struct{})
 	g.line.Push(user, turn)

@@ -45,7 +45,9 @@ func (s *stripes) place(off int64) (f *source.Temp, at, rest int64) {
 }
 
 // each calls do with the parts of p that are in one file, and their places.
-func (s *stripes) each(p []byte, off int64, do func(f *source.Temp, p []byte, at int64) (int, error)) (n int, err error) {
+func (s *stripes) each(p []byte, off int64, do func(f *source.Temp, p []byte, at int64) (int, error)) (
+	n int, err error,
+) {
 	for n < len(p) && err == nil {
 		f, at, rest := s.place(off + int64(n))
 		var done int

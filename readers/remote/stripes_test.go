@@ -31,7 +31,8 @@ func TestStripes(t *testing.T) {
 			}
 			from = rng.Int64N(size + 1)
 			got := make([]byte, rng.Int64N(size-from+1))
-			if n, err := s.ReadAt(got, from); n != len(got) || err != nil || !bytes.Equal(got, want[from:from+int64(n)]) {
+			n, err := s.ReadAt(got, from)
+			if n != len(got) || err != nil || !bytes.Equal(got, want[from:from+int64(n)]) {
 				t.Fatalf("size %d: read %d of %d bytes from %d on, %v; or they differ", size, n, len(got), from, err)
 			}
 		}
