@@ -221,8 +221,8 @@ func TestReload(t *testing.T) {
 		t.Helper()
 		begin := time.Now()
 		for f.Scope(ann).Allows(access.Read, "a.csv") != want {
-			if time.Since(begin) > time.Second {
-				t.Fatalf("%s: no effect within a second", what)
+			if time.Since(begin) > 10*time.Second {
+				t.Fatalf("%s: no effect", what)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}

