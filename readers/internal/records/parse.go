@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"runtime/debug"
 	"sort"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,7 +12,6 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
-	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
 // Unit is the word for a row in formats of arrays.
@@ -141,58 +138,6 @@ func (p Parser) load(src *source.File, limits readers.Limits, l Load) (b Batch, 
 		return err
 	})
 	return b, p.Fault(src, limits, l.From, err)
-}
-
-// Guard returns a panic of f as an error.
-func Guard(f func() error) (err error) {
-	defer func() {
-		switch caught := recover().(type) {
-		case nil:
-		case *RoomError:
-			err = caught
-		case error:
-			err = &panicError{caught.Error(), debug.Stack()}
-		default:
-			err = &panicError{fmt.Sprint(caught), debug.Stack()}
-		}
-	}()
-	return f()
-}
-
-// panicError is a library's panic.
-type panicError struct {
-	what  string
-	stack []byte // for debugging
-}
-
-func (e *panicError) Error() string { return "malformed: " + e.what }
-
-// Fault returns a file's error with its position, as a *readers.ParseError or a
-// *readers.LimitError. It returns errors with a position, and other errors, unchanged.
-func (p Parser) Fault(src *source.File, limits readers.Limits, offset int64, err error) error {
-	var parse *readers.ParseError
-	var limit *readers.LimitError
-	var room *RoomError
-	switch {
-	case err == nil, errors.As(err, &parse), errors.As(err, &limit), errors.Is(err, context.Canceled),
-		errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, source.ErrChanged):
-		return err
-	case errors.As(err, &room):
-		return &readers.LimitError{
-			What: fmt.Sprintf("%s: what the rows at byte %d take in memory", src.Name, offset),
-			Flag: "--memory", Limit: limits.Memory,
-		}
-	}
-	e := &readers.ParseError{
-		Name: src.Name, Format: p.Format, Offset: min(offset, src.Size), Row: -1,
-		Unit: Unit, Err: err,
-	}
-	var field *FieldError
-	if errors.As(err, &field) {
-		e.Field, e.Err = field.Field, field.Err
-	}
-	return e
 }
 
 // parse is one Parse.
@@ -324,193 +269,8 @@ func (p *parse) taken(c chunk) error {
 	return p.emit(readers.Chunk{Columns: c.columns, Span: c.span})
 }
 
-// convert makes the columns of a chunk.
-func (p *parse) convert(c *chunk) (*geoarrow.Columns, error) {
-	if len(c.pieces) == 0 {
-		return p.none(), nil
-	}
-	parts := make([]*geoarrow.Columns, len(c.pieces))
-	g := p.geometries()
-	for i := range c.pieces {
-		var err error
-		if parts[i], err = p.attributes(&c.pieces[i], &c.odd.Deviations); err != nil {
-			return nil, err
-		}
-		if err := p.addGeometries(g, &c.pieces[i], &c.odd.Deviations); err != nil {
-			return nil, err
-		}
-	}
-	out := parts[0]
-	if len(parts) > 1 {
-		var err error
-		if out, err = geoarrow.Concat(&geoarrow.Arena{}, parts); err != nil {
-			return nil, p.tooLarge(c.span.Row, err)
-		}
-	}
-	if g == nil {
-		return out, nil
-	}
-	var err error
-	if out.Geometry, err = g.b.Finish(); err != nil {
-		return nil, p.tooLarge(c.span.Row, err)
-	}
-	g.count(&c.odd)
-	return out, nil
-}
-
-// none returns the chunk of a file without rows.
-func (p *parse) none() *geoarrow.Columns {
-	c := &geoarrow.Columns{Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
-	for i, f := range p.Plan.fields {
-		if !p.Columns.Has(f.id) {
-			c.Attributes[i] = geoarrow.Unread(f.id)
-			continue
-		}
-		empty := geoarrow.Column{Name: f.id.Name, Role: f.id.Role, Facts: f.facts}
-		c.Attributes[i], _ = empty.Widen(f.facts.Resolve(f.id.Role), 0)
-	}
-	if p.Plan.geometry != nil {
-		c.Geometry = geoarrow.NullGeometry(0, geoarrow.NoKind, geoarrow.XY)
-	}
-	return c
-}
-
-// attributes makes the columns of some rows of a batch, without the geometry.
-func (p *parse) attributes(b *piece, passed *readers.Deviations) (*geoarrow.Columns, error) {
-	c := &geoarrow.Columns{Rows: b.to - b.from, Attributes: make([]geoarrow.Column, len(p.Plan.fields))}
-	for i, f := range p.Plan.fields {
-		asked := p.Columns.Has(f.id)
-		c.Attributes[i] = geoarrow.Unread(f.id)
-		if !asked && !p.Check {
-			continue
-		}
-		data := b.batch.Arrays[f.index]
-		if p.Null {
-			data = withoutBadTimes(rows{data, b.from, b.to}, func(row int) {
-				passed.Add(p.deviation(b, row, f.id.Name, RuleTime, "value is null"))
-			})
-		}
-		column, err := p.attribute(rows{data, b.from, b.to}, f)
-		if err != nil {
-			return nil, p.at(b, f.id.Name, err)
-		}
-		if asked {
-			c.Attributes[i] = column
-		}
-	}
-	return c, nil
-}
-
-// geometries returns an empty geometry column; nil if the table has none.
-func (p *parse) geometries() *reader {
-	if p.Plan.geometry == nil {
-		return nil
-	}
-	g := &reader{encoding: p.Plan.geometry.encoding}
-	g.b.Memory, g.b.Unread = &geoarrow.Arena{}, !p.Columns.Geometry()
-	g.b.Reset()
-	g.text.MaxDepth = p.limits.MaxDepth
-	return g
-}
-
-// addGeometries reads those of some rows of a batch.
-func (p *parse) addGeometries(g *reader, b *piece, passed *readers.Deviations) error {
-	switch {
-	case g == nil:
-		return nil
-	case !p.Columns.Geometry() && !p.Check:
-		for range b.to - b.from {
-			g.b.Null()
-		}
-		return nil
-	}
-	if p.Null {
-		g.pass = func(row int, err error) bool {
-			if isDeep(err) || errors.Is(err, geoarrow.ErrBatchTooLarge) {
-				return false
-			}
-			passed.Add(p.deviation(b, row, readers.GeometryColumn, RuleGeometry, "geometry is null"))
-			return true
-		}
-	}
-	if err := g.read(rows{b.batch.Arrays[p.Plan.geometry.index], b.from, b.to}); err != nil {
-		return p.at(b, readers.GeometryColumn, err)
-	}
-	return nil
-}
-
-// attribute makes one column.
-func (p *parse) attribute(r rows, f field) (geoarrow.Column, error) {
-	read := r.read
-	if f.json {
-		read = r.json
-	}
-	c, err := read()
-	if err != nil {
-		return c, err
-	}
-	if f.texts && !isJSON(&c, r.len()) {
-		f.facts.Kinds |= geoarrow.FactString // of several kinds: texts
-	}
-	to := f.facts.Resolve(f.id.Role)
-	if !arrow.TypeEqual(c.Type, to.Type) {
-		return c, fmt.Errorf("values of type %s in a column of %s", c.Type, to.Type)
-	}
-	c.Name, c.Role, c.Facts, c.JSON, c.Mixed = f.id.Name, f.id.Role, f.facts, to.JSON, to.Mixed
-	return c, nil
-}
-
-// at returns an error of a piece with its position.
-func (p *parse) at(b *piece, column string, err error) error {
-	if errors.Is(err, geoarrow.ErrBatchTooLarge) {
-		return p.tooLarge(b.row, err)
-	}
-	e := &readers.ParseError{
-		Name: p.src.Name, Format: p.Format, Offset: b.batch.From, Row: -1, Unit: Unit,
-		Field: column, Err: err,
-	}
-	var row *rowError
-	if errors.As(err, &row) {
-		e.Row, e.Err = b.row+int64(row.row), row.err
-		if !p.Null && (errors.Is(err, errTime) || column == readers.GeometryColumn && p.isEncoded(row.err)) {
-			e.Mode = "null"
-		}
-	}
-	var deep *wkt.CellError
-	if errors.As(err, &deep) && deep.Depth {
-		e.Err, e.Mode = nil, ""
-		return &readers.LimitError{
-			What: deep.Error() + " of collections", Flag: "--max-depth",
-			Limit: int64(p.limits.MaxDepth), Err: e,
-		}
-	}
-	return e
-}
-
-// isEncoded reports whether an error is of one geometry in WKB or WKT, and not of its column.
-func (p *parse) isEncoded(err error) bool {
-	return p.Plan.geometry != nil && p.Plan.geometry.kind == geoarrow.NoKind && !errors.Is(err, errUTF8)
-}
-
-func isDeep(err error) bool {
-	var deep *wkt.CellError
-	return errors.As(err, &deep) && deep.Depth
-}
-
 // Rules of deviations.
 const (
 	RuleGeometry = "bad-geometry" // WKB or WKT that is malformed
 	RuleTime     = "bad-time"     // a time that the column does not hold
 )
-
-// deviation returns a deviation of a row of a piece.
-func (p *parse) deviation(b *piece, row int, column, rule, done string) readers.Deviation {
-	return readers.Deviation{Offset: b.batch.From, Row: b.row + int64(row), Field: column, Rule: rule, Done: done}
-}
-
-func (p *parse) tooLarge(row int64, err error) error {
-	return &readers.LimitError{
-		What: fmt.Sprintf("%s: the rows from %d on (%v)", p.src.Name, row, err),
-		Flag: "--batch-rows", Limit: int64(p.limits.BatchRows),
-	}
-}
