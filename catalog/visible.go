@@ -28,8 +28,8 @@ func (c *Catalog) Scope(ctx context.Context) access.Scope {
 	return access.All
 }
 
-// allow returns an error unless the caller has a privilege on an entry: *NotFoundError if the caller
-// may not describe it or there is none, else *access.DeniedError.
+// allow returns an error unless the caller has a privilege on an entry: *NotFoundError if it does
+// not exist or the caller may not describe it, else *access.DeniedError.
 func (c *Catalog) allow(ctx context.Context, p access.Privilege, name string) error {
 	s := c.Scope(ctx)
 	switch {

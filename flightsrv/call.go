@@ -48,24 +48,28 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 	if isPublic(method) {
 		return ctx, c, end, nil
 	}
-	if s.cfg.Login == nil {
-		ctx, end = s.register(ctx, c, end)
-		return ctx, c, end, nil
+	if s.cfg.Login != nil {
+		if ctx, end, err = s.identify(ctx, c, end); err != nil {
+			return ctx, c, end, err
+		}
 	}
+	ctx, end = s.register(ctx, c, end)
+	return ctx, c, end, nil
+}
+
+// identify finds the caller of a call and its rights.
+func (s *service) identify(ctx context.Context, c *call, after func()) (_ context.Context, end func(), err error) {
 	c.caller, err = s.cfg.Login.Authenticate(ctx)
 	s.countAuthentication(c.caller)
 	if err != nil {
-		return ctx, c, end, err
+		return ctx, after, err
 	}
 	ctx, stop := s.cfg.Login.Watch(auth.With(ctx, c.caller), c.caller)
-	leave := end
-	end = func() {
-		stop()
-		leave()
-	}
 	ctx = access.WithOwner(access.With(ctx, s.cfg.Grants.Scope(c.caller)), c.caller.Name)
-	ctx, end = s.register(ctx, c, end)
-	return ctx, c, end, nil
+	return ctx, func() {
+		stop()
+		after()
+	}, nil
 }
 
 // register adds a call to those in progress, until end is called.

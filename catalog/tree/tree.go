@@ -205,7 +205,7 @@ func (t *Tree) Stats() Stats {
 	}
 }
 
-// Scanning returns how long the walk under way has taken; 0 if there is none.
+// Scanning returns how long the walk in progress has taken; 0 between walks.
 func (t *Tree) Scanning() time.Duration {
 	if began := t.scanBegan.Load(); began != 0 {
 		return max(1, time.Since(time.Unix(0, began)))

@@ -29,7 +29,7 @@ func (l *Line[T]) Push(user string, v T) {
 }
 
 // Pop removes the next value: the first one of the first user that eligible accepts; nil accepts
-// every user. That user is the last one then. It reports false if there is none.
+// every user. It moves that user to the end. It reports false if no user has an eligible value.
 func (l *Line[T]) Pop(eligible func(user string) bool) (user string, v T, ok bool) {
 	for i, user := range l.users {
 		if eligible != nil && !eligible(user) {

@@ -33,7 +33,7 @@ type credential struct {
 // maxBasicBytes bounds a user and a password after decoding.
 const maxBasicBytes = passwords.MaxBytes + 1 + 256
 
-// credentialOf returns the credential in the headers of a call; nil if there is none. Values that
+// credentialOf returns the credential in the headers of a call; nil without one. Values that
 // differ are refused: a proxy may have checked the other one.
 func credentialOf(ctx context.Context) (*credential, error) {
 	md, _ := metadata.FromIncomingContext(ctx)

@@ -34,7 +34,7 @@ const (
 // as long.
 const MaxBytes = 1024
 
-// NoPassword is the hash of a user who has no password: one who logs in by tokens or certificates.
+// NoPassword is the hash of a user without a password, which logs in by tokens or certificates.
 const NoPassword = "*"
 
 // hash verifies passwords.

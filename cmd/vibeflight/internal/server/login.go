@@ -65,7 +65,7 @@ func (c *loginFlags) check() error {
 	return usage.OneOf("tls-client-user", c.clientUser, certs.Fields...)
 }
 
-// open returns the login, which the caller closes; nil if there is none.
+// open returns the login, which the caller closes; nil without a login method.
 func (c *loginFlags) open(log zerolog.Logger) (*login.Login, error) {
 	if c.users == "" && c.tokens == "" && c.issuer == "" && c.clientCA == "" {
 		return nil, nil //nolint:nilnil // no login
