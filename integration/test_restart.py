@@ -121,7 +121,7 @@ def long_query(server):
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30
-    while not any(q["sql"] == ENDLESS and q["method"] == "DoGet" for q in server.action("queries")["queries"]):
+    while not any(q.get("sql") == ENDLESS and q["method"] == "DoGet" for q in server.action("queries")["queries"]):
         assert time.monotonic() < deadline and not errors, errors
         time.sleep(0.05)
     return thread, errors
