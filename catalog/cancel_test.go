@@ -54,7 +54,7 @@ func TestWritesEndWithTheirClients(t *testing.T) {
 					case n < at:
 					case how == "catalog":
 						go func() { closed <- c.Close() }()
-						<-c.ctx.Done()
+						c.stop() // as Close does; it returns when the contexts of all parses have ended
 					default:
 						cancel()
 						eventually(t, "the client has left", func() error {
