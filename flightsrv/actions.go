@@ -13,6 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/process"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
@@ -186,7 +187,7 @@ func (s *service) stats(ctx context.Context, body []byte) (any, error) {
 	}
 	out := stats{
 		Stats: s.cfg.Catalog.Stats(), Connections: s.load.now(), Admission: s.cfg.Admission.Stats(),
-		Process: readProcess(),
+		Process: process.Read(),
 	}
 	if s.sql != nil {
 		of := s.sql.Stats()
@@ -201,5 +202,5 @@ type stats struct {
 	SQL         *sql.Stats      `json:"sql,omitempty"` // nil: the server has no SQL
 	Connections connections     `json:"connections"`
 	Admission   admission.Stats `json:"admission"`
-	Process     process         `json:"process"`
+	Process     process.Stats       `json:"process"`
 }

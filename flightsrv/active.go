@@ -20,6 +20,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
+	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 )
 
 // activeCall is a call in progress, as an administrator sees it.
@@ -207,6 +208,8 @@ func (v *activeCall) describe(now time.Time, queries *sql.Server) activeQuery {
 // describeRequest returns the name of the entry, command or action of a request, and its statement.
 func describeRequest(request any) (name, statement string) {
 	switch m := request.(type) {
+	case *httpcall.Request:
+		return m.Name, m.SQL
 	case *flight.Ticket:
 		return describeTicket(m.GetTicket())
 	case *flight.FlightDescriptor:

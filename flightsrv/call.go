@@ -96,7 +96,7 @@ func (s *service) finish(ctx context.Context, c *call, err error) error {
 	switch {
 	case isServerError(code):
 		e = s.cfg.Log.Error()
-	case !strings.HasPrefix(c.method, flightPrefix): // health checks come every few seconds
+	case strings.HasPrefix(c.method, healthPrefix): // health checks come every few seconds
 		e = s.cfg.Log.Debug()
 	case isClientError(code):
 		e = s.clientErrors.event(s.cfg.Log, errorKind{c.method, code.String()})

@@ -16,6 +16,7 @@ func (s *Server) drain() {
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
+		s.service.requests.Wait()
 		close(done)
 	}()
 	select {

@@ -128,19 +128,24 @@ func (l *clientLoad) acquireSlot(ctx context.Context, info *grpctap.Info) (conte
 		return nil, statusError("", errGoingAway)
 	}
 	if !acquire(&l.streams, l.maxStreams) {
-		l.refusedCalls.Add(1)
-		what := fmt.Sprintf("call: %d are open, the limit of --max-streams", l.maxStreams)
-		var client net.Addr
-		if p, ok := peer.FromContext(ctx); ok {
-			client = p.Addr
-		}
-		l.refused(what, client)
-		return nil, statusError("", &overloadError{what})
+		return nil, statusError("", l.refuse(ctx))
 	}
 	p := &callSlot{load: l}
 	p.uses.Store(1)
 	context.AfterFunc(ctx, p.leave)
 	return context.WithValue(ctx, callSlotKey{}, p), nil
+}
+
+// refuse counts a call above the limit, and returns its error.
+func (l *clientLoad) refuse(ctx context.Context) error {
+	l.refusedCalls.Add(1)
+	what := fmt.Sprintf("call: %d are open, the limit of --max-streams", l.maxStreams)
+	var client net.Addr
+	if p, ok := peer.FromContext(ctx); ok {
+		client = p.Addr
+	}
+	l.refused(what, client)
+	return &overloadError{what}
 }
 
 // holdSlot keeps the slot of a call until leave is called, even if its stream ends earlier.

@@ -30,14 +30,14 @@ func newQueryClock(ctx context.Context) (context.Context, *queryClock) {
 	return ctx, c
 }
 
-func (c *queryClock) start() {
+func (c *queryClock) Start() {
 	if c.timer != nil {
 		c.began = time.Now()
 		c.timer.Reset(max(0, c.left))
 	}
 }
 
-func (c *queryClock) pause() {
+func (c *queryClock) Pause() {
 	if c.timer != nil {
 		c.timer.Stop()
 		c.left -= time.Since(c.began)

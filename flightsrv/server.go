@@ -129,6 +129,7 @@ type Server struct {
 	load      *clientLoad
 	slow      *slowLog // nil: none
 	active    *activeCalls
+	service   *service
 }
 
 // New checks the configuration and listens. Clients can connect from here on, and Serve answers
@@ -177,7 +178,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair, err := newKeyPair(&cfg)
+	pair, err := newKeyPair(&cfg, "h2")
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func New(cfg Config) (*Server, error) {
 	options = append(options, cfg.Telemetry.ServerOptions()...)
 	s := &Server{
 		cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load,
-		slow: svc.slow, active: &svc.active,
+		slow: svc.slow, active: &svc.active, service: svc,
 	}
 	svc.observeSources()
 	pb.RegisterFlightServiceServer(requestRegistrar{s.grpc, svc}, svc)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
@@ -22,6 +23,7 @@ type service struct {
 	puts         chan struct{} // one for each table that is being stored
 	load         clientLoad
 	active       activeCalls
+	requests     sync.WaitGroup     // by HTTP
 	clientErrors errorSampler       // that are logged
 	slow         *slowLog           // nil: none
 	locations    []*flight.Location // of every endpoint; empty: clients use their connection

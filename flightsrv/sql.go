@@ -68,9 +68,9 @@ func (s *service) getSQL(ctx context.Context, sqlTicket []byte, stream flight.Fl
 	name := func(row int64) string { return fmt.Sprintf("row %d of the result", row) }
 	enc := frame.NewEncoder(rows.Schema(), ticket.NoCompression, name, s.cfg.MaxMessageBytes)
 	for {
-		clock.start()
+		clock.Start()
 		rec, err := rows.Next()
-		clock.pause()
+		clock.Pause()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

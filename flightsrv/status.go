@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"syscall"
 
 	"google.golang.org/grpc/codes"
@@ -20,6 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/uploads"
+	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -96,6 +98,7 @@ func codeOf(err error) codes.Code {
 		shape      *readers.ShapeError
 		logins     *auth.LimitError
 		noLogin    *auth.UnavailableError
+		byHTTP     *httpcall.Error
 		rpc, isRPC = status.FromError(err)
 	)
 	switch {
@@ -103,6 +106,8 @@ func codeOf(err error) codes.Code {
 		return codes.OK
 	case errors.As(err, &panicked):
 		return codes.Internal
+	case errors.As(err, &byHTTP):
+		return codeNamed(byHTTP.Code)
 	case errors.As(err, &request):
 		return request.code()
 	case errors.As(err, &ended) && ended.unavailable:
@@ -224,6 +229,44 @@ var codeNames = map[codes.Code]string{
 	codes.FailedPrecondition: "FAILED_PRECONDITION", codes.Aborted: "ABORTED", codes.OutOfRange: "OUT_OF_RANGE",
 	codes.Unimplemented: "UNIMPLEMENTED", codes.Internal: "INTERNAL", codes.Unavailable: "UNAVAILABLE",
 	codes.DataLoss: "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED",
+}
+
+// codeNamed returns the code of a name; Internal if there is none.
+func codeNamed(name string) codes.Code {
+	for code, n := range codeNames {
+		if n == name {
+			return code
+		}
+	}
+	return codes.Internal
+}
+
+// statusClientClosed is the status of a request whose client has left. Only logs have it.
+const statusClientClosed = 499
+
+// httpStatuses are the statuses of HTTP for codes (google.rpc.Code has the same).
+var httpStatuses = map[codes.Code]int{
+	codes.Canceled: statusClientClosed, codes.InvalidArgument: http.StatusBadRequest,
+	codes.DeadlineExceeded: http.StatusGatewayTimeout, codes.NotFound: http.StatusNotFound,
+	codes.AlreadyExists: http.StatusConflict, codes.PermissionDenied: http.StatusForbidden,
+	codes.ResourceExhausted: http.StatusTooManyRequests, codes.FailedPrecondition: http.StatusUnprocessableEntity,
+	codes.Aborted: http.StatusConflict, codes.OutOfRange: http.StatusBadRequest,
+	codes.Unimplemented: http.StatusNotImplemented, codes.Unavailable: http.StatusServiceUnavailable,
+	codes.Unauthenticated: http.StatusUnauthorized,
+}
+
+// httpStatusOf returns the status of HTTP and the name of the code for an error. A malformed file is
+// 422: the request is right.
+func httpStatusOf(err error) (httpStatus int, code string) {
+	of := codeOf(err)
+	var parse *readers.ParseError
+	if of == codes.InvalidArgument && errors.As(err, &parse) {
+		return http.StatusUnprocessableEntity, codeNames[of]
+	}
+	if s, ok := httpStatuses[of]; ok {
+		return s, codeNames[of]
+	}
+	return http.StatusInternalServerError, codeNames[of]
 }
 
 // isBusy reports whether an error means that a limit is reached.

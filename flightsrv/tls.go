@@ -21,8 +21,9 @@ import (
 // between the writes of the two, the old pair is served.
 type keyPair struct {
 	certFile, keyFile string
-	clientFile        string // empty: none
-	clientRequired    bool   // refuse clients without a certificate
+	clientFile        string   // empty: none
+	clientRequired    bool     // refuse clients without a certificate
+	protocols         []string // by ALPN
 	log               zerolog.Logger
 
 	mu     sync.Mutex
@@ -40,10 +41,10 @@ type fileStamp struct {
 }
 
 // newKeyPair reads the files. It returns nil if both names are empty, and an error if only one is.
-func newKeyPair(cfg *Config) (*keyPair, error) {
+func newKeyPair(cfg *Config, protocols ...string) (*keyPair, error) {
 	k := &keyPair{
 		certFile: cfg.TLSCert, keyFile: cfg.TLSKey, clientFile: cfg.TLSClientCA, clientRequired: cfg.TLSClientRequired,
-		log: cfg.Log,
+		log: cfg.Log, protocols: protocols,
 	}
 	switch {
 	case k.clientFile == "" && k.clientRequired:
@@ -86,7 +87,7 @@ func (k *keyPair) read(now [numStamps]fileStamp) error {
 		return fmt.Errorf("--tls-cert %s, --tls-key %s: %w", k.certFile, k.keyFile, err)
 	}
 	config := &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}, Certificates: []tls.Certificate{pair},
+		MinVersion: tls.VersionTLS12, NextProtos: k.protocols, Certificates: []tls.Certificate{pair},
 	}
 	if k.clientFile != "" {
 		text, err := os.ReadFile(k.clientFile)
@@ -119,6 +120,18 @@ func (k *keyPair) readStamps() (now [numStamps]fileStamp) {
 // server's user can connect to it.
 func (k *keyPair) credentials() credentials.TransportCredentials {
 	return tcpCredentials{credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: k.get})}
+}
+
+// HTTPConfig returns the configuration of TLS for HTTP with the files of cfg; nil without TLS.
+func HTTPConfig(cfg *Config) (*tls.Config, error) {
+	k, err := newKeyPair(cfg, "h2", "http/1.1")
+	if k == nil || err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: k.protocols, GetConfigForClient: k.get,
+		Certificates: k.config.Certificates, // net/http wants one
+	}, nil
 }
 
 // tcpCredentials are credentials for all connections but unix sockets.

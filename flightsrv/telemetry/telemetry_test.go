@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -167,23 +168,13 @@ func TestProtocol(t *testing.T) {
 
 // TestHTTP asks all paths while the server starts, works, has a stuck component and drains.
 func TestHTTP(t *testing.T) {
-	if _, err := ListenHTTP("0.0.0.0:0", false, nil); err == nil || !strings.Contains(err.Error(), "--insecure") {
-		t.Errorf("got %v", err)
-	}
 	tel := full(t)
 	delete(tel.Health.components, "catalog")
-	h, err := ListenHTTP("127.0.0.1:0", false, tel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	server := httptest.NewServer(tel.HTTP())
+	defer server.Close()
 	want := func(path string, code int, text string) {
 		t.Helper()
-		r, err := http.Get("http://" + h.Address() + path)
+		r, err := http.Get(server.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,13 +54,16 @@ var layers = []string{
 	// the server
 	"flightsrv/auth flightsrv/audit",
 	"flightsrv/admission",
-	"flightsrv/grants flightsrv/internal/excerpt flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
+	"flightsrv/grants flightsrv/internal/excerpt flightsrv/internal/process flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/auth/certs flightsrv/auth/livefile flightsrv/auth/oidc flightsrv/auth/passwords flightsrv/auth/sessions " +
 		"flightsrv/auth/tokens",
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
-	"flightsrv/telemetry",
+	"flightsrv/telemetry flightsrv/web/httpcall",
+	"flightsrv/web/rows",
+	"flightsrv/web/api",
+	"flightsrv/web",
 	"flightsrv",
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +

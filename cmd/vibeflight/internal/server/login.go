@@ -65,9 +65,14 @@ func (c *loginFlags) check() error {
 	return usage.OneOf("tls-client-user", c.clientUser, certs.Fields...)
 }
 
+// isSet reports whether callers have to log in.
+func (c *loginFlags) isSet() bool {
+	return c.users != "" || c.tokens != "" || c.issuer != "" || c.clientCA != ""
+}
+
 // open returns the login, which the caller closes; nil without a login method.
 func (c *loginFlags) open(log zerolog.Logger) (*login.Login, error) {
-	if c.users == "" && c.tokens == "" && c.issuer == "" && c.clientCA == "" {
+	if !c.isSet() {
 		return nil, nil //nolint:nilnil // no login
 	}
 	cfg := login.Config{

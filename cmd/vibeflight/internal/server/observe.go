@@ -17,7 +17,6 @@ import (
 
 // observeFlags say how the server is observed.
 type observeFlags struct {
-	http       string        // address of the HTTP listener; empty: none
 	audit      string        // file of the audit log, or "-"; empty: none
 	auditBytes units.Size    // of the file, before it is rotated
 	auditFiles int           // rotated files that are kept
@@ -25,25 +24,12 @@ type observeFlags struct {
 }
 
 func (c *observeFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.http, "http", "", "`address`, as HOST:PORT, of the HTTP listener with /metrics, /healthz and "+
-		"/readyz; without a value "+telemetry.DefaultHTTP)
-	f.Lookup("http").NoOptDefVal = telemetry.DefaultHTTP
 	f.StringVar(&c.audit, "audit", "", "`file` with a line for each call, JSON; - is the standard error output")
 	c.auditBytes = audit.DefaultMaxBytes
 	f.Var(&c.auditBytes, "audit-bytes", "size from which that file is renamed to FILE.1, and FILE.1 to FILE.2")
 	f.IntVar(&c.auditFiles, "audit-files", audit.DefaultMaxFiles, "how many renamed files are kept")
 	f.DurationVar(&c.slow, "slow", 0,
 		"time from which a call is logged as slow, with the plan of its query, as 1s; 0 is for none")
-}
-
-// Arguments returns the arguments of the command line without the address of --http. pflag takes
-// the word after a flag whose value is optional for an argument.
-func (c *Config) Arguments(args []string) []string {
-	if len(args) == 1 && c.Observe.http == telemetry.DefaultHTTP {
-		c.Observe.http = args[0]
-		return nil
-	}
-	return args
 }
 
 func (c *observeFlags) check() error {
@@ -61,16 +47,15 @@ func (c *observeFlags) check() error {
 // observers are the parts that observe a server.
 type observers struct {
 	*telemetry.Telemetry
-	http  *telemetry.HTTP // nil: none
-	audit *audit.Log      // nil: none
+	audit *audit.Log // nil: none
 }
 
 // open starts what is configured. The caller closes it after the server.
-func (c *observeFlags) open(ctx context.Context, insecure bool, version string, log zerolog.Logger) (
+func (c *observeFlags) open(ctx context.Context, prometheus bool, version string, log zerolog.Logger) (
 	o *observers, err error,
 ) {
 	o = &observers{}
-	o.Telemetry, err = telemetry.New(ctx, telemetry.Config{Prometheus: c.http != "", Version: version, Log: log})
+	o.Telemetry, err = telemetry.New(ctx, telemetry.Config{Prometheus: prometheus, Version: version, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +66,6 @@ func (c *observeFlags) open(ctx context.Context, insecure bool, version string, 
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("--audit: %w", err), o.close())
 		}
-	}
-	if c.http != "" {
-		if o.http, err = telemetry.ListenHTTP(c.http, insecure, o.Telemetry); err != nil {
-			return nil, errors.Join(fmt.Errorf("--http %s: %w", c.http, err), o.close())
-		}
-		log.Info().Msg("metrics and health at http://" + o.http.Address())
 	}
 	return o, nil
 }
@@ -107,9 +86,6 @@ func (o *observers) close() error {
 	var errs []error
 	if err := o.audit.Close(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("--audit: %w", err))
-	}
-	if o.http != nil {
-		errs = append(errs, o.http.Close(ctx))
 	}
 	return errors.Join(errs...)
 }

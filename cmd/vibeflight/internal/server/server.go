@@ -33,6 +33,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/grants"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
+	"github.com/vibeflight/vibeflight/flightsrv/web"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -75,12 +76,14 @@ type Config struct {
 	OnError         string // fail or skip
 	CRS84As         string // name of OGC:CRS84: that, or EPSG:4326
 	Observe         observeFlags
+	HTTP            httpFlags
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
 
 	File    settings.File // what Config says besides flags
 	Version string        // of the program
 
+	http     *web.Listener // nil: none
 	reload   reloads
 	stop     func()         // ends Serve
 	hangups  chan os.Signal // SIGHUP; nil: it is ignored
@@ -152,6 +155,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.CRS84As, "crs84-as", geoarrow.CRS84.String(),
 		"what the reference system of GeoJSON and KML is called, unless a ticket says: OGC:CRS84 or EPSG:4326; "+
 			"longitude is first in both")
+	c.HTTP.flags(f)
 	c.Observe.flags(f)
 	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
@@ -183,7 +187,7 @@ func (c *Config) Check() error {
 	if err := c.Login.check(); err != nil {
 		return err
 	}
-	if err := c.Observe.check(); err != nil {
+	if err := cmp.Or(c.Observe.check(), c.HTTP.check()); err != nil {
 		return err
 	}
 	switch {
@@ -216,11 +220,14 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	defer stop()
 	defer exitAfter(ctx, c.stopTime(), os.Exit, log)()
 	c.stop, c.hangups, c.terminal = stop, hangups(), hasTerminal()
-	watch, err := c.Observe.open(ctx, c.Insecure, c.Version, log)
+	watch, err := c.Observe.open(ctx, c.HTTP.address != "", c.Version, log)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.serve(ctx, watch, log), watch.close())
+	if c.http, err = c.listenHTTP(watch, log); err != nil {
+		return errors.Join(err, watch.close())
+	}
+	return errors.Join(c.serve(ctx, watch, log), closeHTTP(c.http), watch.close())
 }
 
 // serve is Serve with the observers.
@@ -445,6 +452,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 	if err != nil {
 		return err
 	}
+	c.serveHTTP(c.http, server, files, sql.Of(queries), watch)
 	for _, address := range server.Addrs() {
 		if !strings.Contains(address, "://") {
 			address = c.scheme() + address

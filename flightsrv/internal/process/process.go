@@ -1,17 +1,19 @@
-package flightsrv
+// Package process reads the numbers of the server's process.
+package process
 
 import "runtime/metrics"
 
-// process is the part of the action stats about the server's process.
-type process struct {
+// Stats is the part of the action stats about the server's process.
+type Stats struct {
 	Goroutines     uint64 `json:"goroutines"`
 	AllocatedBytes uint64 `json:"allocated_bytes"` // on Go's heap since the start, also what was freed
 	HeapBytes      uint64 `json:"heap_bytes"`      // of the objects on it now
 	Collections    uint64 `json:"collections"`     // garbage collections since the start
 }
 
-func readProcess() process {
-	var p process
+// Read returns the current numbers.
+func Read() Stats {
+	var p Stats
 	read := []struct {
 		name string
 		to   *uint64
