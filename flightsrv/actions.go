@@ -202,5 +202,5 @@ type stats struct {
 	SQL         *sql.Stats      `json:"sql,omitempty"` // nil: the server has no SQL
 	Connections connections     `json:"connections"`
 	Admission   admission.Stats `json:"admission"`
-	Process     process.Stats       `json:"process"`
+	Process     process.Stats   `json:"process"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/export"
+	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/result"

@@ -58,7 +58,7 @@ var layers = []string{
 	"flightsrv/auth/certs flightsrv/auth/livefile flightsrv/auth/oidc flightsrv/auth/passwords flightsrv/auth/sessions " +
 		"flightsrv/auth/tokens",
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
-	"flightsrv/frame flightsrv/sql/engine",
+	"flightsrv/export flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
 	"flightsrv/telemetry flightsrv/web/httpcall",
 	"flightsrv/web/rows",
@@ -67,7 +67,7 @@ var layers = []string{
 	"flightsrv",
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +
-		"cmd/vibeflight/internal/units cmd/vibeflight/internal/usage cmd/vibeflight/internal/export",
+		"cmd/vibeflight/internal/units cmd/vibeflight/internal/usage",
 	"cmd/vibeflight/internal/stores",
 	"cmd/vibeflight/internal/engines cmd/vibeflight/internal/localfile cmd/vibeflight/internal/output " +
 		"cmd/vibeflight/internal/settings",

@@ -28,7 +28,7 @@ type entry struct {
 // list is the answer of GET /v1/tables. Next is the path of the next page.
 type list struct {
 	Tables []entry `json:"tables"`
-	Next   string   `json:"next,omitempty"`
+	Next   string  `json:"next,omitempty"`
 }
 
 // Sizes of a page of the list.

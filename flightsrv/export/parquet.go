@@ -3,7 +3,6 @@ package export
 import (
 	"encoding/json"
 	"io"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
@@ -22,7 +21,7 @@ type geoParquet struct {
 	facts  []geometryFacts // of each column
 }
 
-func newParquet(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+func newParquet(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "parquet"); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,7 +13,7 @@ import (
 // bufferBytes is the size of writes to a file.
 const bufferBytes = 256 << 10
 
-func newCSVFile(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+func newCSVFile(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	return NewCSV(out, schema)
 }
 

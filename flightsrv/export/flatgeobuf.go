@@ -48,7 +48,8 @@ const (
 	indexItemBytes  = 40 // xmin, ymin, xmax, ymax, offset
 )
 
-func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+func newFlatGeobuf(to io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+	out := to.(*os.File)
 	if err := distinctNames(schema, "FlatGeobuf"); err != nil {
 		return nil, err
 	}

@@ -1,62 +1,27 @@
 package export
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// geoJSON writes a FeatureCollection (RFC 7946), or a Feature per line (GeoJSONSeq). If the first
-// column is id or feature_id, of a type that a Feature's id can have, it is the id.
-type geoJSON struct {
-	w         *bufio.Writer
-	text      []byte // of a feature
-	geometry  int    // columns; -1: none
-	id        int
-	names     [][]byte // of the members of properties, in quotes with a colon
-	separated bool     // by commas
-	rows      int64
+// Features encodes rows as GeoJSON Features (RFC 7946). If the first column is id or feature_id, of a
+// type that a Feature's id can have, it is the id.
+type Features struct {
+	geometry int // columns; -1: none
+	id       int
+	names    [][]byte // of the members of properties, in quotes with a colon
 }
 
-func newGeoJSON(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
-	g, err := newFeatures(out, schema)
-	if err != nil {
-		return nil, err
-	}
-	crs, err := crsMember(schema, g.geometry)
-	if err != nil {
-		return nil, err
-	}
-	g.separated = true
-	_, err = fmt.Fprintf(g.w, "{\"type\":\"FeatureCollection\",%s\"features\":[", crs)
-	return g, err
-}
-
-func newGeoJSONSeq(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
-	g, err := newFeatures(out, schema)
-	if err != nil || g.geometry < 0 {
-		return g, err
-	}
-	switch crs, _ := crsOf(schema.Field(g.geometry)); crs.String() {
-	case "", "OGC:CRS84", "EPSG:4326": // of which tables have the longitude first, as RFC 7946
-		return g, nil
-	default:
-		return nil, fmt.Errorf("GeoJSONSeq has longitudes and latitudes of WGS 84 only, and this is %.100s; "+
-			".geojson can name it", crs)
-	}
-}
-
-func newFeatures(out *os.File, schema *arrow.Schema) (*geoJSON, error) {
-	g := &geoJSON{w: bufio.NewWriterSize(out, bufferBytes), geometry: geometryColumn(schema), id: -1}
+// NewFeatures returns the encoder of records of a schema, in which names are distinct.
+func NewFeatures(schema *arrow.Schema) (*Features, error) {
+	g := &Features{geometry: geometryColumn(schema), id: -1}
 	if schema.NumFields() > 0 && isID(schema.Field(0)) {
 		g.id = 0
 	}
@@ -78,62 +43,12 @@ func isID(f arrow.Field) bool {
 	return false
 }
 
-// crsMember is the member "crs" of GeoJSON 2008, which RFC 7946 allows by prior arrangement: none
-// for OGC:CRS84, null for an unknown system.
-func crsMember(schema *arrow.Schema, geometry int) (string, error) {
-	if geometry < 0 {
-		return "", nil
-	}
-	crs, _ := crsOf(schema.Field(geometry))
-	switch {
-	case crs == geoarrow.CRS84:
-		return "", nil
-	case crs == geoarrow.CRS{}:
-		return `"crs":null,`, nil
-	case crs.Authority == "":
-		return "", errors.New("GeoJSON can name a registered reference system only, and the table's has no name; " +
-			".parquet, .fgb and .arrow keep it")
-	}
-	name := appendQuoted(nil, urn(crs))
-	return fmt.Sprintf(`"crs":{"type":"name","properties":{"name":%s}},`, name), nil
-}
-
-// urn is the name of a registered system (OGC 07-092r3). A compound system without a code has the
-// names of its parts.
-func urn(crs geoarrow.CRS) string {
-	code := "crs:" + crs.Authority + "::"
-	if horizontal, vertical, ok := strings.Cut(crs.Code, "+"); ok {
-		return "urn:ogc:def:crs," + code + horizontal + "," + code + vertical
-	}
-	return "urn:ogc:def:" + code + crs.Code
-}
-
-func (g *geoJSON) Write(rec arrow.Record) error {
-	for i := range int(rec.NumRows()) {
-		if err := g.feature(rec, i); err != nil {
-			return fmt.Errorf("row %d: %w", g.rows, err)
-		}
-		if _, err := g.w.Write(g.text); err != nil {
-			return err
-		}
-		g.rows++
-	}
-	return nil
-}
-
-// feature writes row i into text.
-func (g *geoJSON) feature(rec arrow.Record, i int) (err error) {
-	b := g.text[:0]
-	if g.separated && g.rows > 0 {
-		b = append(b, ',')
-	}
-	if g.separated {
-		b = append(b, '\n')
-	}
+// Append appends the Feature of row i. A value that JSON can't have is an error.
+func (g *Features) Append(b []byte, rec arrow.Record, i int) (_ []byte, err error) {
 	b = append(b, `{"type":"Feature",`...)
 	if g.id >= 0 && !IsNull(rec.Column(g.id), i) {
 		if b, err = appendJSON(append(b, `"id":`...), rec.Schema().Field(g.id), rec.Column(g.id), i); err != nil {
-			return err
+			return b, err
 		}
 		b = append(b, ',')
 	}
@@ -148,23 +63,18 @@ func (g *geoJSON) feature(rec arrow.Record, i int) (err error) {
 		}
 		first = false
 		if b, err = g.property(append(b, g.names[c]...), rec.Schema().Field(c), column, i); err != nil {
-			return err
+			return b, err
 		}
 	}
 	b = append(b, `},"geometry":`...)
 	if b, err = g.shape(b, rec, i); err != nil {
-		return err
+		return b, err
 	}
-	b = append(b, '}')
-	if !g.separated {
-		b = append(b, '\n')
-	}
-	g.text = b
-	return nil
+	return append(b, '}'), nil
 }
 
 // property appends a value. JSON text is appended unchanged.
-func (g *geoJSON) property(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
+func (g *Features) property(dst []byte, f arrow.Field, column arrow.Array, i int) ([]byte, error) {
 	if !finite(column, i) {
 		return dst, fmt.Errorf("column %q: JSON has no NaN and no infinity", f.Name)
 	}
@@ -195,7 +105,7 @@ func finite(column arrow.Array, i int) bool {
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // shape appends the geometry of row i.
-func (g *geoJSON) shape(dst []byte, rec arrow.Record, i int) ([]byte, error) {
+func (g *Features) shape(dst []byte, rec arrow.Record, i int) ([]byte, error) {
 	if g.geometry < 0 {
 		return append(dst, "null"...), nil
 	}
@@ -276,13 +186,4 @@ func appendEach(dst []byte, n int, element func(dst []byte, i int) ([]byte, erro
 		}
 	}
 	return append(dst, ']'), nil
-}
-
-func (g *geoJSON) Close() error {
-	if g.separated {
-		if _, err := g.w.WriteString("\n]}\n"); err != nil {
-			return err
-		}
-	}
-	return g.w.Flush()
 }

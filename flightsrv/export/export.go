@@ -4,6 +4,7 @@ package export
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ type Format struct {
 	// Compressions are the compressions of the format; the first one is the default.
 	Compressions []ticket.Compression
 
-	open func(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
+	open func(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
 }
 
 // The formats that are not chosen by a file's name alone.
