@@ -16,7 +16,7 @@ func (s *Server) drain() {
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
-		s.service.requests.Wait()
+		s.service.requests.Lock() // when the last request by HTTP has ended; it is never unlocked
 		close(done)
 	}()
 	select {

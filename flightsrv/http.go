@@ -127,19 +127,17 @@ func (c *requestCall) Action(ctx context.Context, name string, body []byte) (any
 	return runAction(ctx, c.service, actions[i], body)
 }
 
-// enter takes a slot for a request.
+// enter takes a slot for a request. The drain waits for those that have one.
 func (s httpCalls) enter(ctx context.Context) (leave func(), err error) {
-	s.requests.Add(1)
-	if s.load.goingAway.Load() {
-		s.requests.Done()
+	if s.load.goingAway.Load() || !s.requests.TryRLock() {
 		return nil, errGoingAway
 	}
 	if !acquire(&s.load.streams, s.load.maxStreams) {
-		s.requests.Done()
+		s.requests.RUnlock()
 		return nil, s.load.refuse(ctx)
 	}
 	return func() {
 		s.load.streams.Add(-1)
-		s.requests.Done()
+		s.requests.RUnlock()
 	}, nil
 }

@@ -23,7 +23,7 @@ type service struct {
 	puts         chan struct{} // one for each table that is being stored
 	load         clientLoad
 	active       activeCalls
-	requests     sync.WaitGroup     // by HTTP
+	requests     sync.RWMutex       // each request by HTTP has a read lock
 	clientErrors errorSampler       // that are logged
 	slow         *slowLog           // nil: none
 	locations    []*flight.Location // of every endpoint; empty: clients use their connection
