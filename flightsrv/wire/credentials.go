@@ -65,14 +65,19 @@ func Of(ctx context.Context) *Conn {
 	return nil
 }
 
-// TLSOf returns the state of TLS on the connection of a call by its context; nil without TLS.
+// TLSOf returns the state of TLS on the connection of a call, or of a request by HTTP, by its context;
+// nil without TLS.
 func TLSOf(ctx context.Context) *tls.ConnectionState {
-	if p, ok := peer.FromContext(ctx); ok {
-		if info, ok := p.AuthInfo.(connInfo); ok {
-			if secure, ok := info.AuthInfo.(credentials.TLSInfo); ok {
-				return &secure.State
-			}
-		}
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	info := p.AuthInfo
+	if of, ok := info.(connInfo); ok {
+		info = of.AuthInfo
+	}
+	if secure, ok := info.(credentials.TLSInfo); ok {
+		return &secure.State
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (c *Config) listenHTTP(watch *observers, log zerolog.Logger) (*web.Listener
 	if err != nil {
 		return nil, fmt.Errorf("--http %s: %w", c.HTTP.address, err)
 	}
-	log.Info().Msg("listening on " + l.URL())
+	log.Info().Msg("HTTP at " + l.URL())
 	return l, nil
 }
 
