@@ -60,7 +60,7 @@ var layers = []string{
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
-	"flightsrv/telemetry",
+	"flightsrv/telemetry flightsrv/web/tiles",
 	"flightsrv",
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +
