@@ -1,9 +1,6 @@
 package tiles
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // clipper cuts paths at the box [lo, hi] in x and y. It is for one goroutine.
 type clipper struct {
@@ -157,6 +154,3 @@ func area(v []vertex) (sum int64) {
 	}
 	return sum
 }
-
-// floorDiv returns the largest integer that is at most a/b, for b > 0.
-func floorDiv(a, b int64) int64 { return int64(math.Floor(float64(a) / float64(b))) }

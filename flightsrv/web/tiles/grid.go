@@ -7,9 +7,10 @@ import "math"
 type frame struct {
 	z, x, y        uint32
 	extent, buffer int64
-	pixel          int64 // units of one pixel: a tile is drawn with 512 of them
+	pixel          int64 // units of one pixel
 	projection     projection
 	scale          float64 // units of the whole square
+	pixels         float64 // pixels of the whole square
 	left, top      int64   // of the tile, in units of the whole square
 
 	// The box in the coordinates of the table in which lines keep their shape.
@@ -17,12 +18,16 @@ type frame struct {
 }
 
 // pixels is the width of a tile in pixels, as MapLibre and Mapbox GL draw it.
-const pixels = 512
+const (
+	pixels    = 1 << pixelBits
+	pixelBits = 9
+)
 
 func newFrame(p projection, z, x, y uint32, extent, buffer int64) *frame {
 	f := &frame{
 		z: z, x: x, y: y, extent: extent, buffer: buffer, pixel: max(1, extent/pixels), projection: p,
-		scale: math.Ldexp(float64(extent), int(z)), left: int64(x) * extent, top: int64(y) * extent,
+		scale: math.Ldexp(float64(extent), int(z)), pixels: math.Ldexp(pixels, int(z)),
+		left: int64(x) * extent, top: int64(y) * extent,
 	}
 	box := f.box(buffer + margin)
 	f.xmin, f.ymin, f.xmax, f.ymax = box[0], box[1], box[2], box[3]

@@ -75,9 +75,7 @@ func newPainter(f *frame, rows rowSource, columns []int, l *layer, features int)
 // with borders that may be simplified are sketched together, so that all nodes are known.
 func (d *painter) draw(ctx context.Context, all []candidate) error {
 	if len(all) > chunkRows {
-		slices.SortFunc(all, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
-		})
+		all = sorted(all)
 	}
 	all = all[:min(len(all), d.features)]
 	var former []outline
@@ -102,6 +100,26 @@ func (d *painter) draw(ctx context.Context, all []candidate) error {
 		}
 	}
 	return nil
+}
+
+// sorted returns the candidates in the order of their keys.
+func sorted(all []candidate) []candidate {
+	type place struct {
+		key uint64
+		i   int32
+	}
+	places := make([]place, len(all))
+	for i := range all {
+		places[i] = place{all[i].key, int32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(all[a.i].row, all[b.i].row))
+	})
+	out := make([]candidate, len(all))
+	for i, p := range places {
+		out[i] = all[p.i]
+	}
+	return out
 }
 
 // long reports whether a path is to be simplified.
@@ -206,7 +224,7 @@ func (d *painter) encode(w *worker, s *outline) error {
 	}
 	for _, t := range [...]geometryType{pointType, lineType, polygonType} {
 		w.commands.reset()
-		w.shape(d.frame, t, k, paths)
+		w.shape(t, k, paths)
 		if len(w.commands.bytes) > 0 {
 			from := len(w.shapes)
 			w.shapes = append(w.shapes, w.commands.bytes...)
@@ -243,7 +261,7 @@ func (d *painter) encode(w *worker, s *outline) error {
 }
 
 // shape encodes the paths of one type of geometry, cut at the buffer.
-func (w *worker) shape(f *frame, t geometryType, k *sketch, paths []path) {
+func (w *worker) shape(t geometryType, k *sketch, paths []path) {
 	var points []vertex
 	outer := false // the last exterior ring is drawn
 	for _, p := range paths {
@@ -277,18 +295,21 @@ func (w *worker) shape(f *frame, t geometryType, k *sketch, paths []path) {
 	if t == pointType {
 		w.commands.points(points)
 	}
-	_ = f
 }
 
 // parallel calls f with the numbers below n, in runs, on all workers.
 func (d *painter) parallel(ctx context.Context, n int, f func(w *worker, i int) error) error {
-	const run = 256
+	return parallel(ctx, len(d.workers), n, 256, func(k, i int) error { return f(d.workers[k], i) })
+}
+
+// parallel calls f with the numbers below n, in runs, on goroutines 0 to workers-1.
+func parallel(ctx context.Context, workers, n, run int, f func(worker, i int) error) error {
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	errs := make([]error, len(d.workers))
+	errs := make([]error, workers)
 	work := func(k int) {
 		for errs[k] == nil {
-			to := int(next.Add(run))
+			to := int(next.Add(int64(run)))
 			if to-run >= n {
 				return
 			}
@@ -296,11 +317,11 @@ func (d *painter) parallel(ctx context.Context, n int, f func(w *worker, i int) 
 				return
 			}
 			for i := to - run; i < min(to, n) && errs[k] == nil; i++ {
-				errs[k] = f(d.workers[k], i)
+				errs[k] = f(k, i)
 			}
 		}
 	}
-	for k := 1; k < len(d.workers) && k*run < n; k++ {
+	for k := 1; k < workers && k*run < n; k++ {
 		wait.Go(func() { work(k) })
 	}
 	work(0)
@@ -309,9 +330,9 @@ func (d *painter) parallel(ctx context.Context, n int, f func(w *worker, i int) 
 }
 
 // square appends the square of a pixel.
-func (s *sketch) square(f *frame, cell vertex) {
+func (s *sketch) square(f *frame, at cell) {
 	from := int32(len(s.vertices))
-	x, y := cell.x*f.pixel, cell.y*f.pixel
+	x, y := int64(at.x)*f.pixel, int64(at.y)*f.pixel
 	s.vertices = append(s.vertices,
 		vertex{x, y}, vertex{x + f.pixel, y}, vertex{x + f.pixel, y + f.pixel}, vertex{x, y + f.pixel})
 	s.paths = append(s.paths, path{outerRing, from, from + 4})

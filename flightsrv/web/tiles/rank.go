@@ -13,7 +13,7 @@ type candidate struct {
 	key   uint64 // candidates of lower keys are drawn first
 	small bool   // smaller than a pixel
 	tiny  bool   // a small polygon: drawn as a square
-	cell  vertex // pixel of its centre
+	cell  cell   // pixel of its centre, if it is small
 }
 
 // A table is drawn so that at least minShown of its polygons are to be seen at every zoom, however
@@ -24,41 +24,87 @@ const minShown = 10_000
 // tile.
 func chance(row int64) float64 { return float64(mix(uint64(row)+1)>>11) / (1 << 53) }
 
-// judge decides what becomes of a row of the tile with a geometry of some size, in the square. ok is
-// false if it is not drawn. share is the share of tiny polygons that is drawn at least.
+// size is the size of a geometry in the square: the area of polygons, or minus the length of lines,
+// whichever appears larger. It is 0 for points, and NaN for a row without positions.
+type size = float32
+
+func (e *extent) size() size {
+	switch {
+	case !e.valid():
+		return size(math.NaN())
+	case e.length*e.length > e.area:
+		return -size(e.length)
+	}
+	return size(e.area)
+}
+
+// judge decides what becomes of a row of the tile. ok is false if it is not drawn. share is the
+// share of tiny polygons that is drawn at least.
 //
 // A polygon smaller than a pixel is drawn as a whole pixel with the probability of its area in
 // pixels. The sum of the areas of many such polygons stays what it was, as if their areas were
 // accumulated until they fill a pixel. The decision is the same in all tiles that have the polygon.
-func (f *frame) judge(c *candidate, size sizes, share float64) bool {
-	area := float64(size.area) * f.scale * f.scale / float64(f.pixel*f.pixel)
-	length := float64(size.length) * f.scale / float64(f.pixel)
-	if large := max(area, length); large >= 1 {
+func (f *frame) judge(c *candidate, s size, share float64) bool {
+	if s != s {
+		return false
+	}
+	large := float64(s) * f.pixels * f.pixels
+	if s < 0 {
+		large = -float64(s) * f.pixels
+	}
+	if large >= 1 {
 		c.key = uint64(math.Float32bits(math.MaxFloat32) - math.Float32bits(float32(min(large, math.MaxFloat32))))
 		return true
 	}
-	c.small, c.tiny = true, size.area > 0
-	return !c.tiny || chance(c.row) < max(area, share)
+	c.small, c.tiny = true, s > 0
+	return !c.tiny || chance(c.row) < max(large, share)
 }
 
-// sizes are the area and the length of a geometry in the square. Points have neither.
-type sizes struct{ area, length float32 }
+// shareOf returns the share of the tiny polygons of a table that is drawn at least.
+func shareOf(rows int64) float64 { return minShown / float64(max(rows, 1)) }
+
+// cell is a pixel of a tile: column and row from the north-west corner, which the buffer makes
+// negative.
+type cell struct{ x, y int32 }
+
+// worldBits is the number of bits of an ordinate in the square as an integer.
+const worldBits = 32
+
+// fixed returns a place in the square as an integer.
+func fixed(v float64) uint32 {
+	return uint32(min(max(v, 0)*(1<<worldBits), 1<<worldBits-1))
+}
+
+// cellOf returns the pixel of a position in the square.
+func (f *frame) cellOf(x, y uint32) cell {
+	shift := worldBits - pixelBits - f.z
+	return cell{int32(x>>shift) - int32(f.x<<pixelBits), int32(y>>shift) - int32(f.y<<pixelBits)}
+}
+
+// centre returns the pixel of the centre of a box.
+func (f *frame) centre(e *extent) cell {
+	p := f.projection
+	return f.cellOf(fixed((p.x(e.xmin)+p.x(e.xmax))/2), fixed((p.y(e.ymin)+p.y(e.ymax))/2))
+}
 
 // spread orders the small candidates so that any number of the first ones is spread evenly: first
 // one of the whole tile, then one of each quarter, and so on down to pixels. All others of a pixel
 // follow; those that are tiny polygons are dropped.
 func (f *frame) spread(all []candidate) []candidate {
-	around := floorDiv(f.buffer, f.pixel) + 2
-	width := int(f.extent/f.pixel + 2*around)
+	if !slices.ContainsFunc(all, func(c candidate) bool { return c.small }) {
+		return all
+	}
+	around := int(f.buffer*pixels/f.extent) + 2
+	width := pixels + 2*around
 	best := make([]int32, width*width) // 1 + index of the first candidate of a cell
 	for i := range all {
 		if !all[i].small {
 			continue
 		}
-		x := min(max(all[i].cell.x+around, 0), int64(width-1))
-		y := min(max(all[i].cell.y+around, 0), int64(width-1))
+		x := min(max(int(all[i].cell.x)+around, 0), width-1)
+		y := min(max(int(all[i].cell.y)+around, 0), width-1)
 		all[i].key = smallKey | uint64(lastLevel)<<levelShift | draw(all[i].row)
-		b := &best[int(y)*width+int(x)]
+		b := &best[y*width+x]
 		*b = firstOf(all, *b, int32(i+1))
 	}
 	for level := 0; ; level++ {

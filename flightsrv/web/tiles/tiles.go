@@ -13,23 +13,22 @@ package tiles
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // Config configures a Set. The zero value has the defaults.
 type Config struct {
 	MaxBytes    int   // of a tile, before compression; 0: DefaultMaxBytes
 	MaxFeatures int   // of a tile; 0: DefaultMaxFeatures
-	Extent      int   // units of the width of a tile; 0: DefaultExtent
+	Extent      int   // units of the width of a tile, a multiple of 512; 0: DefaultExtent
 	Buffer      int   // units around a tile that are drawn too; 0: DefaultBuffer
 	CacheBytes  int64 // of the tiles that are kept; 0: DefaultCacheBytes; < 0: none is kept
-	IndexBytes  int64 // of the overviews of tables that are kept; 0: DefaultIndexBytes
+	IndexBytes  int64 // of the overviews of large tables that are kept; 0: DefaultIndexBytes
 }
 
 // Defaults of Config.
@@ -57,15 +56,19 @@ func (cfg Config) withDefaults() Config {
 
 // Set makes tiles, and keeps some of them. It is safe for use by several goroutines.
 type Set struct {
-	cfg   Config
-	cache *cache
+	cfg       Config
+	cache     *cache
+	overviews *overviews
 }
 
-// New returns a Set.
+// New returns a Set. The caller closes it.
 func New(cfg Config) *Set {
 	cfg = cfg.withDefaults()
-	return &Set{cfg: cfg, cache: newCache(cfg.CacheBytes)}
+	return &Set{cfg: cfg, cache: newCache(cfg.CacheBytes), overviews: newOverviews(cfg)}
 }
+
+// Close ends the making of overviews and waits for it. No tile may be requested any more.
+func (s *Set) Close() { s.overviews.close() }
 
 // AddressError says that there is no tile of an address.
 type AddressError struct{ Z, X, Y uint32 }
@@ -95,9 +98,12 @@ func (s *Set) Tile(ctx context.Context, ref *catalog.TableRef, z, x, y uint32, c
 	if err != nil {
 		return nil, err
 	}
+	if ref.Table.Batches[0].Geometry == nil {
+		return nil, nil
+	}
 	k := keyOf(ctx, ref, chosen, z, x, y)
 	return s.cache.get(ctx, k, func(ctx context.Context) ([]byte, error) {
-		return s.make(ctx, ref, newFrame(p, z, x, y, int64(s.cfg.Extent), int64(s.cfg.Buffer)), chosen)
+		return s.make(ctx, k.tableKey, ref, newFrame(p, z, x, y, int64(s.cfg.Extent), int64(s.cfg.Buffer)), chosen)
 	})
 }
 
@@ -129,113 +135,40 @@ func attributes(t *readers.Table, names []string) ([]int, error) {
 }
 
 // make draws a tile.
-func (s *Set) make(ctx context.Context, ref *catalog.TableRef, f *frame, columns []int) ([]byte, error) {
-	if ref.Table.Batches[0].Geometry == nil {
-		return nil, nil
+func (s *Set) make(ctx context.Context, k tableKey, ref *catalog.TableRef, f *frame, columns []int) ([]byte, error) {
+	if !isPlain(ref) {
+		return s.drawCopies(ctx, ref, f, columns)
 	}
-	rows, all, err := s.gather(ctx, ref, f, columns)
-	if err != nil || len(all) == 0 {
-		return nil, err
+	tile, err := s.drawPlain(ctx, k, ref, f, columns)
+	if !errors.Is(err, readers.ErrDamaged) {
+		return tile, err
 	}
+	for i := range ref.Table.Batches { // the table is parsed again
+		if _, err := ref.Batch(ctx, i); err != nil {
+			return nil, err
+		}
+		if _, _, err := ref.Search(ctx, i, [4]float64{}); err != nil {
+			return nil, err
+		}
+	}
+	return s.drawPlain(ctx, k, ref, f, columns)
+}
+
+// isPlain reports whether the rows of a table are in the batches of ref.Table. The others are
+// datasets and parts of tables, which give copies of their batches.
+func isPlain(ref *catalog.TableRef) bool { return ref.Source() == nil }
+
+// newLayerOf returns an empty layer for a table's tile.
+func (s *Set) newLayerOf(ref *catalog.TableRef, columns []int) *layer {
 	keys := make([]string, len(columns))
 	for i, c := range columns {
 		keys[i] = ref.Table.Batches[0].Attributes[c].Name
 	}
-	d := newPainter(f, rows, columns, newLayer(LayerName(ref), keys, f.extent, s.cfg.MaxBytes), s.cfg.MaxFeatures)
-	if err := d.draw(ctx, f.spread(all)); err != nil {
-		return nil, err
-	}
-	return d.layer.tile(), nil
+	return newLayer(LayerName(ref), keys, int64(s.cfg.Extent), s.cfg.MaxBytes)
 }
 
 // LayerName returns the name of the layer of a table's tiles.
 func LayerName(ref *catalog.TableRef) string { return ref.Entry.Name }
 
-// copies are rows of a table, copied batch by batch.
-type copies struct {
-	mu      sync.Mutex
-	batches []*geoarrow.Columns // by number of batch; nil: no row of it
-}
-
-// columnsOf implements rowSource.
-func (c *copies) columnsOf(r *candidate) (*geoarrow.Columns, int) {
-	return c.batches[r.batch], int(r.at)
-}
-
-// gather finds the candidates of a tile. It reads one batch after the other, and keeps only rows
-// that may be drawn.
-func (s *Set) gather(ctx context.Context, ref *catalog.TableRef, f *frame, _ []int) (rowSource, []candidate, error) {
-	t := ref.Table
-	box := f.searchBox()
-	share := float64(minShown) / float64(max(t.Rows, 1))
-	rows := &copies{batches: make([]*geoarrow.Columns, len(t.Starts)-1)}
-	var all []candidate
-	for b := range rows.batches {
-		if t.Boxes != nil && !meets(t.Boxes[b], box) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		found, err := gatherBatch(ctx, ref, f, b, box, share)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(found) == 0 {
-			continue
-		}
-		columns, err := ref.Batch(ctx, b)
-		if err != nil {
-			return nil, nil, err
-		}
-		rows.batches[b] = columns
-		all = append(all, found...)
-	}
-	return rows, all, nil
-}
-
 // meets reports whether two closed boxes have a point in common.
 func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
-
-// gatherBatch finds the candidates of a batch.
-func gatherBatch(ctx context.Context, ref *catalog.TableRef, f *frame, b int, box [4]float64, share float64) (
-	[]candidate, error,
-) {
-	rows, indexed, err := ref.Search(ctx, b, box)
-	if err != nil || indexed && len(rows) == 0 {
-		return nil, err
-	}
-	columns, err := ref.Batch(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	g, start := columns.Geometry, ref.Table.Starts[b]
-	n := columns.Rows
-	if indexed {
-		n = len(rows)
-	}
-	var all []candidate
-	for k := range n {
-		i := k
-		if indexed {
-			i = int(rows[k])
-		}
-		e, err := extentOf(g, i, f.projection)
-		if err != nil {
-			return nil, err
-		}
-		if !e.valid() || !meets([4]float64{e.xmin, e.ymin, e.xmax, e.ymax}, box) {
-			continue
-		}
-		c := candidate{row: start + int64(i), batch: int32(b), at: int32(i)}
-		if !f.judge(&c, sizes{float32(e.area), float32(e.length)}, share) {
-			continue
-		}
-		if c.small {
-			x, y := f.unitX((e.xmin+e.xmax)/2), f.unitY((e.ymin+e.ymax)/2)
-			c.cell = vertex{floorDiv(x, f.pixel), floorDiv(y, f.pixel)}
-		}
-		all = append(all, c)
-	}
-	return all, nil
-}

@@ -1,7 +1,6 @@
 package tiles
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -186,23 +185,5 @@ func TestThreePoints(t *testing.T) {
 				t.Errorf("zoom %d, point %v: %v", z, p, found)
 			}
 		}
-	}
-}
-
-func TestBuildings(t *testing.T) {
-	path := os.Getenv("VIBEFLIGHT_TILES")
-	if path == "" {
-		t.Skip("no VIBEFLIGHT_TILES")
-	}
-	ref := openFile(t, path, true)
-	s := New(Config{})
-	for z := range uint32(17) {
-		n := math.Ldexp(1, int(z))
-		x, y := uint32(degrees.x(-84.123)*n), uint32(degrees.y(27.7)*n)
-		b, err := s.Tile(context.Background(), ref, z, x, y, []string{"id", "h"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Log(z, len(b), len(tileOf(t, s, ref, z, x, y, "id", "h")))
 	}
 }
