@@ -60,9 +60,9 @@ var layers = []string{
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/export flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
-	"flightsrv/telemetry flightsrv/web/httpcall",
+	"flightsrv/telemetry flightsrv/web/httpcall flightsrv/web/tiles",
 	"flightsrv/web/rows",
-	"flightsrv/web/api",
+	"flightsrv/web/api flightsrv/web/tileserver",
 	"flightsrv/web",
 	"flightsrv",
 	// the command line

@@ -1,0 +1,107 @@
+package tiles
+
+import "github.com/vibeflight/vibeflight/readers/geoarrow"
+
+// path is a sequence of vertices of a sketch. A ring does not repeat its first vertex.
+type path struct {
+	kind     pathKind
+	from, to int32
+}
+
+func (p path) isRing() bool { return p.kind >= outerRing }
+
+// sketch has geometries in units of a tile, without consecutive vertices that are equal.
+type sketch struct {
+	vertices []vertex
+	paths    []path
+	long     bool // a path is to be simplified
+
+	x, y []float64 // scratch
+}
+
+// shortPath is the number of vertices up to which a path is not simplified.
+const shortPath = 16
+
+// add appends the geometry of row i.
+func (s *sketch) add(f *frame, g *geoarrow.Geometry, i int) error {
+	return eachPath(g, i, func(k pathKind, x, y []float64) {
+		for j := range x {
+			if !finite(x[j], y[j]) {
+				x, y = s.finitePart(x, y)
+				break
+			}
+		}
+		s.addPath(f, k, x, y)
+	})
+}
+
+// finitePart returns the positions that are neither NaN nor infinite.
+func (s *sketch) finitePart(x, y []float64) (fx, fy []float64) {
+	s.x, s.y = s.x[:0], s.y[:0]
+	for i := range x {
+		if finite(x[i], y[i]) {
+			s.x, s.y = append(s.x, x[i]), append(s.y, y[i])
+		}
+	}
+	return s.x, s.y
+}
+
+// addPath appends a path without what is far outside of the tile. A vertex is left out if it and
+// both of its neighbours are beyond the same side of the frame's box, so that the part inside keeps
+// its shape. Which vertices are left out does not depend on the direction of the path.
+func (s *sketch) addPath(f *frame, k pathKind, x, y []float64) {
+	from := len(s.vertices)
+	n := len(x)
+	if k >= outerRing && n > 1 && x[0] == x[n-1] && y[0] == y[n-1] {
+		n--
+	}
+	if n > 0 {
+		before, at := f.side(x[0], y[0]), f.side(x[0], y[0])
+		switch {
+		case k >= outerRing:
+			before = f.side(x[n-1], y[n-1])
+		case k == linePath:
+			before = 0 // the ends of a line stay
+		}
+		for i := range n {
+			after := uint8(0)
+			switch {
+			case i+1 < n:
+				after = f.side(x[i+1], y[i+1])
+			case k >= outerRing:
+				after = f.side(x[0], y[0])
+			}
+			if k == pointPath && at == 0 || k != pointPath && before&at&after == 0 {
+				s.addVertex(from, k, vertex{f.unitX(x[i]), f.unitY(y[i])})
+			}
+			before, at = at, after
+		}
+	}
+	if last := len(s.vertices) - 1; k >= outerRing && last > from && s.vertices[last] == s.vertices[from] {
+		s.vertices = s.vertices[:last]
+	}
+	s.paths = append(s.paths, path{k, int32(from), int32(len(s.vertices))})
+	s.long = s.long || k != pointPath && len(s.vertices)-from > shortPath
+}
+
+func (s *sketch) addVertex(from int, k pathKind, v vertex) {
+	if last := len(s.vertices) - 1; k != pointPath && last >= from && s.vertices[last] == v {
+		return
+	}
+	s.vertices = append(s.vertices, v)
+}
+
+// side returns a bit for each side of the frame's box that a position is beyond.
+func (f *frame) side(x, y float64) (bits uint8) {
+	if x < f.xmin {
+		bits = 1
+	} else if x > f.xmax {
+		bits = 2
+	}
+	if y < f.ymin {
+		bits |= 4
+	} else if y > f.ymax {
+		bits |= 8
+	}
+	return bits
+}
