@@ -37,7 +37,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 			return nil, err
 		}
 		if all = append(all, found...); len(all) > 2*s.cfg.MaxFeatures {
-			all = sorted(f.spread(all))
+			all = sorted(spread(all))
 			all = all[:min(len(all), s.cfg.MaxFeatures)]
 			rows.shrink(all)
 		}
@@ -50,7 +50,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		numbers[i] = i
 	}
 	d := newPainter(f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
-	if err := d.draw(ctx, f.spread(all)); err != nil {
+	if err := d.draw(ctx, spread(all)); err != nil {
 		return nil, err
 	}
 	return d.layer.tile(), nil

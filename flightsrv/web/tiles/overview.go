@@ -2,6 +2,7 @@ package tiles
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -24,10 +25,19 @@ const overviewRows = 32 << 10
 // It is immutable.
 type overview struct {
 	sizes  []size // of each row
-	lists  map[address][]uint32
+	lists  map[address][]listRow
 	leaves map[address][]uint32 // nil: the table has spatial indices
 	bytes  int64
 }
+
+// listRow is a row of a list.
+type listRow struct {
+	row  uint32
+	x, y int16 // the pixel of a tiny polygon; notTiny: another geometry
+}
+
+// notTiny is the column of a pixel that is in no tile.
+const notTiny = math.MinInt16
 
 // address is the address of a tile.
 type address struct{ z, x, y uint32 }
@@ -43,14 +53,7 @@ const maxOverviewTable = 64 << 20
 // does not have them.
 func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame) (all []candidate, ok bool, err error) {
 	if rows, ok := o.lists[address{f.z, f.x, f.y}]; ok {
-		all := make([]candidate, len(rows))
-		if err := verifyAll(ctx, t); err != nil {
-			return nil, false, err
-		}
-		err := parallel(ctx, runtime.GOMAXPROCS(0), len(rows), 1024, func(_, i int) error {
-			return o.place(t, f, rows[i], &all[i], uint64(i))
-		})
-		return all, true, err
+		return placed(t, rows), true, verifyAll(ctx, t)
 	}
 	if o.leaves == nil {
 		return nil, false, nil
@@ -64,23 +67,21 @@ func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame) (
 			return nil, false, err
 		}
 		all, err := o.filter(t, f, rows)
-		return f.spread(all), true, err
+		return spread(all), true, err
 	}
 	return nil, true, nil // no row is near
 }
 
-// place makes the candidate of a row of a list.
-func (o *overview) place(t *readers.Table, f *frame, row uint32, c *candidate, key uint64) error {
-	c.row = int64(row)
-	c.batch, c.at = find(t, c.row)
-	f.judge(c, o.sizes[row], 1)
-	c.key = key
-	if !c.tiny {
-		return nil
+// placed returns the candidates of a list.
+func placed(t *readers.Table, rows []listRow) []candidate {
+	all := make([]candidate, len(rows))
+	for i, r := range rows {
+		c := &all[i]
+		c.row, c.key = int64(r.row), uint64(i)
+		c.batch, c.at = find(t, c.row)
+		c.tiny, c.cell = r.x != notTiny, cell{int32(r.x), int32(r.y)}
 	}
-	e, err := extentOf(t.Batches[c.batch].Geometry, int(c.at), f.projection)
-	c.cell = f.centre(&e)
-	return err
+	return all
 }
 
 // find returns where a row is.
@@ -137,7 +138,7 @@ type worldBox struct{ xmin, ymin, xmax, ymax uint32 }
 // build makes the overview.
 func (b *overviewBuilder) build(ctx context.Context) (*overview, error) {
 	t := b.table
-	o := &overview{sizes: make([]size, t.Rows), lists: map[address][]uint32{}}
+	o := &overview{sizes: make([]size, t.Rows), lists: map[address][]listRow{}}
 	if t.Search == nil {
 		o.leaves = map[address][]uint32{}
 	}
@@ -240,7 +241,7 @@ func (b *overviewBuilder) part(a address, rows []uint32) (part []uint32) {
 }
 
 // choose returns the rows to draw first, in the order of their keys.
-func (b *overviewBuilder) choose(f *frame, rows []uint32) []uint32 {
+func (b *overviewBuilder) choose(f *frame, rows []uint32) []listRow {
 	share := shareOf(b.table.Rows)
 	var all []candidate
 	for _, row := range rows {
@@ -254,18 +255,24 @@ func (b *overviewBuilder) choose(f *frame, rows []uint32) []uint32 {
 		}
 		all = append(all, c)
 		if len(all) > 8*b.rows {
-			all = sorted(f.spread(all))
+			all = sorted(spread(all))
 			all = all[:min(len(all), b.rows)]
 		}
 	}
-	all = sorted(f.spread(all))
+	all = sorted(spread(all))
 	all = all[:min(len(all), b.rows)]
-	list := make([]uint32, len(all))
+	list := make([]listRow, len(all))
 	for i := range all {
-		list[i] = uint32(all[i].row)
+		list[i] = listRow{uint32(all[i].row), notTiny, 0}
+		if c := all[i].cell; all[i].tiny {
+			list[i].x, list[i].y = clamp16(c.x), clamp16(c.y)
+		}
 	}
 	return list
 }
+
+// clamp16 moves a pixel that is far outside of its tile next to it.
+func clamp16(v int32) int16 { return int16(min(max(v, -pixels), 2*pixels)) }
 
 func middle(a, b uint32) uint32 { return uint32((uint64(a) + uint64(b)) / 2) }
 
@@ -273,10 +280,10 @@ func middle(a, b uint32) uint32 { return uint32((uint64(a) + uint64(b)) / 2) }
 const listOverhead = 64
 
 // list keeps the list of a tile. It returns false if there is no room.
-func (b *overviewBuilder) list(a address, rows []uint32) bool {
+func (b *overviewBuilder) list(a address, rows []listRow) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := 4*int64(len(rows)) + listOverhead
+	n := 8*int64(len(rows)) + listOverhead
 	if n > b.left {
 		return false
 	}

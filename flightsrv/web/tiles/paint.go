@@ -104,19 +104,19 @@ func (d *painter) draw(ctx context.Context, all []candidate) error {
 
 // sorted returns the candidates in the order of their keys.
 func sorted(all []candidate) []candidate {
-	type place struct {
+	type entry struct {
 		key uint64
 		i   int32
 	}
-	places := make([]place, len(all))
+	order := make([]entry, len(all))
 	for i := range all {
-		places[i] = place{all[i].key, int32(i)}
+		order[i] = entry{all[i].key, int32(i)}
 	}
-	slices.SortFunc(places, func(a, b place) int {
+	slices.SortFunc(order, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(all[a.i].row, all[b.i].row))
 	})
 	out := make([]candidate, len(all))
-	for i, p := range places {
+	for i, p := range order {
 		out[i] = all[p.i]
 	}
 	return out
@@ -338,7 +338,7 @@ func (s *sketch) square(f *frame, at cell) {
 	s.paths = append(s.paths, path{outerRing, from, from + 4})
 }
 
-// sortSpans sorts features by rows.
+// sortSpans sorts features by rows. Those of one row keep their order.
 func sortSpans(all []span) {
-	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.row, b.row) })
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.from, b.from)) })
 }

@@ -73,7 +73,7 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 		}
 	}
 	all, err := g.judge(ctx)
-	return f.spread(all), err
+	return spread(all), err
 }
 
 // gatherer finds the candidates of a tile by the spatial indices of a table.

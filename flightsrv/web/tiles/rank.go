@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -90,45 +91,70 @@ func (f *frame) centre(e *extent) cell {
 // spread orders the small candidates so that any number of the first ones is spread evenly: first
 // one of the whole tile, then one of each quarter, and so on down to pixels. All others of a pixel
 // follow; those that are tiny polygons are dropped.
-func (f *frame) spread(all []candidate) []candidate {
-	if !slices.ContainsFunc(all, func(c candidate) bool { return c.small }) {
-		return all
-	}
-	around := int(f.buffer*pixels/f.extent) + 2
-	width := pixels + 2*around
-	best := make([]int32, width*width) // 1 + index of the first candidate of a cell
+func spread(all []candidate) []candidate {
+	var places []place
 	for i := range all {
-		if !all[i].small {
-			continue
+		if c := &all[i]; c.small {
+			places = append(places, place{c.cell.code(), int32(i)})
+			c.key = smallKey | lastLevel<<levelShift | draw(c.row)
 		}
-		x := min(max(int(all[i].cell.x)+around, 0), width-1)
-		y := min(max(int(all[i].cell.y)+around, 0), width-1)
-		all[i].key = smallKey | uint64(lastLevel)<<levelShift | draw(all[i].row)
-		b := &best[y*width+x]
-		*b = firstOf(all, *b, int32(i+1))
 	}
-	for level := 0; ; level++ {
-		for _, b := range best {
-			if b > 0 {
-				all[b-1].key = smallKey | uint64(lastLevel-1-level)<<levelShift | draw(all[b-1].row)
-			}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.i, b.i)) })
+	for level := range uint64(cellBits + 1) {
+		places = firsts(all, places)
+		for i := range places {
+			c := &all[places[i].i]
+			c.key = smallKey | (lastLevel-1-level)<<levelShift | draw(c.row)
+			places[i].code >>= 2 // the cell of four
 		}
-		if width == 1 || level == lastLevel-1 {
-			break
-		}
-		half := (width + 1) / 2
-		up := make([]int32, half*half)
-		for y := range width {
-			for x := range width {
-				b := &up[y/2*half+x/2]
-				*b = firstOf(all, *b, best[y*width+x])
-			}
-		}
-		best, width = up, half
 	}
 	return slices.DeleteFunc(all, func(c candidate) bool {
 		return c.tiny && c.key>>levelShift == smallKey>>levelShift|lastLevel
 	})
+}
+
+// place is a candidate, by its index, in a cell.
+type place struct {
+	code uint32
+	i    int32
+}
+
+// firsts keeps the place of the lowest chance of each cell. Places are in the order of cells.
+func firsts(all []candidate, places []place) []place {
+	kept := places[:0]
+	for _, p := range places {
+		last := len(kept) - 1
+		switch {
+		case last < 0 || kept[last].code != p.code:
+			kept = append(kept, p)
+		case before(&all[p.i], &all[kept[last].i]):
+			kept[last] = p
+		}
+	}
+	return kept
+}
+
+// before reports whether a candidate has a lower chance than another one.
+func before(a, b *candidate) bool {
+	p, q := draw(a.row), draw(b.row)
+	return p < q || p == q && a.row < b.row
+}
+
+// cellBits is the number of bits of a column or row of pixels, from one tile to the west to one to
+// the east.
+const cellBits = pixelBits + 2
+
+// code returns the bits of column and row in turns (Morton 1966), so that cells of a quarter follow
+// each other.
+func (c cell) code() uint32 { return spreadBits(c.x) | spreadBits(c.y)<<1 }
+
+// spreadBits moves bit i to bit 2i.
+func spreadBits(v int32) uint32 {
+	u := uint32(min(max(v+pixels, 0), 1<<cellBits-1))
+	u = (u | u<<8) & 0x00ff00ff
+	u = (u | u<<4) & 0x0f0f0f0f
+	u = (u | u<<2) & 0x33333333
+	return (u | u<<1) & 0x55555555
 }
 
 // The key of a small candidate: a bit, its level, then a number by which those of a level are
@@ -144,18 +170,3 @@ const (
 
 // draw returns the bits of chance.
 func draw(row int64) uint64 { return mix(uint64(row)+1) >> 16 }
-
-// firstOf returns which of two candidates has the lower chance. They are 1 + their indices; 0: none.
-func firstOf(all []candidate, a, b int32) int32 {
-	switch {
-	case a == 0:
-		return b
-	case b == 0:
-		return a
-	}
-	p, q := draw(all[a-1].row), draw(all[b-1].row)
-	if q < p || q == p && all[b-1].row < all[a-1].row {
-		return b
-	}
-	return a
-}
