@@ -9,6 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/web/api"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
+	"github.com/vibeflight/vibeflight/flightsrv/web/tiles"
+	"github.com/vibeflight/vibeflight/flightsrv/web/tileserver"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -17,6 +19,7 @@ type Config struct {
 	Calls   httpcall.Server // runs requests
 	Catalog *catalog.Catalog
 	SQL     sql.Engine // nil: no SQL
+	Tiles   *tiles.Set // draws vector tiles
 	// name of the CRS of tables in OGC:CRS84, unless a request sets it
 	CRS84As geoarrow.CRS
 	// answers /metrics, /healthz and /readyz
@@ -37,5 +40,6 @@ func New(cfg Config) http.Handler {
 		mux.Handle("GET /metrics", cfg.metrics())
 	}
 	api.Register(mux, api.Config{Calls: cfg.Calls, Catalog: cfg.Catalog, SQL: cfg.SQL, CRS84As: cfg.CRS84As})
+	tileserver.Register(mux, tileserver.Config{Calls: cfg.Calls, Catalog: cfg.Catalog, Tiles: cfg.Tiles})
 	return cfg.protect(mux)
 }

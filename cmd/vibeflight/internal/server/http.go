@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/web"
+	"github.com/vibeflight/vibeflight/flightsrv/web/tiles"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -22,6 +24,8 @@ type httpFlags struct {
 	address string   // empty: none
 	origins []string // of pages that may read answers
 	hosts   []string // names of the server
+	// of the vector tiles that are kept
+	tileCache units.Size
 }
 
 func (c *httpFlags) flags(f *pflag.FlagSet) {
@@ -33,9 +37,14 @@ func (c *httpFlags) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.hosts, "http-host", nil,
 		"`name` of this server in URLs, needed without a login if it is neither localhost nor an IP address; "+
 			"may repeat")
+	c.tileCache = tiles.DefaultCacheBytes
+	f.Var(&c.tileCache, "tile-cache", "memory for vector tiles that are kept, as 64MiB")
 }
 
 func (c *httpFlags) check() error {
+	if c.tileCache < 0 {
+		return usage.Errorf("--tile-cache: %v is less than 0", c.tileCache)
+	}
 	for _, o := range c.origins {
 		u, err := url.Parse(o)
 		if o != "*" && (err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != o) {
@@ -80,18 +89,27 @@ func (c *Config) listenHTTP(watch *observers, log zerolog.Logger) (*web.Listener
 	return l, nil
 }
 
-// serveHTTP lets a listener answer for the tables of a server.
+// serveHTTP lets a listener answer for the tables of a server, until end is called.
 func (c *Config) serveHTTP(l *web.Listener, server *flightsrv.Server, files *catalog.Catalog, queries sql.Engine,
 	watch *observers,
-) {
+) (end func()) {
 	if l == nil {
-		return
+		return func() {}
 	}
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
+	cache := int64(c.HTTP.tileCache)
+	if cache == 0 {
+		cache = -1 // 0 is the default of tiles.Config
+	}
+	drawn := tiles.New(tiles.Config{CacheBytes: cache})
 	l.Handle(web.New(web.Config{
-		Calls: server.Calls(), Catalog: files, SQL: queries, CRS84As: crs84, Telemetry: watch.HTTP(),
+		Calls: server.Calls(), Catalog: files, SQL: queries, Tiles: drawn, CRS84As: crs84, Telemetry: watch.HTTP(),
 		ProtectMetrics: c.Login.isSet() && !l.Loopback(), Origins: c.HTTP.origins, Hosts: c.HTTP.hosts,
 	}))
+	return func() {
+		l.Handle(watch.HTTP())
+		drawn.Close()
+	}
 }
 
 // closeHTTP ends a listener.

@@ -452,7 +452,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 	if err != nil {
 		return err
 	}
-	c.serveHTTP(c.http, server, files, sql.Of(queries), watch)
+	defer c.serveHTTP(c.http, server, files, sql.Of(queries), watch)()
 	for _, address := range server.Addrs() {
 		if !strings.Contains(address, "://") {
 			address = c.scheme() + address
