@@ -47,8 +47,9 @@ func (s *sketch) finitePart(x, y []float64) (fx, fy []float64) {
 }
 
 // addPath appends a path without what is far outside of the tile. A vertex is left out if it and
-// both of its neighbours are beyond the same side of the frame's box, so that the part inside keeps
-// its shape. Which vertices are left out does not depend on the direction of the path.
+// both of its neighbours are beyond the same side of the frame's box. Vertices that are left out in a
+// row are therefore beyond one side, as is the edge that replaces them. Which ones are left out does
+// not depend on the direction of the path.
 func (s *sketch) addPath(f *frame, k pathKind, x, y []float64) {
 	from := len(s.vertices)
 	n := len(x)
@@ -61,17 +62,18 @@ func (s *sketch) addPath(f *frame, k pathKind, x, y []float64) {
 		case k >= outerRing:
 			before = f.side(x[n-1], y[n-1])
 		case k == linePath:
-			before = 0 // the ends of a line stay
+			before = inBox // the ends of a line stay
 		}
 		for i := range n {
-			after := uint8(0)
+			after := uint8(inBox)
 			switch {
 			case i+1 < n:
 				after = f.side(x[i+1], y[i+1])
 			case k >= outerRing:
 				after = f.side(x[0], y[0])
 			}
-			if k == pointPath && at == 0 || k != pointPath && before&at&after == 0 {
+			far := at != inBox && (k == pointPath || before == at && at == after)
+			if !far {
 				s.addVertex(from, k, vertex{f.unitX(x[i]), f.unitY(y[i])})
 			}
 			before, at = at, after
@@ -91,17 +93,20 @@ func (s *sketch) addVertex(from int, k pathKind, v vertex) {
 	s.vertices = append(s.vertices, v)
 }
 
-// side returns a bit for each side of the frame's box that a position is beyond.
-func (f *frame) side(x, y float64) (bits uint8) {
-	if x < f.xmin {
-		bits = 1
-	} else if x > f.xmax {
-		bits = 2
+// side returns the side of the frame's box that a position is beyond, or inBox. Beyond a corner it is
+// that of x: with two sides for a vertex, a path around the corner could be cut short.
+func (f *frame) side(x, y float64) uint8 {
+	switch {
+	case x < f.xmin:
+		return 1
+	case x > f.xmax:
+		return 2
+	case y < f.ymin:
+		return 3
+	case y > f.ymax:
+		return 4
 	}
-	if y < f.ymin {
-		bits |= 4
-	} else if y > f.ymax {
-		bits |= 8
-	}
-	return bits
+	return inBox
 }
+
+const inBox = 0
