@@ -164,7 +164,9 @@ func columnsOf(r *http.Request) ([]string, error) {
 }
 
 // open returns the table of an entry, parsed if necessary.
-func (h *handlers) open(ctx context.Context, c httpcall.Call, name string, columns []string) (*catalog.TableRef, error) {
+func (h *handlers) open(ctx context.Context, c httpcall.Call, name string, columns []string) (
+	*catalog.TableRef, error,
+) {
 	t := ticket.Ticket{Name: name, Columns: columns}
 	c.Selects(t)
 	return h.Catalog.TableFor(ctx, access.Read, catalog.Request{Name: name})
