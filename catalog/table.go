@@ -84,6 +84,23 @@ func (c *Catalog) Check(ctx context.Context, req Request) error {
 	return c.Known(ctx, req.Name, err)
 }
 
+// Version returns the version that the table of a request has now. It parses nothing, but for the
+// members of a dataset that are not known. The caller needs the privilege Read.
+func (c *Catalog) Version(ctx context.Context, req Request) (string, error) {
+	if err := c.allow(ctx, access.Read, req.Name); err != nil {
+		return "", err
+	}
+	if _, ok := c.dataset(ctx, req); ok {
+		v, err := c.view(ctx, req)
+		if err != nil {
+			return "", c.Known(ctx, req.Name, err)
+		}
+		return v.Version, nil
+	}
+	j, err := c.job(ctx, req)
+	return j.Version, c.Known(ctx, req.Name, err)
+}
+
 // Table returns the parsed table of an entry. Callers that request the same table at the same time
 // share one parse, which ends early when none of them waits for it any more. A file that changes
 // while it is parsed is parsed once more; if it changes again, the error wraps source.ErrChanged.

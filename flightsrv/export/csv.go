@@ -78,4 +78,7 @@ func (c *csvLines) end() error {
 	return err
 }
 
+// Flush writes what is complete.
+func (c *csvLines) Flush() error { return c.w.Flush() }
+
 func (c *csvLines) Close() error { return c.w.Flush() }

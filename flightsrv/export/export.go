@@ -57,7 +57,7 @@ var formats = []Format{
 	ArrowStream,
 	{
 		Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true,
-		Compressions: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: newParquet,
+		Compressions: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: NewParquet,
 	},
 	{
 		Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Compressions: noCompression,

@@ -7,16 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/gogama/flatgeobuf/flatgeobuf/flat"
-	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/vibeflight/vibeflight/catalog/rtree"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
 // flatGeobuf writes FlatGeobuf 3.
@@ -30,16 +26,13 @@ import (
 // header is known last, so rows wait in a file without a name in the folder of the output, with 48
 // bytes of each in memory.
 type flatGeobuf struct {
-	out      *os.File
-	schema   *arrow.Schema
-	geometry int // column; -1: none
+	flatLayer
+	out *os.File
 
-	spool  *os.File
-	waits  *bufio.Writer // into spool
-	at     []int64       // start of each row's properties and WKB in spool, and the end of the last
-	boxes  [][4]float64
-	facts  geometryFacts
-	builds *flatbuffers.Builder
+	spool *os.File
+	waits *bufio.Writer // into spool
+	at    []int64       // start of each row's properties and WKB in spool, and the end of the last
+	boxes [][4]float64
 }
 
 const (
@@ -61,9 +54,8 @@ func newFlatGeobuf(to io.Writer, schema *arrow.Schema, _ ticket.Compression) (Wr
 		return nil, err
 	}
 	return &flatGeobuf{
-		out: out, schema: schema, geometry: geometryColumn(schema), spool: spool,
+		flatLayer: newFlatLayer(layerName(out.Name()), schema), out: out, spool: spool,
 		waits: bufio.NewWriterSize(spool, bufferBytes), at: []int64{0},
-		builds: flatbuffers.NewBuilder(64 << 10),
 	}, nil
 }
 
@@ -71,20 +63,12 @@ func newFlatGeobuf(to io.Writer, schema *arrow.Schema, _ ticket.Compression) (Wr
 func (w *flatGeobuf) Write(rec arrow.Record) error {
 	var row []byte
 	for i := range int(rec.NumRows()) {
-		row = append(row[:0], 0, 0, 0, 0)
-		for c, column := range rec.Columns() {
-			if c == w.geometry || IsNull(column, i) {
-				continue
-			}
-			var err error
-			row = binary.LittleEndian.AppendUint16(row, uint16(w.property(c)))
-			if row, err = appendProperty(row, rec.Schema().Field(c), column, i); err != nil {
-				return fmt.Errorf("row %d: %w", len(w.at)-1, err)
-			}
+		var err error
+		if row, err = w.properties(append(row[:0], 0, 0, 0, 0), rec, i); err != nil {
+			return fmt.Errorf("row %d: %w", len(w.at)-1, err)
 		}
 		binary.LittleEndian.PutUint32(row, uint32(len(row)-4))
-		row, err := w.place(row, rec, i)
-		if err != nil {
+		if row, err = w.place(row, rec, i); err != nil {
 			return fmt.Errorf("row %d: %w", len(w.at)-1, err)
 		}
 		if _, err := w.waits.Write(row); err != nil {
@@ -113,14 +97,6 @@ func (w *flatGeobuf) place(row []byte, rec arrow.Record, i int) ([]byte, error) 
 // binaryArray is a column of bytes.
 type binaryArray interface{ Value(int) []byte }
 
-// property is the index of a column among the properties.
-func (w *flatGeobuf) property(column int) int {
-	if w.geometry >= 0 && column > w.geometry {
-		return column - 1
-	}
-	return column
-}
-
 func (w *flatGeobuf) Close() error {
 	defer w.spool.Close()
 	if err := w.waits.Flush(); err != nil {
@@ -141,7 +117,7 @@ func (w *flatGeobuf) Close() error {
 			order[i] = int32(binary.LittleEndian.Uint64(leaves[i*indexItemBytes+32:]))
 		}
 	}
-	head := append([]byte(flatGeobufMagic), w.header(rows, index != nil)...)
+	head := w.header(rows, index != nil)
 	start := int64(len(head) + len(index))
 	if _, err := w.out.Seek(start, io.SeekStart); err != nil {
 		return err
@@ -182,160 +158,12 @@ func (w *flatGeobuf) features(order []int32, leaves []byte) error {
 
 // feature builds the flatbuffer of a row in the spool.
 func (w *flatGeobuf) feature(row []byte) ([]byte, error) {
-	b := w.builds
-	b.Reset()
 	split := 4 + binary.LittleEndian.Uint32(row)
-	properties := b.CreateByteVector(row[4:split])
-	var shape flatbuffers.UOffsetT
-	if wkb := row[split:]; len(wkb) > 0 {
-		t, err := geoarrow.ParseWKB(wkb)
-		if err != nil {
-			return nil, err
-		}
-		shape = flatShape{b, w.facts.dim()}.add(w.facts.promoted(t))
-	}
-	flat.FeatureStart(b)
-	if shape != 0 {
-		flat.FeatureAddGeometry(b, shape)
-	}
-	flat.FeatureAddProperties(b, properties)
-	b.FinishSizePrefixed(flat.FeatureEnd(b))
-	return b.FinishedBytes(), nil
-}
-
-// header builds the flatbuffer of the header.
-func (w *flatGeobuf) header(rows int, indexed bool) []byte {
-	b := flatbuffers.NewBuilder(4 << 10)
-	name := b.CreateString(layerName(w.out.Name()))
-	columns := w.columns(b)
-	crs := w.crs(b)
-	var envelope flatbuffers.UOffsetT
-	if w.facts.bound > 0 {
-		flat.HeaderStartEnvelopeVector(b, 4)
-		for i := 3; i >= 0; i-- {
-			b.PrependFloat64(w.facts.box[i])
-		}
-		envelope = b.EndVector(4)
-	}
-	dim, nodes := w.facts.dim(), uint16(0)
-	if indexed {
-		nodes = indexNodeSize
-	}
-	flat.HeaderStart(b)
-	flat.HeaderAddName(b, name)
-	flat.HeaderAddEnvelope(b, envelope)
-	flat.HeaderAddGeometryType(b, flat.GeometryType(w.facts.kind()))
-	flat.HeaderAddHasZ(b, dim&geoarrow.HasZ != 0)
-	flat.HeaderAddHasM(b, dim&geoarrow.HasM != 0)
-	flat.HeaderAddColumns(b, columns)
-	flat.HeaderAddFeaturesCount(b, uint64(rows))
-	flat.HeaderAddIndexNodeSize(b, nodes)
-	flat.HeaderAddCrs(b, crs)
-	b.FinishSizePrefixed(flat.HeaderEnd(b))
-	return b.FinishedBytes()
+	return w.build(row[4:split], row[split:])
 }
 
 // layerName is the name of a file without its folder, its extension and its temporary suffix.
 func layerName(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), "."), ".fgb")
 	return name
-}
-
-func (w *flatGeobuf) columns(b *flatbuffers.Builder) flatbuffers.UOffsetT {
-	var columns []flatbuffers.UOffsetT
-	for i, f := range w.schema.Fields() {
-		if i == w.geometry {
-			continue
-		}
-		name := b.CreateString(f.Name)
-		flat.ColumnStart(b)
-		flat.ColumnAddName(b, name)
-		flat.ColumnAddType(b, columnType(f))
-		columns = append(columns, flat.ColumnEnd(b))
-	}
-	flat.HeaderStartColumnsVector(b, len(columns))
-	for i := len(columns) - 1; i >= 0; i-- {
-		b.PrependUOffsetT(columns[i])
-	}
-	return b.EndVector(len(columns))
-}
-
-// crs84WKT is OGC:CRS84 in WKT (OGC 18-010r11).
-const crs84WKT = `GEOGCRS["WGS 84 (CRS84)",DATUM["World Geodetic System 1984",` +
-	`ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],` +
-	`PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]],CS[ellipsoidal,2],` +
-	`AXIS["geodetic longitude (Lon)",east,ORDER[1],ANGLEUNIT["degree",0.0174532925199433]],` +
-	`AXIS["geodetic latitude (Lat)",north,ORDER[2],ANGLEUNIT["degree",0.0174532925199433]],ID["OGC","CRS84"]]`
-
-// crs writes the reference system: by its code if it is registered, otherwise as text.
-func (w *flatGeobuf) crs(b *flatbuffers.Builder) flatbuffers.UOffsetT {
-	if w.geometry < 0 {
-		return 0
-	}
-	crs, _ := crsOf(w.schema.Field(w.geometry))
-	if crs == (geoarrow.CRS{}) {
-		return 0
-	}
-	text := crs.Text
-	if crs == geoarrow.CRS84 {
-		text = crs84WKT // its code is not a number, and GDAL reads only numbers
-	}
-	var org, name, wkt flatbuffers.UOffsetT
-	number, err := strconv.ParseInt(crs.Code, 10, 32)
-	if crs.Authority != "" {
-		org = b.CreateString(crs.Authority)
-	}
-	if err != nil && crs.Code != "" {
-		name = b.CreateString(crs.Code)
-	}
-	if text != "" {
-		wkt = b.CreateString(text)
-	}
-	flat.CrsStart(b)
-	flat.CrsAddOrg(b, org)
-	flat.CrsAddCode(b, int32(number))
-	flat.CrsAddCodeString(b, name)
-	flat.CrsAddWkt(b, wkt)
-	return flat.CrsEnd(b)
-}
-
-// columnType is the type of a column. Types that FlatGeobuf lacks are text, and lists and structs
-// are JSON.
-func columnType(f arrow.Field) flat.ColumnType {
-	if isJSON(f) {
-		return flat.ColumnTypeJson
-	}
-	switch f.Type.ID() {
-	case arrow.BOOL:
-		return flat.ColumnTypeBool
-	case arrow.INT8:
-		return flat.ColumnTypeByte
-	case arrow.UINT8:
-		return flat.ColumnTypeUByte
-	case arrow.INT16:
-		return flat.ColumnTypeShort
-	case arrow.UINT16:
-		return flat.ColumnTypeUShort
-	case arrow.INT32:
-		return flat.ColumnTypeInt
-	case arrow.UINT32:
-		return flat.ColumnTypeUInt
-	case arrow.INT64:
-		return flat.ColumnTypeLong
-	case arrow.UINT64:
-		return flat.ColumnTypeULong
-	case arrow.FLOAT32:
-		return flat.ColumnTypeFloat
-	case arrow.FLOAT64:
-		return flat.ColumnTypeDouble
-	case arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP:
-		return flat.ColumnTypeDateTime
-	case arrow.BINARY:
-		if !isWKB(f) { // a second geometry is WKT
-			return flat.ColumnTypeBinary
-		}
-	case arrow.LIST, arrow.LARGE_LIST, arrow.FIXED_SIZE_LIST, arrow.STRUCT, arrow.MAP:
-		return flat.ColumnTypeJson
-	}
-	return flat.ColumnTypeString
 }

@@ -19,10 +19,20 @@ type geoJSON struct {
 	w         *bufio.Writer
 	text      []byte // of a feature
 	separated bool   // by commas
+	before    string // each Feature of a sequence
 	rows      int64
 }
 
 func newGeoJSON(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+	return NewGeoJSON(out, schema)
+}
+
+func newGeoJSONSeq(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+	return NewGeoJSONLines(out, schema)
+}
+
+// NewGeoJSON writes a FeatureCollection (RFC 7946).
+func NewGeoJSON(out io.Writer, schema *arrow.Schema) (Writer, error) {
 	g, err := newFeatureWriter(out, schema)
 	if err != nil {
 		return nil, err
@@ -36,8 +46,19 @@ func newGeoJSON(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writ
 	return g, err
 }
 
-func newGeoJSONSeq(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+// NewGeoJSONLines writes a Feature per line.
+func NewGeoJSONLines(out io.Writer, schema *arrow.Schema) (Writer, error) {
+	return newSequence(out, schema, "")
+}
+
+// NewGeoJSONTextSequence writes a Feature per line, after a record separator (RFC 8142).
+func NewGeoJSONTextSequence(out io.Writer, schema *arrow.Schema) (Writer, error) {
+	return newSequence(out, schema, "\x1e")
+}
+
+func newSequence(out io.Writer, schema *arrow.Schema, before string) (Writer, error) {
 	g, err := newFeatureWriter(out, schema)
+	g.before = before
 	if err != nil || g.geometry < 0 {
 		return g, err
 	}
@@ -77,6 +98,7 @@ func (g *geoJSON) feature(rec arrow.Record, i int) (err error) {
 	if g.separated {
 		b = append(b, '\n')
 	}
+	b = append(b, g.before...)
 	if b, err = g.Append(b, rec, i); err != nil {
 		return err
 	}
@@ -86,6 +108,9 @@ func (g *geoJSON) feature(rec arrow.Record, i int) (err error) {
 	g.text = b
 	return nil
 }
+
+// Flush writes what is complete.
+func (g *geoJSON) Flush() error { return g.w.Flush() }
 
 func (g *geoJSON) Close() error {
 	if g.separated {

@@ -34,4 +34,7 @@ func (j *jsonLines) Write(rec arrow.Record) error {
 	return nil
 }
 
+// Flush writes what is complete.
+func (j *jsonLines) Flush() error { return j.w.Flush() }
+
 func (j *jsonLines) Close() error { return j.w.Flush() }

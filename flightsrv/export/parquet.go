@@ -21,7 +21,8 @@ type geoParquet struct {
 	facts  []geometryFacts // of each column
 }
 
-func newParquet(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+// NewParquet writes GeoParquet, with the compression Zstd or NoCompression.
+func NewParquet(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "parquet"); err != nil {
 		return nil, err
 	}

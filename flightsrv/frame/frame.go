@@ -6,6 +6,7 @@
 package frame
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/ipc"
@@ -81,6 +82,19 @@ func (f *Frame) Keep() { f.body = slices.Clone(f.body) }
 func (f *Frame) AddMetadata(b []byte) {
 	head := protowire.AppendTag(nil, fieldAppMetadata, protowire.BytesType)
 	f.head = append(protowire.AppendBytes(head, b), f.head...)
+}
+
+// Encapsulated returns the message in the form of streams and files (Arrow columnar format,
+// "Encapsulated message format"), whose first part is appended to b:
+//
+//	ff ff ff ff | length, int32 little-endian | data_header | zeros up to a multiple of 8 | body
+//
+// The body is that of the frame, and valid as long.
+func (f *Frame) Encapsulated(b []byte) (head []byte, body [][]byte) {
+	n := len(f.header)
+	b = append(b, 0xff, 0xff, 0xff, 0xff)
+	b = binary.LittleEndian.AppendUint32(b, uint32(n+padding(n)))
+	return append(append(b, f.header...), zeros[:padding(n)]...), f.body
 }
 
 // buffers returns the parts of the body without padding. The padding to 8 bytes is a part of its

@@ -1,8 +1,6 @@
 package frame
 
 import (
-	"encoding/binary"
-
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -38,11 +36,7 @@ func EncapsulatedSchema(schema *arrow.Schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	length := (len(f.header) + 7) &^ 7
-	b := make([]byte, 8+length)
-	binary.LittleEndian.PutUint32(b, 0xffffffff)
-	binary.LittleEndian.PutUint32(b[4:], uint32(length))
-	copy(b[8:], f.header)
+	b, _ := f.Encapsulated(nil)
 	return b, nil
 }
 

@@ -153,3 +153,15 @@ func scalarOf(v json.RawMessage) (any, error) {
 	}
 	return numberOf(v)
 }
+
+// Fields calls each with the members of a JSON object of at most [MaxBytes]. Errors are [*Error].
+func Fields(b []byte, each func(key string, value json.RawMessage)) error {
+	if err := checkSize(b); err != nil {
+		return err
+	}
+	ms, err := members(b)
+	for _, m := range ms {
+		each(m.key, m.value)
+	}
+	return err
+}

@@ -2,12 +2,19 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/rows"
@@ -16,15 +23,31 @@ import (
 
 // table answers with the rows that a ticket selects.
 func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Request, c httpcall.Call) error {
-	t, err := ticketOf(r)
+	t, asked, err := ticketOf(r)
 	if err != nil {
 		return err
 	}
-	format := rows.Formats[0]
-	if format.WKB {
+	choice, err := rows.Choose(r, asked)
+	if err != nil {
+		return err
+	}
+	if choice.Format.WKB {
+		if t.Encoding != (geoarrow.Encoding{}) && t.Encoding != (geoarrow.Encoding{Geometry: geoarrow.AsWKB}) {
+			return httpcall.BadRequest(fmt.Sprintf("geometry_encoding, coords: %s has its own encoding of geometries",
+				choice.Format.Name))
+		}
 		t.Encoding.Geometry = geoarrow.AsWKB
 	}
+	t.Compression = choice.Compression
 	c.Selects(t)
+	body := w.Body(choice.Coding)
+	defer body.Release()
+	tag := func(version string, coding httpcall.Coding) string {
+		return a.etag(ctx, t, choice, version, coding)
+	}
+	if same, err := a.unchanged(ctx, w, r, t, tag, body.Coding()); same || err != nil {
+		return err
+	}
 	sel := t.Selection()
 	sel.CRS84As = a.CRS84As
 	ref, scan, err := a.Catalog.Read(ctx, t.Request(), sel)
@@ -33,47 +56,193 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	}
 	defer ref.Release()
 	c.Opened()
-	if err := rows.Send(ctx, w, c, format, scan, t.Compression); err != nil {
+	if r.Method != http.MethodPost {
+		w.Header().Set("ETag", tag(ref.Version, body.Coding()))
+		a.setCacheControl(w)
+	}
+	if r.Method == http.MethodHead {
+		choice.SetHeader(w, t.Name)
+		body.SetHeader()
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	about := rows.Table{Name: t.Name, GeometryTypes: ref.Table.GeometryTypes}
+	if err := choice.Send(ctx, body, w, c, scan, about); err != nil {
 		return a.Catalog.Known(ctx, t.Name, err)
 	}
 	return nil
 }
 
-// ticketOf reads the ticket of a request: the body of a POST, or the parameters of the URL.
-func ticketOf(r *http.Request) (ticket.Ticket, error) {
+// unchanged answers with 304 if the client has the present answer already (RFC 9110 section 13.1.2).
+// Nothing is parsed for that.
+func (a *handlers) unchanged(ctx context.Context, w *httpcall.Writer, r *http.Request, t ticket.Ticket,
+	tag func(version string, coding httpcall.Coding) string, coding httpcall.Coding,
+) (bool, error) {
+	known := r.Header.Values("If-None-Match")
+	if len(known) == 0 || r.Method == http.MethodPost {
+		return false, nil
+	}
+	version, err := a.Catalog.Version(ctx, t.Request())
+	if err != nil {
+		return false, err
+	}
+	// An answer may have been sent without its coding, which is short of encoders at times.
+	for _, c := range []httpcall.Coding{coding, httpcall.Identity} {
+		if etag := tag(version, c); matches(known, etag) {
+			w.Header().Set("ETag", etag)
+			w.Header().Add("Vary", "Accept")
+			w.Header().Add("Vary", "Accept-Encoding")
+			a.setCacheControl(w)
+			w.WriteHeader(http.StatusNotModified)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// matches reports whether a header If-None-Match has an entity tag.
+func matches(header []string, etag string) bool {
+	for _, line := range header {
+		for one := range strings.SplitSeq(line, ",") {
+			one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
+			if one == etag || one == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setCacheControl lets caches keep an answer, if they ask for each use whether it is the present one.
+// Shared caches keep none that only some callers get.
+func (a *handlers) setCacheControl(w *httpcall.Writer) {
+	value := "no-cache"
+	if a.Calls.HasLogin() {
+		value = "private, no-cache"
+	}
+	w.Header().Set("Cache-Control", value)
+}
+
+// bytesVersion is raised when the same rows give other bytes in some format.
+const bytesVersion = 1
+
+// etag returns the strong entity tag of an answer: what its bytes are a function of.
+func (a *handlers) etag(ctx context.Context, t ticket.Ticket, c rows.Choice, version string,
+	coding httpcall.Coding,
+) string {
+	t.Version = ""
+	scope := ""
+	if s := a.Catalog.Scope(ctx); s != access.All {
+		scope = s.Key()
+	}
+	h := sha256.New()
+	for _, part := range []string{
+		strconv.Itoa(bytesVersion), build(), version, string(t.Encode()), c.Format.Name, string(coding), scope,
+		a.CRS84As.String(),
+	} {
+		fmt.Fprintf(h, "%d %s\n", len(part), part)
+	}
+	return `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
+}
+
+// build identifies the program.
+var build = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	revision := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+			revision += " " + s.Value
+		}
+	}
+	return revision
+})
+
+// ticketOf reads the ticket of a request, and the format of the answer: from the body of a POST, and
+// from the parameters of the URL.
+func ticketOf(r *http.Request) (t ticket.Ticket, asked rows.Request, err error) {
+	name := r.PathValue("name")
+	if !utf8.ValidString(name) {
+		return t, asked, httpcall.BadRequest("the name is not UTF-8")
+	}
 	fields := map[string]json.RawMessage{}
 	if r.Method == http.MethodPost {
-		body, err := readBody(r)
-		if err != nil {
-			return ticket.Ticket{}, err
-		}
-		if err := json.Unmarshal(body, &fields); err != nil {
-			return ticket.Ticket{}, httpcall.BadRequest("the body is not a JSON object: " + err.Error())
+		if fields, err = readObject(r); err != nil {
+			return t, asked, err
 		}
 	}
-	for key, values := range r.URL.Query() {
-		if key == "format" {
-			continue
-		}
-		if len(values) > 1 {
-			return ticket.Ticket{}, httpcall.BadRequest(fmt.Sprintf("the parameter %.100q is given twice", key))
-		}
-		fields[key] = parameter(key, values[0])
-	}
-	name, err := json.Marshal(r.PathValue("name"))
+	query, err := parametersOf(r)
 	if err != nil {
-		return ticket.Ticket{}, err
+		return t, asked, err
 	}
-	fields["name"] = name
+	for key, value := range query {
+		fields[key] = parameter(key, value)
+	}
+	if asked, err = askedOf(fields); err != nil {
+		return t, asked, err
+	}
+	if asked.Compression != "" {
+		fields["compression"] = quote(asked.Compression)
+	}
+	fields["name"] = quote(name)
 	b, err := json.Marshal(fields)
 	if err != nil {
-		return ticket.Ticket{}, httpcall.BadRequest(err.Error())
+		return t, asked, httpcall.BadRequest(err.Error())
 	}
-	t, err := ticket.Parse(b)
+	if t, err = ticket.Parse(b); err != nil {
+		return t, asked, httpcall.BadRequest(err.Error())
+	}
+	return t, asked, nil
+}
+
+// parametersOf returns the parameters of a URL, each of which may be given once.
+func parametersOf(r *http.Request) (map[string]string, error) {
+	query, err := parseQuery(r)
 	if err != nil {
-		return ticket.Ticket{}, httpcall.BadRequest(err.Error())
+		return nil, err
 	}
-	return t, nil
+	all := make(map[string]string, len(query))
+	for key, values := range query {
+		if len(values) > 1 {
+			return nil, httpcall.BadRequest(fmt.Sprintf("the parameter %.100q is given twice", key))
+		}
+		if !utf8.ValidString(key) || !utf8.ValidString(values[0]) {
+			return nil, httpcall.BadRequest(fmt.Sprintf("the parameter %.100q is not UTF-8", key))
+		}
+		all[key] = values[0]
+	}
+	return all, nil
+}
+
+// askedOf takes the format of the answer from the fields of a request.
+func askedOf(fields map[string]json.RawMessage) (asked rows.Request, err error) {
+	for key, to := range map[string]*string{"format": &asked.Format, "compression": &asked.Compression} {
+		if v, ok := fields[key]; ok {
+			if json.Unmarshal(v, to) != nil || *to == "" {
+				return asked, httpcall.BadRequest(key + ": want the name of one")
+			}
+			delete(fields, key)
+		}
+	}
+	if v, ok := fields["download"]; ok {
+		switch string(v) {
+		case "true", "1", `"1"`, `"true"`, `""`:
+			asked.Download = true
+		case "false", "0", `"0"`, `"false"`:
+		default:
+			return asked, httpcall.BadRequest("download: want true or false")
+		}
+		delete(fields, "download")
+	}
+	return asked, nil
+}
+
+// quote returns a text as JSON.
+func quote(text string) json.RawMessage {
+	b, _ := json.Marshal(text) // strings always have JSON
+	return b
 }
 
 // parameter returns the JSON of a parameter. Lists are separated by commas, or they are JSON.
@@ -87,6 +256,5 @@ func parameter(key, value string) json.RawMessage {
 	case slices.Contains([]string{"bbox", "rows", "columns", "limit", "partitions", "options"}, key):
 		return json.RawMessage(value)
 	}
-	b, _ := json.Marshal(value)
-	return b
+	return quote(value)
 }

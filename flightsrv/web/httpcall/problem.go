@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -20,6 +21,16 @@ type Error struct {
 func (e *Error) Error() string { return e.Detail }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// LinesError is the error of a malformed file with the lines around the position.
+type LinesError struct {
+	Err   error
+	Lines []catalog.Line
+}
+
+func (e *LinesError) Error() string { return e.Err.Error() }
+
+func (e *LinesError) Unwrap() error { return e.Err }
 
 // BadRequest is the error of a request that can't be understood.
 func BadRequest(detail string) *Error {
@@ -37,6 +48,8 @@ type Problem struct {
 	Line    *int64 `json:"line,omitempty"`    // in the file, from 1
 	Feature *int64 `json:"feature,omitempty"` // from 0
 	Field   string `json:"field,omitempty"`   // "geometry" or the attribute
+	// the lines of the file around the position
+	Lines []catalog.Line `json:"lines,omitempty"`
 }
 
 // ProblemOf describes an error.
@@ -50,6 +63,10 @@ func ProblemOf(err error) Problem {
 		p.Title = e.Code
 	}
 	var at *readers.ParseError
+	var lines *LinesError
+	if errors.As(e.Err, &lines) {
+		p.Lines = lines.Lines
+	}
 	if errors.As(e.Err, &at) && strings.Contains(e.Detail, at.Error()) {
 		p.Byte, p.Field = &at.Offset, at.Field
 		if at.Line > 0 {
