@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -43,6 +44,13 @@ func isID(f arrow.Field) bool {
 	return false
 }
 
+// NewNumbered is NewFeatures for features whose ids are not in a column.
+func NewNumbered(schema *arrow.Schema) (*Features, error) {
+	g, err := NewFeatures(schema)
+	g.id = -1
+	return g, err
+}
+
 // Append appends the Feature of row i. A value that JSON can't have is an error.
 func (g *Features) Append(b []byte, rec arrow.Record, i int) (_ []byte, err error) {
 	b = append(b, `{"type":"Feature",`...)
@@ -52,6 +60,17 @@ func (g *Features) Append(b []byte, rec arrow.Record, i int) (_ []byte, err erro
 		}
 		b = append(b, ',')
 	}
+	return g.appendRest(b, rec, i)
+}
+
+// AppendNumbered is Append for a feature with the given id.
+func (g *Features) AppendNumbered(b []byte, id int64, rec arrow.Record, i int) ([]byte, error) {
+	b = strconv.AppendInt(append(b, `{"type":"Feature","id":`...), id, 10)
+	return g.appendRest(append(b, ','), rec, i)
+}
+
+// appendRest appends the members after the id.
+func (g *Features) appendRest(b []byte, rec arrow.Record, i int) (_ []byte, err error) {
 	b = append(b, `"properties":{`...)
 	first := true
 	for c, column := range rec.Columns() {

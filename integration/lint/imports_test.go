@@ -61,8 +61,8 @@ var layers = []string{
 	"flightsrv/export flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
 	"flightsrv/telemetry flightsrv/web/httpcall flightsrv/web/tiles",
-	"flightsrv/web/rows",
-	"flightsrv/web/api flightsrv/web/tileserver",
+	"flightsrv/web/rows flightsrv/web/ogc/cql2 flightsrv/web/console",
+	"flightsrv/web/api flightsrv/web/ogc flightsrv/web/tileserver",
 	"flightsrv/web",
 	"flightsrv",
 	// the command line
