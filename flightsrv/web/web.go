@@ -8,6 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/web/api"
+	"github.com/vibeflight/vibeflight/flightsrv/web/console"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -37,5 +38,6 @@ func New(cfg Config) http.Handler {
 		mux.Handle("GET /metrics", cfg.metrics())
 	}
 	api.Register(mux, api.Config{Calls: cfg.Calls, Catalog: cfg.Catalog, SQL: cfg.SQL, CRS84As: cfg.CRS84As})
+	console.Register(mux)
 	return cfg.protect(mux)
 }

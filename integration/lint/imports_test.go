@@ -62,7 +62,7 @@ var layers = []string{
 	"flightsrv/sql",
 	"flightsrv/telemetry flightsrv/web/httpcall",
 	"flightsrv/web/rows",
-	"flightsrv/web/api",
+	"flightsrv/web/api flightsrv/web/console",
 	"flightsrv/web",
 	"flightsrv",
 	// the command line
