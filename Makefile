@@ -14,6 +14,7 @@ SWEEP     ?= 600
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
 VENV    := .venv/.installed
+CONSOLE := flightsrv/web/console/node_modules/.package-lock.json
 DISTRIBUTED := .venv-distributed/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
@@ -40,12 +41,15 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build sample demo bench bench-sql bench-siege bench-stores bench-wire images release
+.PHONY: help build console sample demo bench bench-sql bench-siege bench-stores bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: cuda ## compile bin/vibeflight, with CUDA if its headers can be fetched
 	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
+
+console: $(CONSOLE) ## check the types of the console's sources, and build flightsrv/web/console/assets; needs Node
+	cd flightsrv/web/console && node_modules/.bin/tsc && node build.mjs
 
 sample: $(VENV) ## write data/world/countries.geojson, and let .venv/bin/python import vibeflight
 	$(PY) integration/naturalearth.py data/world/countries.geojson
@@ -196,6 +200,11 @@ clean: ## remove everything that make built, except tools and packages
 # The object stores of the tests, a Go module of their own: the server does not depend on what they need.
 $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integration/stores/go.sum
 	cd integration/stores && $(GO) build -buildvcs=false -o ../../$@ .
+
+# npm packages of the console, exactly those of the lock file. No package runs a script.
+$(CONSOLE): flightsrv/web/console/package-lock.json
+	cd flightsrv/web/console && npm ci --ignore-scripts --no-audit --no-fund --silent
+	touch $@
 
 # Python packages, exactly those of the lock file, in a folder of their own.
 $(VENV): integration/requirements.lock

@@ -8,6 +8,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/web/api"
+	"github.com/vibeflight/vibeflight/flightsrv/web/console"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc"
 	"github.com/vibeflight/vibeflight/flightsrv/web/tiles"
@@ -43,5 +44,6 @@ func New(cfg Config) http.Handler {
 	api.Register(mux, api.Config{Calls: cfg.Calls, Catalog: cfg.Catalog, SQL: cfg.SQL, CRS84As: cfg.CRS84As})
 	tileserver.Register(mux, tileserver.Config{Calls: cfg.Calls, Catalog: cfg.Catalog, Tiles: cfg.Tiles})
 	ogc.Register(mux, ogc.Config{Calls: cfg.Calls, Catalog: cfg.Catalog, SQL: cfg.SQL})
+	console.Register(mux)
 	return cfg.protect(mux)
 }

@@ -1,0 +1,293 @@
+// The map: MapLibre for the camera and for tiles, deck.gl for record batches.
+import type { Layer } from '@deck.gl/core'
+import { MapLibreOverlay } from '@deck.gl/maplibre'
+import type { RecordBatch } from 'apache-arrow'
+import { Map as MapLibre, NavigationControl, ScaleControl, setWorkerUrl, type MapMouseEvent } from 'maplibre-gl'
+import { openStream, type Stream } from '../arrow'
+import countries from './countries.arrows'
+import { coloursOf, expressionOf, scaleOf, type Scale } from './colours'
+import { layersOf, rowOf, type Drawn, type Look } from './layers'
+import { boundsOf, crsOf, geometryField, isGeographic, shapesOf, union, type Box } from './shapes'
+import { Triangulator } from './triangles'
+
+setWorkerUrl(__TILE_WORKER__)
+
+/** Beyond this budget the map shows tiles. */
+export const maxRows = 2_000_000
+export const maxBytes = 200_000_000
+
+/** A feature that was clicked: a row of a batch, or the attributes of a feature in a tile. */
+export type Picked = { batch: number; row: number } | { attributes: Record<string, unknown> }
+
+/** What the map reports. */
+export interface Listener {
+  picked(p: Picked | null): void
+  moved(view: Box): void
+}
+
+interface Palette {
+  sea: string
+  land: [number, number, number, number]
+  border: [number, number, number, number]
+}
+
+const light: Palette = { sea: '#dfe8ef', land: [250, 249, 245, 255], border: [150, 160, 170, 255] }
+const dark: Palette = { sea: '#10171f', land: [36, 44, 53, 255], border: [96, 108, 120, 255] }
+
+const tileSource = 'tiles'
+
+/** A map with the countries of the world and features. */
+export class FeatureMap {
+  private map: MapLibre
+  private overlay: MapLibreOverlay
+  private triangulator = new Triangulator()
+  private base: Drawn[] = []
+  private drawn: Drawn[] = []
+  private batches: RecordBatch[] = []
+  private scale: Scale | null = null
+  private palette: Palette
+  private frame = 0
+  private loaded: Promise<void>
+  private closed = false
+  private generation = 0 // of the features; batches of a former one are not added
+  box: Box | null = null // of all batches
+
+  constructor(container: HTMLElement, isDark: boolean, private listener: Listener) {
+    this.palette = isDark ? dark : light
+    this.map = new MapLibre({
+      container,
+      style: {
+        version: 8, sources: {},
+        layers: [{ id: 'background', type: 'background', paint: { 'background-color': this.palette.sea } }],
+      },
+      attributionControl: false, dragRotate: false, pitchWithRotate: false, renderWorldCopies: false,
+      center: [0, 20], zoom: 0.6, fadeDuration: 0,
+    })
+    this.map.touchZoomRotate.disableRotation()
+    this.map.addControl(new NavigationControl({ showCompass: false }), 'top-right')
+    this.map.addControl(new ScaleControl({}), 'bottom-left')
+    this.overlay = new MapLibreOverlay({ interleaved: true, layers: [] })
+    this.map.addControl(this.overlay)
+    this.loaded = new Promise((resolve) => this.map.once('load', () => resolve()))
+    this.map.on('click', (e: MapMouseEvent) => this.pick(e.point.x, e.point.y))
+    this.map.on('moveend', () => this.listener.moved(this.view()))
+    const canvas = this.map.getCanvas()
+    canvas.addEventListener('keydown', (e) => {
+      if (e.key === 'Enter') this.pick(canvas.clientWidth / 2, canvas.clientHeight / 2)
+    })
+    void this.addCountries()
+  }
+
+  /** The box that is visible. */
+  view(): Box {
+    const b = this.map.getBounds()
+    return [b.getWest(), b.getSouth(), b.getEast(), b.getNorth()]
+  }
+
+  setDark(isDark: boolean) {
+    this.palette = isDark ? dark : light
+    void this.loaded.then(() => {
+      if (this.closed) return
+      this.map.setPaintProperty('background', 'background-color', this.palette.sea)
+      this.draw()
+    })
+  }
+
+  /** Moves to a box. */
+  fit(box: Box, animate = false) {
+    const [x0, y0, x1, y1] = box
+    const clamp = (v: number) => Math.max(-85, Math.min(85, v))
+    this.map.fitBounds([[Math.max(-180, x0), clamp(y0)], [Math.min(180, x1), clamp(y1)]],
+      { padding: 30, maxZoom: 15, animate })
+  }
+
+  /** Removes all features. */
+  clear() {
+    this.generation++
+    this.drawn = []
+    this.batches = []
+    this.scale = null
+    this.box = null
+    if (this.map.getSource(tileSource)) {
+      for (const id of ['tile-fill', 'tile-line', 'tile-point']) if (this.map.getLayer(id)) this.map.removeLayer(id)
+      this.map.removeSource(tileSource)
+    }
+    this.draw()
+  }
+
+  /**
+   * Draws the batches of a stream as they come, coloured by a column. Calls progress after each one,
+   * and ends early if it returns false.
+   */
+  async show(stream: Stream, column: string | null, progress: (rows: number, bytes: number) => boolean) {
+    const field = geometryField(stream.schema)
+    if (!field) throw new Error('there is no geometry')
+    if (!isGeographic(crsOf(field))) {
+      throw new Error(`the coordinates are of ${crsOf(field)}, and the map needs longitude and latitude`)
+    }
+    const generation = this.generation
+    let rows = 0, bytes = 0
+    for await (const batch of stream.batches) {
+      if (generation !== this.generation) return
+      if (batch.numRows === 0) continue
+      rows += batch.numRows
+      bytes += batch.data.byteLength
+      const first = this.batches.length === 0
+      this.batches.push(batch)
+      if (first && column) this.scale = scaleOf(column, this.batches)
+      this.add(batch, field.name)
+      if (!progress(rows, bytes)) return
+      await new Promise((resolve) => setTimeout(resolve)) // lets the browser draw
+    }
+    if (column && this.batches.length > 1) this.recolour(scaleOf(column, this.batches))
+  }
+
+  /** The colours of the features; null without a column. */
+  currentScale(): Scale | null {
+    return this.scale
+  }
+
+  batch(i: number): RecordBatch {
+    return this.batches[i]
+  }
+
+  /** The number of rows of the batches before a batch. */
+  rowsBefore(i: number): number {
+    return this.batches.slice(0, i).reduce((n, b) => n + b.numRows, 0)
+  }
+
+  /** Shows vector tiles that a TileJSON document describes. */
+  async showTiles(about: TileJSON, scale: Scale | null) {
+    await this.loaded
+    if (this.closed) return
+    this.scale = scale
+    const layer = about.vector_layers?.[0]?.id ?? 'default'
+    this.map.addSource(tileSource, {
+      type: 'vector', tiles: about.tiles.map((t) => new URL(t, location.href).href),
+      minzoom: about.minzoom ?? 0, maxzoom: about.maxzoom ?? 14,
+    })
+    const colour = expressionOf(scale) as never
+    const source = { source: tileSource, 'source-layer': layer }
+    this.map.addLayer({
+      id: 'tile-fill', type: 'fill', ...source, filter: ['==', ['geometry-type'], 'Polygon'],
+      paint: { 'fill-color': colour, 'fill-opacity': 0.7, 'fill-antialias': true },
+    })
+    this.map.addLayer({
+      id: 'tile-line', type: 'line', ...source, filter: ['!=', ['geometry-type'], 'Point'],
+      paint: { 'line-color': colour, 'line-width': 1.2 },
+    })
+    this.map.addLayer({
+      id: 'tile-point', type: 'circle', ...source, filter: ['==', ['geometry-type'], 'Point'],
+      paint: { 'circle-color': colour, 'circle-radius': 3 },
+    })
+  }
+
+  close() {
+    this.closed = true
+    this.generation++
+    cancelAnimationFrame(this.frame)
+    this.triangulator.close()
+    this.map.remove()
+  }
+
+  private async addCountries() {
+    const { schema, batches } = await openStream(fetch(countries))
+    const field = geometryField(schema)!
+    for await (const batch of batches) {
+      const shapes = shapesOf(batch, field)
+      const triangles = await this.triangulator.triangulate(shapes.polygons!)
+      this.base.push({ id: `land-${this.base.length}`, shapes, triangles, fill: new Uint8Array(), line: new Uint8Array() })
+    }
+    this.draw()
+  }
+
+  private add(batch: RecordBatch, geometry: string) {
+    const field = batch.schema.fields.find((f) => f.name === geometry)!
+    const shapes = shapesOf(batch, field)
+    const drawn: Drawn = {
+      id: `g${this.generation}-${this.drawn.length}`, shapes, triangles: null,
+      fill: coloursOf(batch, this.scale, shapes.polygons ? 180 : 220), line: coloursOf(batch, this.scale, 255),
+    }
+    this.drawn.push(drawn)
+    this.box = union(this.box, boundsOf(shapes))
+    this.draw()
+    if (shapes.polygons) {
+      void this.triangulator.triangulate(shapes.polygons).then((indices) => {
+        drawn.triangles = indices
+        drawn.layers = undefined
+        this.draw()
+      })
+    }
+  }
+
+  private recolour(scale: Scale | null) {
+    this.scale = scale
+    this.drawn.forEach((d, i) => {
+      d.fill = coloursOf(this.batches[i], scale, d.shapes.polygons ? 180 : 220)
+      d.line = coloursOf(this.batches[i], scale, 255)
+      d.layers = undefined
+    })
+    this.draw()
+  }
+
+  /** Draws at the next frame. */
+  private draw() {
+    if (this.frame || this.closed) return
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0
+      const base = this.base.flatMap((d) => {
+        const n = landRows(d)
+        d.fill = filled(n, this.palette.land)
+        d.line = filled(n, this.palette.border)
+        return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
+      })
+      const rows = this.batches.reduce((n, b) => n + b.numRows, 0)
+      const radius = rows > 200_000 ? 1.5 : rows > 20_000 ? 2 : 4
+      const features = this.drawn.flatMap((d) =>
+        cachedLayers(d, { pickable: true, radius, width: rows > 50_000 ? 0.6 : 1 }))
+      this.overlay.setProps({ layers: [...base, ...features] })
+    })
+  }
+
+  private below(): object {
+    return this.map.getLayer('tile-fill') ? { beforeId: 'tile-fill' } : {}
+  }
+
+  private pick(x: number, y: number) {
+    if (this.map.getLayer('tile-fill')) {
+      const [found] = this.map.queryRenderedFeatures([[x - 3, y - 3], [x + 3, y + 3]])
+      this.listener.picked(found ? { attributes: found.properties } : null)
+      return
+    }
+    const found = this.overlay.pickObject({ x, y, radius: 4 })
+    const i = this.drawn.findIndex((d) => found?.layer?.id.startsWith(d.id + '-'))
+    this.listener.picked(found && i >= 0 ? { batch: i, row: rowOf(this.drawn[i], found.layer!.id, found.index) } : null)
+  }
+}
+
+/** The layers of a batch: the same ones until the batch, its look or its theme changes. */
+function cachedLayers(d: Drawn, look: Look, theme = ''): Layer[] {
+  const key = JSON.stringify([look, theme])
+  if (d.layers?.key !== key) d.layers = { key, layers: layersOf(d, look) }
+  return d.layers.layers
+}
+
+/** The number of rows of a batch of polygons. */
+function landRows(d: Drawn): number {
+  const p = d.shapes.polygons!
+  return p.rows ? (p.rows.at(-1) ?? -1) + 1 : p.starts.length - 1
+}
+
+function filled(n: number, colour: [number, number, number, number]): Uint8Array {
+  const out = new Uint8Array(4 * n)
+  for (let i = 0; i < n; i++) out.set(colour, 4 * i)
+  return out
+}
+
+/** A TileJSON document. */
+export interface TileJSON {
+  tiles: string[]
+  minzoom?: number
+  maxzoom?: number
+  vector_layers?: { id: string }[]
+}
