@@ -52,7 +52,7 @@ func (h *handlers) tileJSON(ctx context.Context, w *httpcall.Writer, r *http.Req
 	w.Header().Set("Cache-Control", h.caching())
 	w.Header().Add("Vary", "Accept")
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
-		w.Header().Set("Location", "/#/map/"+url.PathEscape(name)+"?tiles=1")
+		w.Header().Set("Location", "/#/table/"+url.PathEscape(name)+"/map?tiles=1")
 		w.WriteHeader(http.StatusSeeOther)
 		return nil
 	}
