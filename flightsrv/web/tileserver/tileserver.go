@@ -101,27 +101,26 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	head.Add("Vary", "Accept-Encoding")
-	sum := sha256.Sum256(tile)
-	tag := hex.EncodeToString(sum[:12])
-	coding := codingOf(r)
-	if coding.name != "" {
-		tag += "-" + coding.name
+	coding, err := httpcall.ChooseCoding(r, true)
+	if err != nil {
+		return err
 	}
-	tag = `"` + tag + `"`
+	body := w.Body(coding)
+	defer body.Release()
+	body.SetHeader()
+	sum := sha256.Sum256(tile)
+	tag := fmt.Sprintf(`"%s-%s"`, hex.EncodeToString(sum[:12]), body.Coding())
 	head.Set("ETag", tag)
 	if matches(r.Header.Get("If-None-Match"), tag) {
+		head.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	if coding.name != "" {
-		head.Set("Content-Encoding", coding.name)
-		tile = coding.encode(tile)
-	}
 	head.Set("Content-Type", MediaType)
-	head.Set("Content-Length", strconv.Itoa(len(tile)))
-	_, err = w.Write(tile)
-	return err
+	if _, err := body.Write(tile); err != nil {
+		return err
+	}
+	return body.Close()
 }
 
 // caching returns the header Cache-Control: a client asks with each use whether the tile is still
