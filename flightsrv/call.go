@@ -12,6 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
 // call is what the interceptors and the handler of an RPC know of it. One goroutine uses it.
@@ -74,7 +75,9 @@ func (s *service) identify(ctx context.Context, c *call, after func()) (_ contex
 
 // register adds a call to those in progress, until end is called.
 func (s *service) register(ctx context.Context, c *call, after func()) (_ context.Context, end func()) {
-	ctx, leave := s.active.add(ctx, c, s.cfg.Admission.UserOf(ctx, c.caller))
+	u := s.cfg.Admission.UserOf(ctx, c.caller)
+	wire.Of(ctx).SetUser(u.Name)
+	ctx, leave := s.active.add(ctx, c, u)
 	return ctx, func() {
 		leave()
 		after()

@@ -198,7 +198,7 @@ func New(cfg Config) (*Server, error) {
 	if pair != nil {
 		creds = pair.credentials()
 	}
-	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, svc.refused)))
+	options := append(svc.options(), grpc.Creds(wire.Credentials(creds, cfg.Admission.Write, svc.refused)))
 	options = append(options, cfg.Telemetry.ServerOptions()...)
 	s := &Server{
 		cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load,

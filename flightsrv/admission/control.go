@@ -3,6 +3,8 @@
 // users that wait take turns. So the hundred requests of one user delay the request of another one by
 // one turn.
 //
+// Large writes to sockets take turns too. Their number depends on the cores.
+//
 // A user is the caller that has logged in. Without a login it is the client's address.
 package admission
 
@@ -10,6 +12,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -77,6 +80,7 @@ type Control struct {
 	queries Gate
 	parses  Gate
 	sent    buckets
+	writes  writes
 }
 
 type rules struct {
@@ -94,6 +98,7 @@ func New(cfg Config) *Control {
 		// Waiting calls are bounded, and a call waits for few parses.
 		parses: Gate{what: "parses", flag: "the number of parses", userFlag: "--user-parses", total: cfg.MaxParses},
 	}
+	c.writes.gate.total = runtime.GOMAXPROCS(0)
 	c.SetLimits(cfg.Limits, cfg.Rules)
 	return c
 }
@@ -128,6 +133,7 @@ func (c *Control) UserOf(ctx context.Context, p *auth.Principal) *User {
 // Call begins a call of the context's user. The caller calls leave once.
 func (c *Control) Call(ctx context.Context) (leave func(), err error) {
 	u := Of(ctx)
+	c.writes.users.seen(u.Name, time.Now())
 	return c.calls.Enter(ctx, u.Name, u.Calls)
 }
 
@@ -151,6 +157,10 @@ func (c *Control) Send(ctx context.Context, n int) error {
 	}
 	return c.sent.wait(ctx, u.Name, n, u.BytesPerSecond)
 }
+
+// Write waits until a connection of the user may write much to its socket. The caller calls leave
+// once, and soon: the write must not wait for the client.
+func (c *Control) Write(user string) (leave func()) { return c.writes.enter(user, time.Now()) }
 
 // Stats is what runs and what waits.
 type Stats struct {

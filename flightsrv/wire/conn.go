@@ -39,6 +39,7 @@ var ErrUnread = errors.New("the client does not read the frames that it causes (
 type Conn struct {
 	net.Conn
 	send     func(*net.Buffers) error // sends all buffers
+	socket   *socket                  // nil in tests
 	settings settings                 // of the client; only Read changes them
 	refused  func(error)              // called with the reason for which Conn closes the connection; may be nil
 
@@ -59,6 +60,13 @@ func newConn(conn net.Conn, send func(*net.Buffers) error) *Conn {
 	c.sent = sync.NewCond(&c.mu)
 	c.settings.frameBytes.Store(minFrameBytes)
 	return c
+}
+
+// SetUser names the user whose turns the connection waits for: the user of its latest call.
+func (c *Conn) SetUser(name string) {
+	if c != nil && c.socket != nil {
+		c.socket.setUser(name)
+	}
 }
 
 // Read also reads the settings of the client.

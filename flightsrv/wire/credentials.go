@@ -10,35 +10,35 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Credentials wraps c so that its connections are each a Conn, above TLS if c uses it. refused is
-// called with the reason if a Conn closes its connection; it may be nil.
-func Credentials(c credentials.TransportCredentials, refused func(client net.Addr,
+// Credentials wraps c so that its connections are each a Conn, above TLS if c uses it. Large writes
+// wait for turn. refused is called with the reason if a Conn closes its connection. Both may be nil.
+func Credentials(c credentials.TransportCredentials, turn Turn, refused func(client net.Addr,
 	why error),
 ) credentials.TransportCredentials {
-	return connCredentials{c, newRooms(), refused}
+	return connCredentials{c, newRooms(), turn, refused}
 }
 
 type connCredentials struct {
 	credentials.TransportCredentials
 	rooms   *sync.Pool
+	turn    Turn
 	refused func(net.Addr, error)
 }
 
 func (g connCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	r := &records{Conn: raw, rooms: g.rooms}
+	socket := newSocket(raw, g.turn)
+	r := &records{socket: socket, rooms: g.rooms}
 	secure, info, err := g.TransportCredentials.ServerHandshake(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	var c *Conn
 	if secure == net.Conn(r) {
-		c = newConn(raw, func(b *net.Buffers) error {
-			_, err := b.WriteTo(raw)
-			return err
-		})
+		c = newConn(raw, func(b *net.Buffers) error { return socket.writeAll(*b) })
 	} else {
 		c = newConn(secure, func(b *net.Buffers) error { return r.send(secure, *b) })
 	}
+	c.socket = socket
 	if g.refused != nil {
 		c.refused = func(why error) { g.refused(raw.RemoteAddr(), why) }
 	}
@@ -46,7 +46,7 @@ func (g connCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.Au
 }
 
 func (g connCredentials) Clone() credentials.TransportCredentials {
-	return connCredentials{g.TransportCredentials.Clone(), g.rooms, g.refused}
+	return connCredentials{g.TransportCredentials.Clone(), g.rooms, g.turn, g.refused}
 }
 
 // connInfo is the connection of a call.

@@ -81,8 +81,8 @@ func TestGRPC(t *testing.T) {
 		}
 		return nil
 	}
-	s := grpc.NewServer(grpc.Creds(spyConn{Credentials(insecure.NewCredentials(), nil), look}), grpc.WriteBufferSize(0),
-		grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(handle))
+	s := grpc.NewServer(grpc.Creds(spyConn{Credentials(insecure.NewCredentials(), nil, nil), look}),
+		grpc.WriteBufferSize(0), grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(handle))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

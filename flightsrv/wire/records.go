@@ -14,7 +14,7 @@ const (
 
 // records is below TLS, which writes each record separately. It sends many at once during send.
 type records struct {
-	net.Conn
+	*socket
 	rooms *sync.Pool // of *[]byte with capacity cipherBytes; no connection keeps one
 	plain []byte     // less than a record
 
@@ -101,7 +101,7 @@ func (r *records) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept == nil {
-		return r.Conn.Write(b)
+		return r.socket.Write(b)
 	}
 	if len(r.kept)+len(b) > cap(r.kept) {
 		if err := r.sendKept(); err != nil {
@@ -116,7 +116,7 @@ func (r *records) sendKept() error {
 	if len(r.kept) == 0 {
 		return nil
 	}
-	_, err := r.Conn.Write(r.kept)
+	err := r.socket.writeAll(net.Buffers{r.kept})
 	r.kept = r.kept[:0]
 	return err
 }

@@ -61,7 +61,7 @@ func TestRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket := &countingConn{Conn: raw}
-	r := &records{Conn: socket, rooms: newRooms()}
+	r := &records{socket: newSocket(socket, nil), rooms: newRooms()}
 	secure := tls.Server(r, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	if err := secure.Handshake(); err != nil {
 		t.Fatal(err)

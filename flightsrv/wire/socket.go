@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	turnBytes = 64 << 10 // a write of this many bytes waits for a turn
+	maxParts  = 1024     // of one writev (IOV_MAX)
+)
+
+// socket is the socket of a connection. Large writes wait for a turn of the user. A turn lasts
+// while the kernel copies, and not while the socket is full: a client that does not read holds none.
+type socket struct {
+	net.Conn
+	raw  syscall.RawConn // nil: the socket has no file descriptor, and its writes no turns
+	turn Turn
+	user atomic.Pointer[string]
+}
+
+// Turn waits until a connection of a user may write, and leave ends the turn.
+type Turn func(user string) (leave func())
+
+func newSocket(conn net.Conn, turn Turn) *socket {
+	s := &socket{Conn: conn, turn: turn}
+	if c, ok := conn.(syscall.Conn); ok && turn != nil {
+		if raw, err := c.SyscallConn(); err == nil {
+			s.raw = raw
+		}
+	}
+	s.setUser("")
+	return s
+}
+
+func (s *socket) setUser(name string) {
+	if u := s.user.Load(); u == nil || *u != name {
+		s.user.Store(&name)
+	}
+}
+
+// writeAll writes all parts, which it changes.
+func (s *socket) writeAll(parts net.Buffers) error {
+	if s.raw == nil || !reach(parts, turnBytes) {
+		_, err := parts.WriteTo(s.Conn)
+		return err
+	}
+	var failed error
+	err := s.raw.Write(func(fd uintptr) (done bool) {
+		defer s.turn(*s.user.Load())()
+		parts, failed = writeParts(int(fd), parts)
+		return failed != nil || len(parts) == 0
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// writeParts writes until the socket is full, and returns the rest.
+func writeParts(fd int, parts net.Buffers) (net.Buffers, error) {
+	for len(parts) > 0 {
+		n, err := unix.Writev(fd, parts[:min(len(parts), maxParts)])
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return parts, nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return parts, os.NewSyscallError("writev", err)
+		}
+		for len(parts) > 0 && n >= len(parts[0]) {
+			n -= len(parts[0])
+			parts = parts[1:]
+		}
+		if len(parts) > 0 {
+			parts[0] = parts[0][n:]
+		}
+	}
+	return nil, nil
+}
+
+// reach reports whether the parts have n bytes or more.
+func reach(parts net.Buffers, n int) bool {
+	for _, p := range parts {
+		if n -= len(p); n <= 0 {
+			return true
+		}
+	}
+	return false
+}
