@@ -42,8 +42,8 @@ const (
 // TestLoginFlood has 16 clients with a session token read a small table again and again, alone and
 // while another process sends logins by Basic, of which one in ten has the right password.
 // VIBEFLIGHT_LOGINS=8s measures the time of the reads next to 10,000 logins per second, or as many as
-// VIBEFLIGHT_LOGIN_RATE says; integration/bench/results has the figures. Otherwise it checks that reads and logins have the
-// answers that they should have.
+// VIBEFLIGHT_LOGIN_RATE says; integration/bench/results has the figures. Otherwise it checks that
+// reads and logins have the answers that they should have.
 func TestLoginFlood(t *testing.T) {
 	if text := os.Getenv(floodVariable); text != "" {
 		var of loginFlood

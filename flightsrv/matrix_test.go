@@ -176,7 +176,7 @@ func serveMatrixOf(t *testing.T, workers int, policy string, content matrixConte
 			}
 		}
 	}
-	rules, err := grants.Open(m.policy, zerolog.Nop())
+	rules, err := grants.Open(m.policy, nil, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,11 +78,13 @@ func restrictedServers(t *testing.T) (a, b *matrixServer) {
 		return serveMatrixOf(t, 8, restrictedPolicy, restrictedContent(letter, 4000, rows))
 	}
 	a = serve("a", []restrictedRow{
-		{"zvalue1", "zvalue2", "1", "seen"}, {"zvalue3", "zvalue4", "7", "zvalue5"}, {"zvalue6", "zvalue7", "70000", "zvalue8"},
+		{"zvalue1", "zvalue2", "1", "seen"}, {"zvalue3", "zvalue4", "7", "zvalue5"},
+		{"zvalue6", "zvalue7", "70000", "zvalue8"},
 	})
 	// one row less, and as many bytes of CSV
 	b = serve("b", []restrictedRow{
-		{"zvalue9", "zvalueX", "1", "seen"}, {"zvalue" + strings.Repeat("Y", 15), "zvalueZ", "8", "zvalue" + strings.Repeat("W", 15)},
+		{"zvalue9", "zvalueX", "1", "seen"},
+		{"zvalue" + strings.Repeat("Y", 15), "zvalueZ", "8", "zvalue" + strings.Repeat("W", 15)},
 	})
 	return a, b
 }
@@ -114,7 +116,8 @@ var restrictedCalls = []matrixCall{
 
 // restrictedQueries look for hidden columns and rows. %s is the quoted name of a table.
 var restrictedQueries = []string{
-	"SELECT zhiddena FROM %s", "SELECT zhidden FROM %s", "SELECT t.zhiddena FROM %s t", "SELECT count(zhiddena) FROM %s",
+	"SELECT zhiddena FROM %s", "SELECT zhidden FROM %s", "SELECT t.zhiddena FROM %s t",
+	"SELECT count(zhiddena) FROM %s",
 	"SELECT n FROM %s WHERE zhiddena LIKE 'z%%'", "SELECT n FROM %s ORDER BY zhiddena", "SELECT COLUMNS('z.*') FROM %s",
 	"SELECT * EXCLUDE (zhiddena) FROM %s", "SELECT * REPLACE (zhiddena AS n) FROM %s", "SELECT t FROM %s t", "TABLE %s",
 	"SELECT zmasked FROM %s WHERE zmasked LIKE 'zval%%'", "SELECT zmasked, count(*) FROM %s GROUP BY ALL",
@@ -211,7 +214,8 @@ func TestMatrixOfHiddenRows(t *testing.T) {
 		}
 	}
 	root := rpc{as(t.Context(), "root"), a.client}
-	if got := root.query("SELECT * FROM zqfile"); !strings.Contains(got.bytes, "zvalue8") || !strings.Contains(got.bytes, "zhiddena") {
+	got := root.query("SELECT * FROM zqfile")
+	if !strings.Contains(got.bytes, "zvalue8") || !strings.Contains(got.bytes, "zhiddena") {
 		t.Errorf("root does not see all rows: %v", got)
 	}
 }
