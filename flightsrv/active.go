@@ -144,7 +144,7 @@ func (s *service) admit(ctx context.Context, request any) (err error) {
 	v.leave, err = s.cfg.Admission.Call(ctx)
 	v.waits.Store(false)
 	c.began = time.Now()
-	s.cfg.Telemetry.Metrics.Queued(ctx, "calls", c.began.Sub(waits))
+	s.cfg.Telemetry.Metrics.CallQueued(ctx, c.began.Sub(waits))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -34,6 +35,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/auth/certs"
 	"github.com/vibeflight/vibeflight/flightsrv/auth/login"
+	"github.com/vibeflight/vibeflight/flightsrv/auth/tokens"
 )
 
 // userLine is the line of a user whose hash takes a millisecond.
@@ -59,6 +61,27 @@ func withLogin(t testing.TB) (users string, change func(*Config)) {
 	}
 	t.Cleanup(l.Close)
 	return users, func(c *Config) { c.Login = l }
+}
+
+// withTokens is [withLogin] with a file of API tokens, which has a token of alice.
+func withTokens(t testing.TB) (token string, change func(*Config)) {
+	t.Helper()
+	dir := t.TempDir()
+	users, file := filepath.Join(dir, "users"), filepath.Join(dir, "tokens")
+	token, digest := tokens.New()
+	line := fmt.Sprintf(`{"sha256":%q,"user":"alice","expires":%q}`, digest, time.Now().Add(24*time.Hour).Format(time.RFC3339))
+	if err := errors.Join(
+		os.WriteFile(users, []byte(userLine(t, "alice", "secret")), 0o600),
+		os.WriteFile(file, []byte(line), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	l, err := login.Open(login.Config{Users: users, Tokens: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return token, func(c *Config) { c.Login = l }
 }
 
 func sending(ctx context.Context, authorization string) context.Context {

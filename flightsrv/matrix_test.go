@@ -142,19 +142,27 @@ type matrixServer struct {
 
 func serveMatrix(t *testing.T, workers int) *matrixServer {
 	t.Helper()
+	return serveMatrixOf(t, workers, policyOf(), matrixContent{hiddenCSV, hiddenKML, brokenJSON})
+}
+
+// matrixContent is what the files of a matrixServer contain.
+type matrixContent struct{ csv, kml, broken string }
+
+func serveMatrixOf(t *testing.T, workers int, policy string, content matrixContent) *matrixServer {
+	t.Helper()
 	dir, other, stored := t.TempDir(), t.TempDir(), t.TempDir()
 	m := &matrixServer{policy: filepath.Join(t.TempDir(), "grants.toml")}
 	for path, text := range map[string]string{
 		filepath.Join(dir, "public.csv"):           "id\n1\n2\n",
-		filepath.Join(dir, "zqfile.csv"):           hiddenCSV,
-		filepath.Join(dir, "zqdir/inner.csv"):      hiddenCSV,
-		filepath.Join(dir, "zqmap.kml"):            hiddenKML,
-		filepath.Join(dir, "zqset-files/zqm1.csv"): hiddenCSV,
-		filepath.Join(dir, "zqset-files/zqm2.csv"): hiddenCSV,
-		filepath.Join(dir, "zqbroken.geojson"):     brokenJSON,
-		filepath.Join(dir, "zqnone.csv"):           hiddenCSV,
-		filepath.Join(other, "a.csv"):              hiddenCSV,
-		m.policy:                                   policyOf(),
+		filepath.Join(dir, "zqfile.csv"):           content.csv,
+		filepath.Join(dir, "zqdir/inner.csv"):      content.csv,
+		filepath.Join(dir, "zqmap.kml"):            content.kml,
+		filepath.Join(dir, "zqset-files/zqm1.csv"): content.csv,
+		filepath.Join(dir, "zqset-files/zqm2.csv"): content.csv,
+		filepath.Join(dir, "zqbroken.geojson"):     content.broken,
+		filepath.Join(dir, "zqnone.csv"):           content.csv,
+		filepath.Join(other, "a.csv"):              content.csv,
+		m.policy:                                   policy,
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -162,8 +170,13 @@ func serveMatrix(t *testing.T, workers int) *matrixServer {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if modified := time.Unix(1_700_000_000, 0); path != m.policy { // the same in each server
+			if err := os.Chtimes(path, modified, modified); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	rules, err := grants.Open(m.policy, zerolog.Nop())
+	rules, err := grants.Open(m.policy, nil, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,9 @@ func (c *call) record(ctx context.Context, code string, err error) audit.Record 
 	if c.caller != nil {
 		r.User, r.Groups, r.Login = c.caller.Name, c.caller.Groups, c.caller.Method
 	}
-	if p, ok := peer.FromContext(ctx); ok {
+	if c.active != nil {
+		r.Address = c.active.address
+	} else if p, ok := peer.FromContext(ctx); ok {
 		r.Address = p.Addr.String()
 	}
 	if agent := metadata.ValueFromIncomingContext(ctx, "user-agent"); len(agent) > 0 {

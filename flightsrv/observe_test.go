@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -266,46 +267,23 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkObservedGet reads a cached table from several servers in turn: two that are not observed,
-// of which the second shows the noise, and others with metrics, an audit log, and both. It reports
-// the CPU time per call, of server and client together, and what each adds to the first.
+// BenchmarkObservedGet reads a cached table from several servers in turn: two without login, metrics
+// and audit log, of which the second shows the noise, and others with each of them and with all. It
+// reports the CPU time per call, of server and client together, and what each adds to the first.
 func BenchmarkObservedGet(b *testing.B) {
 	for _, size := range []string{"rows=3", "rows=20000 pad=40", "rows=200000 pad=40"} {
 		b.Run(strings.ReplaceAll(size, " ", ","), func(b *testing.B) {
-			open := func(name string) *audit.Log {
-				l, err := audit.Open(audit.Config{File: filepath.Join(b.TempDir(), name), Log: zerolog.Nop()})
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.Cleanup(func() { _ = l.Close(context.Background()) })
-				return l
-			}
-			files := map[string]string{"a.fake": size}
-			names := []string{"plain", "same", "metrics", "audit", "both"}
-			servers := []*fixture{
-				serve(b, files), serve(b, files),
-				serve(b, files, func(c *Config) { c.Telemetry = measured(b) }),
-				serve(b, files, func(c *Config) { c.Audit = open("one") }),
-				serve(b, files, func(c *Config) { c.Telemetry, c.Audit = measured(b), open("two") }),
-			}
-			read := func(f *fixture) {
-				stream, err := f.client.DoGet(b.Context(), &flight.Ticket{Ticket: []byte("a.fake")})
-				for err == nil {
-					_, err = stream.Recv()
-				}
-				if !errors.Is(err, io.EOF) {
-					b.Fatal(err)
-				}
-			}
+			readers := observedReaders(b, map[string]string{"a.fake": size})
 			const calls = 10 // in a row
-			var took [5]time.Duration
+			took := make([]time.Duration, len(readers))
 			rounds := 0
 			for b.Loop() {
-				for i := range servers {
-					at := (rounds + i) % len(servers)
+				for _, at := range rand.Perm(len(readers)) {
 					begin := cpuTime(b)
 					for range calls {
-						read(servers[at])
+						if err := read(readers[at].ctx, readers[at].client, "a.fake"); err != nil {
+							b.Fatal(err)
+						}
 					}
 					if rounds > 0 { // the first round parses and warms up
 						took[at] += cpuTime(b) - begin
@@ -316,11 +294,62 @@ func BenchmarkObservedGet(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			plain := float64(took[0].Microseconds())
 			b.ReportMetric(plain/float64(calls*max(1, rounds-1)), "plain-µs/call")
-			for i, name := range names[1:] {
+			for i, r := range readers[1:] {
 				more := float64(took[i+1].Microseconds()) - plain
-				b.ReportMetric(more/float64(calls*max(1, rounds-1)), name+"-µs/call")
-				b.ReportMetric(100*more/plain, name+"-%")
+				b.ReportMetric(more/float64(calls*max(1, rounds-1)), r.name+"-µs/call")
+				b.ReportMetric(100*more/plain, r.name+"-%")
 			}
 		})
 	}
+}
+
+// observedReader is a client of a server of BenchmarkObservedGet.
+type observedReader struct {
+	name   string
+	ctx    context.Context //nolint:containedctx // has the client's credential
+	client flight.Client
+}
+
+// observedReaders starts the servers of BenchmarkObservedGet.
+func observedReaders(b *testing.B, files map[string]string) []observedReader {
+	metrics := func(c *Config) { c.Telemetry = measured(b) }
+	audited := func(c *Config) {
+		l, err := audit.Open(audit.Config{File: filepath.Join(b.TempDir(), "audit"), Log: zerolog.Nop()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = l.Close(context.Background()) })
+		c.Audit = l
+	}
+	token, logins := withTokens(b)
+	var all []observedReader
+	for _, of := range []struct {
+		name       string
+		credential string // "session" or "token"
+		change     []func(*Config)
+	}{
+		{"plain", "", nil},
+		{"same", "", nil},
+		{"metrics", "", []func(*Config){metrics}},
+		{"audit", "", []func(*Config){audited}},
+		{"session", "session", []func(*Config){logins}},
+		{"token", "token", []func(*Config){logins}},
+		{"all-session", "session", []func(*Config){metrics, audited, logins}},
+		{"all-token", "token", []func(*Config){metrics, audited, logins}},
+	} {
+		f := serve(b, files, of.change...)
+		ctx := b.Context()
+		var err error
+		switch of.credential {
+		case "session":
+			ctx, err = f.client.AuthenticateBasicToken(ctx, "alice", "secret")
+		case "token":
+			ctx = sending(ctx, "Bearer "+token)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, observedReader{of.name, ctx, f.client})
+	}
+	return all
 }

@@ -22,14 +22,15 @@ const maxScopes = 4096
 // File is the policy in a file. It reads the file again when this changes. It is safe for use by
 // several goroutines.
 type File struct {
-	path string
-	log  zerolog.Logger
+	path  string
+	check func(expression string) error // of masks and filters; nil: they are not checked
+	log   zerolog.Logger
 
-	mu      sync.Mutex
-	checked time.Time
-	stamp   stamp
-	policy  *policy
-	scopes  map[string]*scope // of the policy, by caller
+	mu       sync.Mutex
+	examined time.Time
+	stamp    stamp
+	policy   *policy
+	scopes   map[string]*scope // of the policy, by caller
 }
 
 // stamp changes if a file is replaced or written to.
@@ -40,17 +41,22 @@ type stamp struct {
 	changed       syscall.Timespec
 }
 
-// Open reads a policy. A later version of the file that is invalid is logged, and the former one
-// stays in force.
-func Open(path string, log zerolog.Logger) (*File, error) {
-	f := &File{path: path, log: log}
+// Open reads a policy. check returns an error for a mask or filter that is invalid; nil: they are not
+// checked. A later version of the file that is invalid is logged, and the former one stays in force.
+func Open(path string, check func(expression string) error, log zerolog.Logger) (*File, error) {
+	f := &File{path: path, check: check, log: log}
 	now, err := f.examine()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.read()
 	if err == nil {
-		err = f.read(now)
+		err = f.checked(p, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
+	f.use(p, now)
 	return f, nil
 }
 
@@ -61,8 +67,8 @@ func (f *File) Scope(p *auth.Principal) access.Scope {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := time.Now(); now.Sub(f.checked) >= checkEvery {
-		f.checked = now
+	if now := time.Now(); now.Sub(f.examined) >= checkEvery {
+		f.examined = now
 		_ = f.refresh() // it is logged
 	}
 	caller := keyOf(p)
@@ -84,7 +90,7 @@ func (f *File) Reload() error {
 	return f.refresh()
 }
 
-// refresh is Reload; f.mu is held. It logs a change once.
+// refresh is Reload; f.mu is held, but not while masks and filters are checked. It logs a change once.
 func (f *File) refresh() error {
 	now, err := f.examine()
 	if err == nil && now == f.stamp {
@@ -93,29 +99,68 @@ func (f *File) refresh() error {
 	if err != nil && f.stamp == (stamp{}) {
 		return err // it is logged
 	}
+	var p *policy
 	if err == nil {
-		err = f.read(now)
+		p, err = f.read()
 	}
-	if f.stamp = now; err != nil {
+	f.stamp = now // no other call reads it too
+	if err == nil && f.check != nil {
+		former := f.policy
+		f.mu.Unlock()
+		err = f.checked(p, former)
+		f.mu.Lock()
+		if f.stamp != now { // it has changed again, and another call has read it
+			return err
+		}
+	}
+	if err != nil {
 		f.log.Error().Err(err).Msg("the grants have changed and are invalid; the former ones stay in force")
 		return err
 	}
+	f.use(p, now)
 	f.log.Info().Str("file", f.path).Int("rules", len(f.policy.rules)).Msg("the grants are read again")
 	return nil
 }
 
-// read reads the file; f.mu is held, but in Open.
-func (f *File) read(now stamp) error {
+// read parses the file.
+func (f *File) read() (*policy, error) {
 	text, err := os.ReadFile(f.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := parse(string(text))
 	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	return p, nil
+}
+
+// checked returns an error if a mask or a filter of a policy is invalid. Those of the former policy are
+// valid: a change that takes rights away does not wait for them.
+func (f *File) checked(p, former *policy) error {
+	if f.check == nil {
+		return nil
+	}
+	known := map[string]bool{}
+	if former != nil {
+		_ = former.check(func(expression string) error { known[expression] = true; return nil })
+	}
+	err := p.check(func(expression string) error {
+		if known[expression] {
+			return nil
+		}
+		known[expression] = true
+		return f.check(expression)
+	})
+	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	f.stamp, f.policy, f.scopes = now, p, map[string]*scope{}
 	return nil
+}
+
+// use replaces the policy.
+func (f *File) use(p *policy, now stamp) {
+	f.stamp, f.policy, f.scopes = now, p, map[string]*scope{}
 }
 
 // examine returns the file's stamp.

@@ -94,6 +94,28 @@ func parse(text string) (*policy, error) {
 	return p, nil
 }
 
+// check checks the masks and filters of all rules.
+func (p *policy) check(check func(expression string) error) error {
+	for i, r := range p.rules {
+		of := r.rights.restriction
+		if of == nil {
+			continue
+		}
+		for _, column := range slices.Sorted(maps.Keys(of.Masks)) {
+			if err := check(of.Masks[column]); err != nil {
+				return &ruleError{i + 1, "columns", fmt.Errorf("column %q: mask: %w", column, err)}
+			}
+		}
+		if of.Filter == "" {
+			continue
+		}
+		if err := check(of.Filter); err != nil {
+			return &ruleError{i + 1, "filter", err}
+		}
+	}
+	return nil
+}
+
 // newRule reads a rule. key is where an error is.
 func newRule(table map[string]any) (r rule, key string, err error) {
 	r.user, r.group, r.name = anyUser, anyUser, everyName

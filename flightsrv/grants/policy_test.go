@@ -1,8 +1,11 @@
 package grants
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,16 +206,16 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Open(path, zerolog.Nop()); err == nil {
+	if _, err := Open(path, nil, zerolog.Nop()); err == nil {
 		t.Fatal("a file that does not exist is no error")
 	}
 	write("[[rules]]\nprivileges = ['select']\n")
-	if _, err := Open(path, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), path+": rule 1: ") {
+	if _, err := Open(path, nil, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), path+": rule 1: ") {
 		t.Fatalf("%v, want the file and the rule", err)
 	}
 	write("[[rules]]\nprivileges = ['read']\n")
 	var log strings.Builder
-	f, err := Open(path, zerolog.New(&log))
+	f, err := Open(path, nil, zerolog.New(&log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,12 +256,58 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestExpressionsAreChecked has a check that refuses "bad". New expressions alone are checked.
+func TestExpressionsAreChecked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grants.toml")
+	write := func(filter, mask string) {
+		t.Helper()
+		text := fmt.Sprintf("[[rules]]\nprivileges = ['read']\nfilter = %q\ncolumns = [{ name = 'c', mask = %q }]\n", filter, mask)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var checked []string
+	check := func(expression string) error {
+		checked = append(checked, expression)
+		if expression == "bad" {
+			return errors.New("no expression")
+		}
+		return nil
+	}
+	for _, c := range []struct{ filter, mask, want string }{
+		{"bad", "m", "rule 1: filter: no expression"}, {"f", "bad", `rule 1: columns: column "c": mask: no expression`},
+	} {
+		write(c.filter, c.mask)
+		if _, err := Open(path, check, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), path+": "+c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	write("f", "m")
+	f, err := Open(path, check, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	filter := func() string { return f.Scope(&auth.Principal{Name: "ann"}).Restriction("a.csv").Filter }
+	checked = nil
+	write("longer", "m")
+	if err := f.Reload(); err != nil || filter() != "longer" {
+		t.Errorf("%v, filter %q", err, filter())
+	}
+	write("bad", "m")
+	if err := f.Reload(); err == nil || filter() != "longer" {
+		t.Errorf("%v, filter %q", err, filter())
+	}
+	if want := []string{"longer", "bad"}; !slices.Equal(checked, want) {
+		t.Errorf("checked %q, want %q", checked, want)
+	}
+}
+
 func BenchmarkScope(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "grants.toml")
 	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	f, err := Open(path, zerolog.Nop())
+	f, err := Open(path, nil, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}

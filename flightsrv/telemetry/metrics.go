@@ -169,13 +169,20 @@ func (m *Metrics) Parsed(p catalog.ParseReport) {
 	m.parsedBytes.add(labels{"format", "engine"}, labels{p.Format, engine}, p.Bytes)
 	ctx := context.Background()
 	m.parseSeconds.Record(ctx, p.Took.Seconds(), metric.WithAttributes(attribute.String("engine", engine)))
-	m.queueSeconds.Record(ctx, p.Queued.Seconds(), metric.WithAttributes(attribute.String("queue", "parse")))
+	m.queueSeconds.Record(ctx, p.Queued.Seconds(), ofParses)
 }
 
-// Queued records the time that a call waited for a slot of a queue, such as "calls".
-func (m *Metrics) Queued(ctx context.Context, queue string, waited time.Duration) {
+// Queues that parses and calls wait in. Attributes are computed once: that takes longer than the
+// rest of a measurement.
+var (
+	ofParses = metric.WithAttributeSet(attribute.NewSet(attribute.String("queue", "parse")))
+	ofCalls  = metric.WithAttributeSet(attribute.NewSet(attribute.String("queue", "calls")))
+)
+
+// CallQueued records the time that a call waited for its turn.
+func (m *Metrics) CallQueued(ctx context.Context, waited time.Duration) {
 	if m == nil {
 		return
 	}
-	m.queueSeconds.Record(ctx, waited.Seconds(), metric.WithAttributes(attribute.String("queue", queue)))
+	m.queueSeconds.Record(ctx, waited.Seconds(), ofCalls)
 }

@@ -54,7 +54,7 @@ func full(t *testing.T) *Telemetry {
 	m.Batches(3, 4)
 	m.Authentication("")
 	m.Parsed(catalog.ParseReport{Format: "csv", Engine: "cpu", Bytes: 7})
-	m.Queued(t.Context(), "parse", time.Second)
+	m.CallQueued(t.Context(), time.Second)
 	return tel
 }
 

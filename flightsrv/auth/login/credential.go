@@ -36,10 +36,9 @@ const maxBasicBytes = passwords.MaxBytes + 1 + 256
 // credentialOf returns the credential in the headers of a call; nil without one. Values that
 // differ are refused: a proxy may have checked the other one.
 func credentialOf(ctx context.Context) (*credential, error) {
-	md, _ := metadata.FromIncomingContext(ctx)
-	values := md.Get(header)
+	values := metadata.ValueFromIncomingContext(ctx, header)
 	if len(values) == 0 {
-		for _, token := range md.Get(flightBin) {
+		for _, token := range metadata.ValueFromIncomingContext(ctx, flightBin) {
 			values = append(values, "Bearer "+strings.TrimPrefix(token, "Bearer "))
 		}
 	}

@@ -51,8 +51,8 @@ type Login struct {
 	cfg       Config
 	users     *livefile.File[*passwords.Users] // nil: none
 	tokens    *livefile.File[*tokens.Tokens]   // nil: none
-	keyFile   *livefile.File[sessions.Keys]    // nil: randomKeys
-	random    sessions.Keys
+	keyFile   *livefile.File[*keyring]         // nil: random
+	random    *keyring
 	passwords *verifier
 	issuer    *oidc.Verifier // nil: none
 	verified  *memo[*auth.Principal]
@@ -61,7 +61,7 @@ type Login struct {
 	watches   sync.WaitGroup
 }
 
-// accessPeriod is the time in which an access token is not verified again.
+// accessPeriod is the time in which an access token or a session token is not verified again.
 const accessPeriod = time.Minute
 
 // Open reads the files. The caller closes the Login.
@@ -82,10 +82,10 @@ func Open(cfg Config) (*Login, error) {
 	err := errors.Join(
 		open(ctx, l, "--users", cfg.Users, passwords.Parse, &l.users),
 		open(ctx, l, "--tokens", cfg.Tokens, tokens.Parse, &l.tokens),
-		open(ctx, l, "--session-keys", cfg.SessionKeys, sessions.ParseKeys, &l.keyFile),
+		open(ctx, l, "--session-keys", cfg.SessionKeys, parseKeyring, &l.keyFile),
 	)
 	if l.keyFile == nil {
-		l.random = sessions.NewKeys()
+		l.random = newKeyring(sessions.NewKeys())
 	}
 	if err == nil && cfg.OIDC.Issuer != "" {
 		l.issuer, err = oidc.New(cfg.OIDC)
@@ -135,7 +135,7 @@ func (l *Login) usersNow() *passwords.Users {
 	return l.users.Content()
 }
 
-func (l *Login) keys() sessions.Keys {
+func (l *Login) keys() *keyring {
 	if l.keyFile == nil {
 		return l.random
 	}

@@ -67,7 +67,7 @@ func (l *Login) listed(name string) (*passwords.User, error) {
 }
 
 func (l *Login) bySession(ctx context.Context, token string) (*auth.Principal, error) {
-	s, err := l.keys().Verify(token, l.cfg.now())
+	s, err := l.keys().verify(token, l.cfg.now())
 	if err != nil {
 		return nil, &auth.Error{Reason: err.Error()}
 	}

@@ -17,6 +17,7 @@ const (
 	memoPeriod = 5 * time.Minute // in which a verified password is not hashed again
 	maxWaiting = 64              // logins that wait for a hash
 	maxWait    = 5 * time.Second
+	hashShare  = 4 // one of that many cores hashes
 )
 
 // verifier verifies passwords. Hashes take milliseconds and megabytes each, and so their number is
@@ -27,15 +28,18 @@ type verifier struct {
 	verified *memo[string] // fingerprints of users
 	attempts attempts
 	running  *semaphore.Weighted
+	rest     float64             // after a hash, as a multiple of its time
 	waiting  *semaphore.Weighted // running ones too
 	same     singleflight.Group
 }
 
 func newVerifier(users func() *passwords.Users, now func() time.Time) *verifier {
-	hashes := int64(max(1, runtime.GOMAXPROCS(0)/2))
+	cores := runtime.GOMAXPROCS(0)
+	hashes := int64(max(1, cores/hashShare))
 	return &verifier{
 		users: users, now: now, verified: newMemo[string](memoPeriod), attempts: attempts{now: now},
-		running: semaphore.NewWeighted(hashes), waiting: semaphore.NewWeighted(hashes + maxWaiting),
+		running: semaphore.NewWeighted(hashes), rest: max(0, float64(hashShare*hashes)/float64(cores)-1),
+		waiting: semaphore.NewWeighted(hashes + maxWaiting),
 	}
 }
 
@@ -89,7 +93,11 @@ func (v *verifier) hash(name, password string) (*passwords.User, error) {
 	if err := v.running.Acquire(ctx, 1); err != nil {
 		return nil, errBusy
 	}
-	defer v.running.Release(1)
+	began := time.Now()
+	defer func() {
+		// With few cores, the next hash waits, so that calls find a free core.
+		time.AfterFunc(time.Duration(v.rest*float64(time.Since(began))), func() { v.running.Release(1) })
+	}()
 	return v.users().Verify(name, password), nil
 }
 

@@ -114,10 +114,18 @@ func (k Keys) Verify(token string, now time.Time) (*Session, error) {
 	if err := json.Unmarshal(payload, s); err != nil {
 		return nil, ErrInvalid
 	}
-	if !now.Before(time.Unix(s.Expires, 0)) {
-		return nil, ErrExpired
+	if err := s.Check(now); err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// Check returns ErrExpired for a session that has expired.
+func (s *Session) Check(now time.Time) error {
+	if !now.Before(time.Unix(s.Expires, 0)) {
+		return ErrExpired
+	}
+	return nil
 }
 
 func (k Keys) signed(text string, signature []byte) bool {

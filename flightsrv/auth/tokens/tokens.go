@@ -46,6 +46,8 @@ type Token struct {
 	Scopes  []string  `json:"scopes,omitempty"` // empty: all privileges of the user
 	Created time.Time `json:"created,omitzero"` // for a reader of the file
 	Note    string    `json:"note,omitempty"`   // for a reader of the file
+
+	digest [sha256.Size]byte // SHA256, decoded
 }
 
 // ID identifies the token without revealing it.
@@ -69,14 +71,14 @@ func digestOf(token string) string {
 
 // Tokens are the tokens of a file.
 type Tokens struct {
-	byDigest map[string]*Token
+	byDigest map[[sha256.Size]byte]*Token
 	byID     map[string]*Token
 	list     []*Token
 }
 
 // Parse parses the text of a file. Errors have the number of the line.
 func Parse(text []byte) (*Tokens, error) {
-	tokens := &Tokens{byDigest: map[string]*Token{}, byID: map[string]*Token{}}
+	tokens := &Tokens{byDigest: map[[sha256.Size]byte]*Token{}, byID: map[string]*Token{}}
 	n := 0
 	for line := range bytes.Lines(text) {
 		n++
@@ -91,7 +93,7 @@ func Parse(text []byte) (*Tokens, error) {
 		if tokens.byID[t.ID()] != nil {
 			return nil, fmt.Errorf("line %d: the token %s has a line already", n, t.ID())
 		}
-		tokens.byDigest[t.SHA256], tokens.byID[t.ID()] = t, t
+		tokens.byDigest[t.digest], tokens.byID[t.ID()] = t, t
 		tokens.list = append(tokens.list, t)
 	}
 	return tokens, nil
@@ -108,10 +110,11 @@ func ParseLine(line []byte) (*Token, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("want one JSON object")
 	}
-	if digest, err := hex.DecodeString(t.SHA256); err != nil || len(digest) != sha256.Size {
+	digest, err := hex.DecodeString(t.SHA256)
+	if err != nil || len(digest) != sha256.Size {
 		return nil, errors.New("sha256: want 64 hexadecimal digits")
 	}
-	t.SHA256 = strings.ToLower(t.SHA256)
+	t.SHA256, t.digest = strings.ToLower(t.SHA256), [sha256.Size]byte(digest)
 	return t, t.check()
 }
 
@@ -138,7 +141,7 @@ func CheckScopes(scopes []string) error {
 }
 
 // Find returns the token of the file with a text, or nil. It does not look at the expiry.
-func (t *Tokens) Find(token string) *Token { return t.byDigest[digestOf(token)] }
+func (t *Tokens) Find(token string) *Token { return t.byDigest[sha256.Sum256([]byte(token))] }
 
 // ByID returns a token by its ID, or nil.
 func (t *Tokens) ByID(id string) *Token { return t.byID[id] }

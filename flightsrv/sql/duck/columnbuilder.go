@@ -125,6 +125,7 @@ func (g *columnBuilder) add(vector duckdb.Vector, n int) error {
 	default:
 		g.values = append(g.values, unsafe.Slice((*byte)(data), n*g.width/8)...)
 	}
+	g.clearNulls(valid, n)
 	g.addValid(valid, n)
 	g.rows += n
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
 )
 
 // What is gathered is what DuckDB's own conversion gives, value by value.
@@ -45,6 +46,50 @@ func TestGathered(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The values of nulls are zero, whatever DuckDB's memory had before.
+func TestValuesOfNulls(t *testing.T) {
+	w := &world{tables: map[string]*relation{}}
+	c := connect(t, open(t, w, Config{Threads: 2}))
+	for _, value := range []string{
+		"nullif((i % 2)::TINYINT, 1)", "nullif(i % 3, 1)::INTEGER", "nullif(i, i)", "nullif(i % 2 = 1, true)",
+		"CASE WHEN i % 3 = 1 THEN i::DOUBLE END", "CASE WHEN i % 3 = 1 THEN i::DECIMAL(30, 2) END",
+		"nullif(TIMESTAMP '2000-01-01' + (i % 2) * INTERVAL 1 HOUR, TIMESTAMP '2000-01-01 01:00:00')",
+		"[nullif(i % 3, 1), nullif(i, i)]", "{'a': nullif(i % 3, 1), 'b': CASE WHEN i % 2 = 0 THEN i END}",
+		"CASE WHEN i % 2 = 0 THEN {'a': i} END", "(CASE WHEN i % 2 = 0 THEN [i, i] END)::BIGINT[2]",
+		"(SELECT numeric_scale FROM information_schema.columns LIMIT 1)", "u", "(u, i)",
+	} {
+		text := "SELECT " + value + " AS v FROM range(5000) t(i) LEFT JOIN (SELECT j AS k, j + 1 AS u FROM range(2500) s(j)) ON k = 2 * i"
+		for _, gather := range []bool{true, false} {
+			rec, _ := joined(t, c, text, gather)
+			if row := dirtyNull(rec.Column(0).Data()); row >= 0 {
+				t.Errorf("%s (gathered: %t): the value of the null in row %d is not zero", text, gather, row)
+			}
+			rec.Release()
+		}
+	}
+}
+
+// dirtyNull returns the row of a null whose value is not zero, or -1.
+func dirtyNull(data arrow.ArrayData) int {
+	if fixed, ok := data.DataType().(arrow.FixedWidthDataType); ok && data.NullN() != 0 && len(data.Buffers()) == 2 {
+		valid, values := data.Buffers()[0].Bytes(), data.Buffers()[1].Bytes()
+		for i := range data.Len() {
+			width := fixed.BitWidth()
+			for bit := i * width; !bitutil.BitIsSet(valid, i) && bit < (i+1)*width; bit++ {
+				if bitutil.BitIsSet(values, bit) {
+					return i
+				}
+			}
+		}
+	}
+	for _, child := range data.Children() {
+		if row := dirtyNull(child); row >= 0 {
+			return row
+		}
+	}
+	return -1
 }
 
 // joined returns all rows of a query as one record, gathered or as DuckDB converts them.

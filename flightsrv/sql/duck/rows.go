@@ -263,6 +263,7 @@ func join(schema *arrow.Schema, parts []arrow.Record, rows int64) (arrow.Record,
 		if columns[i], err = array.Concatenate(pieces, arrowMemory); err != nil {
 			return nil, err
 		}
+		clearNulls(columns[i].Data())
 	}
 	return array.NewRecord(schema, columns, rows), nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -66,6 +67,50 @@ func (e *Engine) check(ctx context.Context, of *relation, expression string) ([]
 	return columns, nil
 }
 
+// RuleError is the error of an expression that no rule can have, whatever the table's columns are.
+type RuleError struct{ Err error }
+
+func (e *RuleError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// CheckRule returns a [RuleError] for an expression that no rule can have. The columns that it names
+// are not checked. Another error says that it could not be checked.
+func (e *Engine) CheckRule(ctx context.Context, expression string) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.busy.Done()
+	db, err := e.takeForRules(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Rest()
+	conn, err := db.Connect()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	functions, err := e.functions(ctx, conn)
+	if err != nil {
+		return err
+	}
+	x, err := parseExpression(conn, expression)
+	if err == nil {
+		err = checkFunctions(conn, functions, x.Functions, 0)
+	}
+	of := new(duck.Error)
+	if errors.As(err, &of) && of.Kind != duck.Internal && of.Kind != duck.Interrupted && of.Kind != duck.Memory ||
+		errors.Is(err, errRuleFunction) {
+		return &RuleError{err}
+	}
+	return err
+}
+
+// errRuleFunction is the reason why a function is not allowed in a rule.
+var errRuleFunction = errors.New("a rule must have the same value each time")
+
 func (e *Engine) checkWith(ctx context.Context, conn worker.Conn, of *relation, expression string) ([]int, error) {
 	x, err := parseExpression(conn, expression)
 	if err != nil {
@@ -111,7 +156,7 @@ func checkFunctions(conn worker.Conn, known map[string]string, names []string, d
 		macro, ok := known[name]
 		switch {
 		case !ok || ofTime.MatchString(name) || depth > maxMacroDepth:
-			return fmt.Errorf("the function %s is not allowed: a rule must have the same value each time", name)
+			return fmt.Errorf("the function %s is not allowed: %w", name, errRuleFunction)
 		case macro == "":
 			continue
 		}

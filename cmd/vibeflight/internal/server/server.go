@@ -407,15 +407,36 @@ func (c *Config) scheme() string {
 }
 
 // policy returns what callers may do; nil: everything.
-func (c *Config) policy(log zerolog.Logger) (flightsrv.Grants, error) {
+func (c *Config) policy(queries *engine.Engine, log zerolog.Logger) (flightsrv.Grants, error) {
 	if c.Grants == "" {
 		return nil, nil
 	}
-	file, err := grants.Open(c.Grants, log)
+	file, err := grants.Open(c.Grants, checkOfRules(queries, log), log)
 	if err != nil {
 		return nil, usage.Errorf("--grants: %w", err)
 	}
 	return file, nil
+}
+
+// ruleTime bounds the check of a mask or filter.
+const ruleTime = 2 * time.Second
+
+// checkOfRules returns what checks the masks and filters of the grants; nil without SQL. One that can't
+// be checked in time is checked when a table needs it.
+func checkOfRules(queries *engine.Engine, log zerolog.Logger) func(expression string) error {
+	if queries == nil {
+		return nil
+	}
+	return func(expression string) error {
+		ctx, cancel := context.WithTimeout(context.Background(), ruleTime)
+		defer cancel()
+		err := queries.CheckRule(ctx, expression)
+		if invalid := new(engine.RuleError); err == nil || errors.As(err, &invalid) {
+			return err
+		}
+		log.Warn().Err(err).Str("expression", expression).Msg("--grants: an expression is not checked yet")
+		return nil
+	}
 }
 
 // listen serves a catalog, and SQL if there is an engine.
@@ -423,7 +444,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 	watch *observers, control *admission.Control, log zerolog.Logger,
 ) error {
 	crs84, _ := geoarrow.ParseCRS(c.CRS84As) // Check accepted it
-	policy, err := c.policy(log)
+	policy, err := c.policy(queries, log)
 	if err != nil {
 		return err
 	}
