@@ -74,7 +74,7 @@ func newPainter(f *frame, rows rowSource, columns []int, l *layer, features int)
 // draw adds the candidates to the layer in the order of their keys, until it is full. Candidates
 // with borders that may be simplified are sketched together, so that all nodes are known.
 func (d *painter) draw(ctx context.Context, all []candidate) error {
-	if len(all) > chunkRows {
+	if len(all) > min(chunkRows, d.features) {
 		all = sorted(all)
 	}
 	all = all[:min(len(all), d.features)]

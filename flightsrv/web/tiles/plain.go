@@ -48,7 +48,7 @@ func verifyAll(ctx context.Context, t *readers.Table) error {
 func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef, f *frame) ([]candidate, error) {
 	t := ref.Table
 	o := s.overviews.known(k)
-	if o == nil && t.Rows > overviewRows && t.Search == nil {
+	if o == nil && t.Rows > int64(s.overviews.rows) && t.Search == nil {
 		var err error
 		if o, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 	if err := g.search(ctx); err != nil {
 		return nil, err
 	}
-	if o == nil && g.rows > overviewRows {
+	if o == nil && g.rows > s.overviews.rows {
 		var err error
 		if g.overview, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
 			return nil, err
