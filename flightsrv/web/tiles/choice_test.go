@@ -174,6 +174,10 @@ func TestBytesAreLimited(t *testing.T) {
 func TestOverviewDrawsTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	text := featureCollection("", randomGeometries(rng, 20_000))
+	tiles := 30
+	if testing.Short() {
+		tiles = 6
+	}
 	for _, onDisk := range []bool{false, true} {
 		ref := openText(t, "mixed.geojson", text, onDisk)
 		plain := New(Config{MaxFeatures: 3000, CacheBytes: -1})
@@ -183,7 +187,7 @@ func TestOverviewDrawsTheSame(t *testing.T) {
 		with.overviews.rows = 200
 		lists := 0
 		for z := range uint32(8) {
-			for range 30 {
+			for range tiles {
 				n := math.Ldexp(1, int(z))
 				x, y := uint32(degrees.x(rng.NormFloat64()*20)*n), uint32(degrees.y(rng.NormFloat64()*15)*n)
 				want, err := plain.Tile(t.Context(), ref, z, x, y, nil)
