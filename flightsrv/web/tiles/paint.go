@@ -273,6 +273,7 @@ func (w *worker) shape(t geometryType, k *sketch, paths []path) {
 					points = append(points, q)
 				}
 			}
+		case len(v) == 0 && p.kind != outerRing: // no position is a number, or near
 		case t == lineType && p.kind == linePath:
 			if len(v) == 1 { // shorter than a unit
 				v = []vertex{v[0], {v[0].x + 1, v[0].y}}
