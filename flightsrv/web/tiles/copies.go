@@ -54,6 +54,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		numbers[i] = i
 	}
 	d := newPainter(f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	defer d.release()
 	if err := d.draw(ctx, spread(all)); err != nil {
 		return nil, err
 	}

@@ -61,15 +61,34 @@ type outline struct {
 // chunkRows is the number of candidates that are drawn together.
 const chunkRows = 8192
 
+// workerPool keeps the memory of goroutines that have drawn a tile.
+var workerPool = sync.Pool{New: func() any { return &worker{encoders: map[*geoarrow.Columns][]*valueEncoder{}} }}
+
 func newPainter(f *frame, rows rowSource, columns []int, l *layer, features int) *painter {
 	d := &painter{frame: f, rows: rows, columns: columns, layer: l, features: features}
 	for range runtime.GOMAXPROCS(0) {
-		w := &worker{encoders: map[*geoarrow.Columns][]*valueEncoder{}}
-		w.clipper = clipper{lo: -f.buffer, hi: f.extent + f.buffer}
+		w := workerPool.Get().(*worker)
+		w.clipper.lo, w.clipper.hi = -f.buffer, f.extent+f.buffer
 		d.workers = append(d.workers, w)
 	}
 	return d
 }
+
+// release gives the memory of the painter back. It must not be used any more.
+func (d *painter) release() {
+	for _, w := range d.workers {
+		clear(w.encoders) // the table may be evicted
+		w.sketch.vertices, w.sketch.paths, w.sketch.long = w.sketch.vertices[:0], w.sketch.paths[:0], false
+		w.simplifier.nodes = nil
+		clear(w.features)
+		if cap(w.sketch.vertices) < maxKeptVertices {
+			workerPool.Put(w)
+		}
+	}
+}
+
+// maxKeptVertices bounds the memory that a worker keeps.
+const maxKeptVertices = 1 << 18
 
 // draw adds the candidates to the layer in the order of their keys, until it is full. Candidates
 // with borders that may be simplified are sketched together, so that all nodes are known.
@@ -167,10 +186,9 @@ func (d *painter) findNodes(groups ...[]outline) {
 		}
 	}
 	for _, w := range d.workers {
-		w.simplifier = simplifier{
-			nodes: d.nodes, tolerance: float64(d.frame.pixel) / 4,
-			lo: -d.frame.buffer - margin, hi: d.frame.extent + d.frame.buffer + margin,
-		}
+		s := &w.simplifier
+		s.nodes, s.tolerance = d.nodes, float64(d.frame.pixel)/4
+		s.lo, s.hi = -d.frame.buffer-margin, d.frame.extent+d.frame.buffer+margin
 	}
 }
 

@@ -29,6 +29,7 @@ func (s *Set) drawPlain(ctx context.Context, k tableKey, ref *catalog.TableRef, 
 		return nil, err
 	}
 	d := newPainter(f, tableRows{t}, columns, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	defer d.release()
 	if err := d.draw(ctx, all); err != nil {
 		return nil, err
 	}
