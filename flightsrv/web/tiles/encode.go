@@ -1,6 +1,9 @@
 package tiles
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // geometryType is GeomType of the vector tile specification 2.1, section 4.3.4.
 type geometryType uint8
@@ -176,11 +179,16 @@ func (l *layer) tile() []byte {
 	if len(l.features) == 0 {
 		return nil
 	}
-	sortSpans(l.features)
+	order := make([]uint64, len(l.features))
+	for i, f := range l.features {
+		order[i] = rowOrder(f.row, i)
+	}
+	slices.Sort(order)
 	body := make([]byte, 0, l.size())
 	body = append(body, layerVersion, 2)
 	body = appendBytes(body, layerName, []byte(l.name))
-	for _, s := range l.features {
+	for _, i := range order {
+		s := l.features[i&(maxFeatures-1)]
 		body = append(body, l.bytes[s.from:s.to]...)
 	}
 	for _, k := range l.keys {

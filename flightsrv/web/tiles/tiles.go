@@ -46,7 +46,7 @@ const MaxZoom = 22
 
 func (cfg Config) withDefaults() Config {
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, DefaultMaxBytes)
-	cfg.MaxFeatures = cmp.Or(cfg.MaxFeatures, DefaultMaxFeatures)
+	cfg.MaxFeatures = min(cmp.Or(cfg.MaxFeatures, DefaultMaxFeatures), maxFeatures-1)
 	cfg.Extent = cmp.Or(cfg.Extent, DefaultExtent)
 	cfg.Buffer = cmp.Or(cfg.Buffer, DefaultBuffer)
 	cfg.CacheBytes = cmp.Or(cfg.CacheBytes, DefaultCacheBytes)
