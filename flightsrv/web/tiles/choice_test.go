@@ -185,6 +185,9 @@ func TestOverviewDrawsTheSame(t *testing.T) {
 		with := New(Config{MaxFeatures: 3000, CacheBytes: -1})
 		defer with.Close()
 		with.overviews.rows = 200
+		without := New(Config{MaxFeatures: 3000, CacheBytes: -1, IndexBytes: 1}) // for a table that is too large
+		defer without.Close()
+		without.overviews.rows = 200
 		lists := 0
 		for z := range uint32(8) {
 			for range tiles {
@@ -197,6 +200,13 @@ func TestOverviewDrawsTheSame(t *testing.T) {
 				got, err := with.Tile(t.Context(), ref, z, x, y, nil)
 				if err != nil {
 					t.Fatal(err)
+				}
+				none, err := without.Tile(t.Context(), ref, z, x, y, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(none, want) {
+					t.Errorf("without, on disk %v: %d/%d/%d has %d bytes, not %d", onDisk, z, x, y, len(none), len(want))
 				}
 				if !bytes.Equal(got, want) {
 					t.Errorf("on disk %v: %d/%d/%d has %d bytes, not %d", onDisk, z, x, y, len(got), len(want))

@@ -20,7 +20,6 @@ var update = flag.Bool("update", false, "write testdata/*.want again")
 
 // goldenFiles are files of the readers, below the root of the repository.
 var goldenFiles = []string{
-	"data/world/countries.geojson",
 	"flightsrv/web/tiles/testdata/attributes.geojson",
 	"readers/arrowipc/testdata/polygons.arrow",
 	"readers/flatgeobuf/testdata/indexed.fgb",

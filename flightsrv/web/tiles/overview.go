@@ -45,9 +45,8 @@ type address struct{ z, x, y uint32 }
 // maxOverviewZoom is the last zoom of an overview.
 const maxOverviewZoom = 16
 
-// maxOverviewTable bounds the rows of a table that has an overview. The making of one needs 28 bytes
-// a row.
-const maxOverviewTable = 64 << 20
+// overviewRowBytes is about what the making of an overview needs for each row of the table.
+const overviewRowBytes = 28
 
 // candidates returns the candidates of a tile, ordered by their keys. ok is false if the overview
 // does not have them.

@@ -59,7 +59,7 @@ func (o *overviews) known(k tableKey) *overview {
 // leave: those of a map request other tiles of the table soon.
 func (o *overviews) of(ctx context.Context, k tableKey, ref *catalog.TableRef, p projection) (*overview, error) {
 	t := ref.Table
-	if t.Rows > maxOverviewTable {
+	if t.Rows*overviewRowBytes > 4*o.cfg.IndexBytes {
 		return &overview{}, nil
 	}
 	o.mu.Lock()

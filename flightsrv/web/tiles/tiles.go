@@ -28,7 +28,10 @@ type Config struct {
 	Extent      int   // units of the width of a tile, a multiple of 512; 0: DefaultExtent
 	Buffer      int   // units around a tile that are drawn too; 0: DefaultBuffer
 	CacheBytes  int64 // of the tiles that are kept; 0: DefaultCacheBytes; < 0: none is kept
-	IndexBytes  int64 // of the overviews of large tables that are kept; 0: DefaultIndexBytes
+	// IndexBytes bounds the overviews of large tables that are kept. To make one takes up to four
+	// times as much for a while; a table that needs more has none, and each of its tiles at low zooms
+	// reads all rows. 0: DefaultIndexBytes, for 38 million rows.
+	IndexBytes int64
 }
 
 // Defaults of Config.
