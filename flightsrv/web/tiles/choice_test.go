@@ -206,7 +206,7 @@ func TestOverviewDrawsTheSame(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !bytes.Equal(none, want) {
-					t.Errorf("without, on disk %v: %d/%d/%d has %d bytes, not %d", onDisk, z, x, y, len(none), len(want))
+					t.Errorf("without, on disk %v: %d/%d/%d: %d bytes, not %d", onDisk, z, x, y, len(none), len(want))
 				}
 				if !bytes.Equal(got, want) {
 					t.Errorf("on disk %v: %d/%d/%d has %d bytes, not %d", onDisk, z, x, y, len(got), len(want))
@@ -246,7 +246,8 @@ func TestReferenceSystems(t *testing.T) {
 			}
 		}
 	}
-	_, err := s.Tile(t.Context(), openText(t, "c.geojson", featureCollection("EPSG:25832", meters), false), 3, 3, 3, nil)
+	utm := openText(t, "c.geojson", featureCollection("EPSG:25832", meters), false)
+	_, err := s.Tile(t.Context(), utm, 3, 3, 3, nil)
 	var other *CRSError
 	if !errors.As(err, &other) || other.CRS != (geoarrow.CRS{Authority: "EPSG", Code: "25832"}) {
 		t.Errorf("error %v", err)

@@ -34,7 +34,8 @@ func BenchmarkEncode(b *testing.B) {
 				values = appendDouble(values, float64(i%300)/10)
 				second := len(values)
 				values = appendBytes(values, valueString, []byte(names[i%len(names)]))
-				if !l.add(int64(i), polygonType, c.bytes, [][]byte{values[:first], values[first:second], values[second:]}) {
+				all := [][]byte{values[:first], values[first:second], values[second:]}
+				if !l.add(int64(i), polygonType, c.bytes, all) {
 					b.Fatal("the layer is full")
 				}
 			}

@@ -18,7 +18,8 @@ import (
 // hostile are ordinates at which projections and boxes have edges.
 var hostile = []float64{
 	math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 5e-324, 0, math.Copysign(0, -1),
-	180, -180, 180.0000001, -179.9999999, 360, 90, -90, 89.9999, maxLatitude, -maxLatitude, 85.0511287798066, 1e9, -1e18,
+	180, -180, 180.0000001, -179.9999999, 360, 90, -90, 89.9999, maxLatitude, -maxLatitude, 85.0511287798066,
+	1e9, -1e18,
 }
 
 // ordinate returns a hostile number or one near the tile of the test.
@@ -230,7 +231,8 @@ func TestShapesAreThoseOfTheSource(t *testing.T) {
 func FuzzGeometry(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 13))
 	for k := geoarrow.Point; k <= geoarrow.GeometryCollection; k++ {
-		f.Add(wkbOf(rng, k, geoarrow.XYZ, 0, func() float64 { return ordinate(rng) }), uint8(3), uint32(4), uint32(3), false)
+		wkb := wkbOf(rng, k, geoarrow.XYZ, 0, func() float64 { return ordinate(rng) })
+		f.Add(wkb, uint8(3), uint32(4), uint32(3), false)
 	}
 	s := New(Config{})
 	defer s.Close()

@@ -324,7 +324,9 @@ func (w *worker) shape(t geometryType, k *sketch, paths []path) {
 	}
 	if t == pointType {
 		if len(points) > shortPath { // many of them may be one unit
-			slices.SortFunc(points, func(a, b vertex) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+			slices.SortFunc(points, func(a, b vertex) int {
+				return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
+			})
 			points = slices.Compact(points)
 		}
 		w.commands.points(points)
