@@ -23,6 +23,10 @@ func (c *copies) columnsOf(r *candidate) (*geoarrow.Columns, int) {
 // other, and copies the rows that may be drawn.
 func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, columns []int) ([]byte, error) {
 	t, box := ref.Table, f.searchBox()
+	// A dataset begins to load the files that the box meets.
+	if _, err := ref.Scan(catalog.Selection{BBox: &box}); err != nil {
+		return nil, err
+	}
 	rows := &copies{batches: make([]*geoarrow.Columns, len(t.Starts)-1), columns: columns}
 	var all []candidate
 	for b := range rows.batches {
@@ -50,6 +54,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		numbers[i] = i
 	}
 	d := newPainter(f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	defer d.release()
 	if err := d.draw(ctx, spread(all)); err != nil {
 		return nil, err
 	}

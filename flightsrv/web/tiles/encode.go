@@ -1,6 +1,9 @@
 package tiles
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // geometryType is GeomType of the vector tile specification 2.1, section 4.3.4.
 type geometryType uint8
@@ -115,8 +118,7 @@ func sizeOfVarint(v uint64) int {
 type layer struct {
 	max      int
 	keys     []string
-	values   map[string]uint32
-	valueSeq []byte // fields layerValue
+	values   dictionary
 	features []span
 	bytes    []byte // fields layerFeature
 	fixed    int    // bytes of the rest
@@ -133,7 +135,7 @@ type span struct {
 }
 
 func newLayer(name string, keys []string, extent int64, limit int) *layer {
-	l := &layer{max: limit, keys: keys, values: map[string]uint32{}, name: name, extent: extent}
+	l := &layer{max: limit, keys: keys, name: name, extent: extent}
 	l.fixed = 2*layerOverhead + len(name)
 	for _, k := range keys {
 		l.fixed += 1 + sizeOfVarint(uint64(len(k))) + len(k)
@@ -142,26 +144,18 @@ func newLayer(name string, keys []string, extent int64, limit int) *layer {
 }
 
 // size returns the number of bytes of the tile so far, or a little more.
-func (l *layer) size() int { return l.fixed + len(l.valueSeq) + len(l.bytes) }
+func (l *layer) size() int { return l.fixed + len(l.values.fields) + len(l.bytes) }
 
 // add appends a feature. values are the encoded values of the keys, empty ones being null. It
 // reports whether the feature fits; otherwise the layer is unchanged.
 func (l *layer) add(row int64, t geometryType, shape []byte, values [][]byte) bool {
-	valueEnd, count := len(l.valueSeq), len(l.values)
+	count := len(l.values.values)
 	l.tags = l.tags[:0]
-	var fresh [][]byte
 	for k, v := range values {
-		if len(v) == 0 {
-			continue
+		if len(v) > 0 {
+			l.tags = binary.AppendUvarint(l.tags, uint64(k))
+			l.tags = binary.AppendUvarint(l.tags, uint64(l.values.number(v)))
 		}
-		index, ok := l.values[string(v)]
-		if !ok {
-			index = uint32(len(l.values))
-			l.values[string(v)] = index
-			fresh = append(fresh, v)
-			l.valueSeq = appendBytes(l.valueSeq, layerValue, v)
-		}
-		l.tags = binary.AppendUvarint(binary.AppendUvarint(l.tags, uint64(k)), uint64(index))
 	}
 	f := binary.AppendUvarint(append(l.feature[:0], featureID), uint64(row))
 	if len(l.tags) > 0 {
@@ -171,13 +165,7 @@ func (l *layer) add(row int64, t geometryType, shape []byte, values [][]byte) bo
 	f = appendBytes(f, featureShape, shape)
 	l.feature = f
 	if l.size()+1+sizeOfVarint(uint64(len(f)))+len(f) > l.max {
-		for _, v := range fresh {
-			delete(l.values, string(v))
-		}
-		if len(l.values) != count {
-			panic("tiles: values of a feature that was left out")
-		}
-		l.valueSeq = l.valueSeq[:valueEnd]
+		l.values.shrink(count)
 		return false
 	}
 	from := len(l.bytes)
@@ -191,17 +179,22 @@ func (l *layer) tile() []byte {
 	if len(l.features) == 0 {
 		return nil
 	}
-	sortSpans(l.features)
+	order := make([]uint64, len(l.features))
+	for i, f := range l.features {
+		order[i] = rowOrder(f.row, i)
+	}
+	slices.Sort(order)
 	body := make([]byte, 0, l.size())
 	body = append(body, layerVersion, 2)
 	body = appendBytes(body, layerName, []byte(l.name))
-	for _, s := range l.features {
+	for _, i := range order {
+		s := l.features[i&(maxFeatures-1)]
 		body = append(body, l.bytes[s.from:s.to]...)
 	}
 	for _, k := range l.keys {
 		body = appendBytes(body, layerKey, []byte(k))
 	}
-	body = append(body, l.valueSeq...)
+	body = append(body, l.values.fields...)
 	body = binary.AppendUvarint(append(body, layerExtent), uint64(l.extent))
 	return appendBytes(make([]byte, 0, len(body)+layerOverhead), tileLayer, body)
 }

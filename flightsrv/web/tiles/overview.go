@@ -45,9 +45,8 @@ type address struct{ z, x, y uint32 }
 // maxOverviewZoom is the last zoom of an overview.
 const maxOverviewZoom = 16
 
-// maxOverviewTable bounds the rows of a table that has an overview. The making of one needs 28 bytes
-// a row.
-const maxOverviewTable = 64 << 20
+// overviewRowBytes is about what the making of an overview needs for each row of the table.
+const overviewRowBytes = 28
 
 // candidates returns the candidates of a tile, ordered by their keys. ok is false if the overview
 // does not have them.
@@ -120,7 +119,8 @@ type overviewBuilder struct {
 	projection projection
 	extent     int64
 	buffer     int64
-	rows       int // of a list, at most
+	listRows   int // of a list, at most
+	leafRows   int // of a tile without a list
 	bytes      int64
 
 	boxes []worldBox // of each row
@@ -187,7 +187,7 @@ func (b *overviewBuilder) tile(ctx context.Context, a address, rows []uint32) {
 	if ctx.Err() != nil || len(rows) == 0 {
 		return
 	}
-	if len(rows) <= overviewRows {
+	if len(rows) <= b.leafRows {
 		b.leaf(a, rows)
 		return
 	}
@@ -254,13 +254,13 @@ func (b *overviewBuilder) choose(f *frame, rows []uint32) []listRow {
 			c.cell = f.cellOf(middle(box.xmin, box.xmax), middle(box.ymin, box.ymax))
 		}
 		all = append(all, c)
-		if len(all) > 8*b.rows {
+		if len(all) > 8*b.listRows {
 			all = sorted(spread(all))
-			all = all[:min(len(all), b.rows)]
+			all = all[:min(len(all), b.listRows)]
 		}
 	}
 	all = sorted(spread(all))
-	all = all[:min(len(all), b.rows)]
+	all = all[:min(len(all), b.listRows)]
 	list := make([]listRow, len(all))
 	for i := range all {
 		list[i] = listRow{uint32(all[i].row), notTiny, 0}

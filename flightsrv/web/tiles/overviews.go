@@ -11,6 +11,7 @@ import (
 // time.
 type overviews struct {
 	cfg  Config
+	rows int             // of a tile that needs no overview
 	ctx  context.Context // canceled by close
 	stop context.CancelFunc
 	wait sync.WaitGroup
@@ -31,7 +32,7 @@ type overviewCall struct {
 }
 
 func newOverviews(cfg Config) *overviews {
-	o := &overviews{cfg: cfg, turn: make(chan struct{}, 1), tables: map[tableKey]*overviewCall{}}
+	o := &overviews{cfg: cfg, rows: overviewRows, turn: make(chan struct{}, 1), tables: map[tableKey]*overviewCall{}}
 	o.ctx, o.stop = context.WithCancel(context.Background())
 	return o
 }
@@ -58,7 +59,7 @@ func (o *overviews) known(k tableKey) *overview {
 // leave: those of a map request other tiles of the table soon.
 func (o *overviews) of(ctx context.Context, k tableKey, ref *catalog.TableRef, p projection) (*overview, error) {
 	t := ref.Table
-	if t.Rows > maxOverviewTable {
+	if t.Rows*overviewRowBytes > 4*o.cfg.IndexBytes {
 		return &overview{}, nil
 	}
 	o.mu.Lock()
@@ -70,7 +71,8 @@ func (o *overviews) of(ctx context.Context, k tableKey, ref *catalog.TableRef, p
 		release := ref.Retain()
 		b := &overviewBuilder{
 			table: t, projection: p, extent: int64(o.cfg.Extent), buffer: int64(o.cfg.Buffer),
-			rows: min(o.cfg.MaxFeatures, o.cfg.MaxBytes/minFeatureBytes), bytes: o.cfg.IndexBytes / 2,
+			listRows: min(o.cfg.MaxFeatures, o.cfg.MaxBytes/minFeatureBytes), leafRows: o.rows,
+			bytes: o.cfg.IndexBytes / 2,
 		}
 		o.wait.Go(func() {
 			if release != nil {

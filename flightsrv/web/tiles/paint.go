@@ -37,44 +37,64 @@ type worker struct {
 	commands   commands
 	shapes     []byte
 	values     []byte
+	ends       []int // in values
 	encoders   map[*geoarrow.Columns][]*valueEncoder
 	features   []feature
 }
 
 // feature is a geometry of a candidate: one for each type of geometry that it has.
 type feature struct {
-	key    uint64
-	row    int64
-	worker *worker
 	kind   geometryType
 	shape  [2]int // in worker.shapes
 	values []int  // ends in worker.values, the first one being the start; nil for no columns
 }
 
-// outline is a candidate whose geometry is in a sketch.
+// outline is a candidate whose geometry is in a sketch, and then in features.
 type outline struct {
 	candidate *candidate
-	worker    *worker
-	paths     [2]int
+	sketcher  *worker
+	paths     [2]int // in sketcher.sketch
+	encoder   *worker
+	features  [2]int // in encoder.features
 }
 
 // chunkRows is the number of candidates that are drawn together.
 const chunkRows = 8192
 
+// workerPool keeps the memory of goroutines that have drawn a tile.
+var workerPool = sync.Pool{New: func() any { return &worker{encoders: map[*geoarrow.Columns][]*valueEncoder{}} }}
+
 func newPainter(f *frame, rows rowSource, columns []int, l *layer, features int) *painter {
 	d := &painter{frame: f, rows: rows, columns: columns, layer: l, features: features}
 	for range runtime.GOMAXPROCS(0) {
-		w := &worker{encoders: map[*geoarrow.Columns][]*valueEncoder{}}
-		w.clipper = clipper{lo: -f.buffer, hi: f.extent + f.buffer}
+		w := workerPool.Get().(*worker)
+		w.clipper.lo, w.clipper.hi = -f.buffer, f.extent+f.buffer
 		d.workers = append(d.workers, w)
 	}
 	return d
 }
 
+// release gives the memory of the painter back. It must not be used any more.
+func (d *painter) release() {
+	for _, w := range d.workers {
+		clear(w.encoders) // the table may be evicted
+		w.sketch.vertices, w.sketch.paths, w.sketch.long = w.sketch.vertices[:0], w.sketch.paths[:0], false
+		w.simplifier.nodes = nil
+		clear(w.features)
+		if cap(w.sketch.vertices) < maxKeptVertices {
+			workerPool.Put(w)
+		}
+	}
+}
+
+// maxKeptVertices bounds the memory that a worker keeps.
+const maxKeptVertices = 1 << 18
+
 // draw adds the candidates to the layer in the order of their keys, until it is full. Candidates
 // with borders that may be simplified are sketched together, so that all nodes are known.
 func (d *painter) draw(ctx context.Context, all []candidate) error {
-	if len(all) > chunkRows {
+	byKey := func(a, b candidate) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row)) }
+	if !slices.IsSortedFunc(all, byKey) {
 		all = sorted(all)
 	}
 	all = all[:min(len(all), d.features)]
@@ -127,14 +147,19 @@ func (d *painter) long() bool {
 	return slices.ContainsFunc(d.workers, func(w *worker) bool { return w.sketch.long })
 }
 
-// sketch sketches candidates, in the order of rows.
+// sketch sketches candidates. It reads them in the order of rows.
 func (d *painter) sketch(ctx context.Context, all []candidate) ([]outline, error) {
-	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.row, b.row) })
+	order := make([]uint64, len(all))
+	for i := range all {
+		order[i] = rowOrder(all[i].row, i)
+	}
+	slices.Sort(order)
 	out := make([]outline, len(all))
 	err := d.parallel(ctx, len(all), func(w *worker, i int) error {
+		i = int(order[i] & (maxFeatures - 1))
 		c := &all[i]
 		s := &w.sketch
-		out[i] = outline{c, w, [2]int{len(s.paths), len(s.paths)}}
+		out[i] = outline{candidate: c, sketcher: w, paths: [2]int{len(s.paths), len(s.paths)}}
 		if c.tiny {
 			s.square(d.frame, c.cell)
 		} else {
@@ -149,6 +174,16 @@ func (d *painter) sketch(ctx context.Context, all []candidate) ([]outline, error
 	return out, err
 }
 
+// rowOrder returns a number by which the features of a tile are sorted: by rows, then by a number
+// less than maxFeatures. Go sorts numbers faster than structs.
+func rowOrder(row int64, i int) uint64 { return uint64(row)<<featureBits | uint64(i) }
+
+// maxFeatures bounds Config.MaxFeatures.
+const (
+	maxFeatures = 1 << featureBits
+	featureBits = 22
+)
+
 // findNodes makes the table of nodes of all sketches.
 func (d *painter) findNodes(groups ...[]outline) {
 	n := 0
@@ -161,16 +196,15 @@ func (d *painter) findNodes(groups ...[]outline) {
 			if s.candidate.tiny {
 				continue
 			}
-			for _, p := range s.worker.sketch.paths[s.paths[0]:s.paths[1]] {
-				d.nodes.add(&s.worker.sketch, p)
+			for _, p := range s.sketcher.sketch.paths[s.paths[0]:s.paths[1]] {
+				d.nodes.add(&s.sketcher.sketch, p)
 			}
 		}
 	}
 	for _, w := range d.workers {
-		w.simplifier = simplifier{
-			nodes: d.nodes, tolerance: float64(d.frame.pixel) / 4,
-			lo: -d.frame.buffer - margin, hi: d.frame.extent + d.frame.buffer + margin,
-		}
+		s := &w.simplifier
+		s.nodes, s.tolerance = d.nodes, float64(d.frame.pixel)/4
+		s.lo, s.hi = -d.frame.buffer-margin, d.frame.extent+d.frame.buffer+margin
 	}
 }
 
@@ -178,35 +212,29 @@ func (d *painter) findNodes(groups ...[]outline) {
 func (d *painter) add(ctx context.Context, all []outline) (full bool, err error) {
 	for _, w := range d.workers {
 		w.features, w.shapes, w.values = w.features[:0], w.shapes[:0], w.values[:0]
+		w.ends = w.ends[:0]
 	}
 	if err := d.parallel(ctx, len(all), func(w *worker, i int) error { return d.encode(w, &all[i]) }); err != nil {
 		return false, err
 	}
-	var features []*feature
-	for _, w := range d.workers {
-		for i := range w.features {
-			features = append(features, &w.features[i])
-		}
-	}
-	slices.SortFunc(features, func(a, b *feature) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row), cmp.Compare(a.kind, b.kind))
-	})
 	values := make([][]byte, len(d.columns))
-	for _, f := range features {
-		for k := range values {
-			values[k] = f.worker.values[f.values[k]:f.values[k+1]]
-		}
-		if d.features == 0 {
-			return true, nil
-		}
-		if !d.layer.add(f.row, f.kind, f.worker.shapes[f.shape[0]:f.shape[1]], values) {
-			full = true
-			if d.layer.max-d.layer.size() < d.layer.max/16 {
+	for i := range all {
+		o := &all[i]
+		for _, f := range o.encoder.features[o.features[0]:o.features[1]] {
+			if d.features == 0 {
 				return true, nil
 			}
-			continue // it is larger than most
+			for k := range values {
+				values[k] = o.encoder.values[f.values[k]:f.values[k+1]]
+			}
+			if d.layer.add(o.candidate.row, f.kind, o.encoder.shapes[f.shape[0]:f.shape[1]], values) {
+				d.features--
+				continue
+			}
+			if full = true; d.layer.max-d.layer.size() < d.layer.max/16 {
+				return true, nil
+			} // else this one is larger than most, and others may fit
 		}
-		d.features--
 	}
 	return full, nil
 }
@@ -215,7 +243,8 @@ func (d *painter) add(ctx context.Context, all []outline) (full bool, err error)
 // and is changed.
 func (d *painter) encode(w *worker, s *outline) error {
 	first := len(w.features)
-	k := &s.worker.sketch
+	s.encoder, s.features = w, [2]int{first, first}
+	k := &s.sketcher.sketch
 	paths := k.paths[s.paths[0]:s.paths[1]]
 	if d.nodes != nil && !s.candidate.tiny {
 		for i := range paths {
@@ -228,11 +257,10 @@ func (d *painter) encode(w *worker, s *outline) error {
 		if len(w.commands.bytes) > 0 {
 			from := len(w.shapes)
 			w.shapes = append(w.shapes, w.commands.bytes...)
-			w.features = append(w.features, feature{
-				key: s.candidate.key, row: s.candidate.row, worker: w, kind: t, shape: [2]int{from, len(w.shapes)},
-			})
+			w.features = append(w.features, feature{kind: t, shape: [2]int{from, len(w.shapes)}})
 		}
 	}
+	s.features[1] = len(w.features)
 	if len(w.features) == first || len(d.columns) == 0 {
 		return nil
 	}
@@ -248,12 +276,13 @@ func (d *painter) encode(w *worker, s *outline) error {
 		}
 		w.encoders[columns] = encoders
 	}
-	ends := make([]int, 1, len(encoders)+1)
-	ends[0] = len(w.values)
+	start := len(w.ends)
+	w.ends = append(w.ends, len(w.values))
 	for _, e := range encoders {
 		w.values = e.append(w.values, row)
-		ends = append(ends, len(w.values))
+		w.ends = append(w.ends, len(w.values))
 	}
+	ends := w.ends[start:len(w.ends):len(w.ends)]
 	for i := first; i < len(w.features); i++ {
 		w.features[i].values = ends
 	}
@@ -273,6 +302,7 @@ func (w *worker) shape(t geometryType, k *sketch, paths []path) {
 					points = append(points, q)
 				}
 			}
+		case len(v) == 0 && p.kind != outerRing: // no position is a number, or near
 		case t == lineType && p.kind == linePath:
 			if len(v) == 1 { // shorter than a unit
 				v = []vertex{v[0], {v[0].x + 1, v[0].y}}
@@ -293,6 +323,12 @@ func (w *worker) shape(t geometryType, k *sketch, paths []path) {
 		}
 	}
 	if t == pointType {
+		if len(points) > shortPath { // many of them may be one unit
+			slices.SortFunc(points, func(a, b vertex) int {
+				return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
+			})
+			points = slices.Compact(points)
+		}
 		w.commands.points(points)
 	}
 }
@@ -336,9 +372,4 @@ func (s *sketch) square(f *frame, at cell) {
 	s.vertices = append(s.vertices,
 		vertex{x, y}, vertex{x + f.pixel, y}, vertex{x + f.pixel, y + f.pixel}, vertex{x, y + f.pixel})
 	s.paths = append(s.paths, path{outerRing, from, from + 4})
-}
-
-// sortSpans sorts features by rows. Those of one row keep their order.
-func sortSpans(all []span) {
-	slices.SortFunc(all, func(a, b span) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.from, b.from)) })
 }

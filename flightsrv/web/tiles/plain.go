@@ -3,7 +3,7 @@ package tiles
 import (
 	"context"
 	"runtime"
-	"slices"
+	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/scan"
@@ -29,6 +29,7 @@ func (s *Set) drawPlain(ctx context.Context, k tableKey, ref *catalog.TableRef, 
 		return nil, err
 	}
 	d := newPainter(f, tableRows{t}, columns, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	defer d.release()
 	if err := d.draw(ctx, all); err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func verifyAll(ctx context.Context, t *readers.Table) error {
 func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef, f *frame) ([]candidate, error) {
 	t := ref.Table
 	o := s.overviews.known(k)
-	if o == nil && t.Rows > overviewRows && t.Search == nil {
+	if o == nil && t.Rows > int64(s.overviews.rows) && t.Search == nil {
 		var err error
 		if o, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
 			return nil, err
@@ -59,21 +60,22 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 			return all, err
 		}
 	}
-	g := gatherer{table: t, frame: f, box: f.searchBox(), overview: o, share: shareOf(t.Rows)}
-	if err := g.search(ctx); err != nil {
-		return nil, err
-	}
-	if o == nil && g.rows > overviewRows {
-		var err error
-		if g.overview, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
+	g := gatherer{table: t, frame: f, box: f.searchBox(), overview: o, share: shareOf(t.Rows), most: s.cfg.MaxFeatures}
+	if o == nil {
+		many, err := g.many(ctx, s.overviews.rows)
+		if err != nil {
 			return nil, err
 		}
-		if all, ok, err := g.overview.candidates(ctx, t, f); ok || err != nil {
-			return all, err
+		if many {
+			if g.overview, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
+				return nil, err
+			}
+			if all, ok, err := g.overview.candidates(ctx, t, f); ok || err != nil {
+				return all, err
+			}
 		}
 	}
-	all, err := g.judge(ctx)
-	return spread(all), err
+	return g.gather(ctx)
 }
 
 // gatherer finds the candidates of a tile by the spatial indices of a table.
@@ -83,66 +85,91 @@ type gatherer struct {
 	box      [4]float64
 	overview *overview // nil: geometries are measured
 	share    float64
+	most     int // candidates that are drawn at most
 
-	batches []int     // that may have rows
-	found   [][]int32 // rows of each of them; nil: without an index, all
-	rows    int       // number of found rows
+	found [][]int32 // rows of each batch, as far as they are known
 }
 
-// search finds the rows whose box meets that of the tile.
-func (g *gatherer) search(ctx context.Context) error {
+// near reports whether a batch may have rows of the tile.
+func (g *gatherer) near(b int) bool { return g.table.Boxes == nil || meets(g.table.Boxes[b], g.box) }
+
+// many reports whether more than limit rows have a box that meets that of the tile.
+func (g *gatherer) many(ctx context.Context, limit int) (bool, error) {
 	t := g.table
-	for b := range t.Batches {
-		if t.Boxes == nil || meets(t.Boxes[b], g.box) {
-			g.batches = append(g.batches, b)
-		}
-	}
-	g.found = make([][]int32, len(g.batches))
-	err := parallel(ctx, runtime.GOMAXPROCS(0), len(g.batches), 1, func(_, i int) error {
-		rows, ok, err := scan.SearchTable(t, g.batches[i], g.box)
-		if ok && err == nil {
-			g.found[i] = rows
-			if rows == nil {
-				g.found[i] = []int32{}
-			}
-		}
-		return err
-	})
-	for i, rows := range g.found {
-		if rows == nil {
-			g.rows += t.Batches[g.batches[i]].Rows
-		}
-		g.rows += len(rows)
-	}
-	return err
-}
-
-// judge returns those that may be drawn.
-func (g *gatherer) judge(ctx context.Context) ([]candidate, error) {
-	parts := make([][]candidate, len(g.batches))
-	err := parallel(ctx, runtime.GOMAXPROCS(0), len(g.batches), 1, func(_, i int) (err error) {
-		rows := g.found[i]
-		if rows != nil && len(rows) == 0 {
+	g.found = make([][]int32, len(t.Batches))
+	var rows atomic.Int64
+	err := parallel(ctx, runtime.GOMAXPROCS(0), len(t.Batches), 1, func(_, b int) error {
+		if !g.near(b) || rows.Load() > int64(limit) {
 			return nil
 		}
-		b := g.batches[i]
-		columns, err := scan.VerifiedBatch(g.table, b)
-		if err != nil {
+		found, ok, err := scan.SearchTable(t, b, g.box)
+		if !ok {
+			rows.Add(int64(t.Batches[b].Rows))
 			return err
 		}
-		j := judge{frame: g.frame, geometry: columns.Geometry, batch: b, start: g.table.Starts[b], share: g.share}
-		if rows == nil {
-			j.box = &g.box
-			parts[i], err = j.all(columns.Rows)
-			return err
+		rows.Add(int64(len(found)))
+		if g.found[b] = found; found == nil {
+			g.found[b] = []int32{}
 		}
-		if g.overview != nil && g.overview.sizes != nil {
-			j.sizes = g.overview.sizes[j.start:][:columns.Rows]
-		}
-		parts[i], err = j.rows(rows)
 		return err
 	})
-	return slices.Concat(parts...), err
+	return rows.Load() > int64(limit), err
+}
+
+// gather returns the candidates, with their keys. It keeps few more than are drawn.
+func (g *gatherer) gather(ctx context.Context) (all []candidate, err error) {
+	const group = 16 // batches
+	parts := make([][]candidate, group)
+	for from := 0; from < len(g.table.Batches); from += group {
+		to := min(from+group, len(g.table.Batches))
+		clear(parts)
+		if err := parallel(ctx, runtime.GOMAXPROCS(0), to-from, 1, func(_, i int) (err error) {
+			if g.near(from + i) {
+				parts[i], err = g.judge(from + i)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		if len(all) > 4*g.most {
+			all = sorted(spread(all))
+			all = all[:min(len(all), g.most)]
+		}
+	}
+	return spread(all), nil
+}
+
+// judge returns the candidates of a batch.
+func (g *gatherer) judge(b int) ([]candidate, error) {
+	var rows []int32
+	indexed := true
+	if g.found != nil && g.found[b] != nil {
+		rows, g.found[b] = g.found[b], nil
+	} else {
+		var err error
+		if rows, indexed, err = scan.SearchTable(g.table, b, g.box); err != nil {
+			return nil, err
+		}
+	}
+	if indexed && len(rows) == 0 {
+		return nil, nil
+	}
+	columns, err := scan.VerifiedBatch(g.table, b)
+	if err != nil {
+		return nil, err
+	}
+	j := judge{frame: g.frame, geometry: columns.Geometry, batch: b, start: g.table.Starts[b], share: g.share}
+	if g.overview != nil && g.overview.sizes != nil {
+		j.sizes = g.overview.sizes[j.start:][:columns.Rows]
+	}
+	if indexed {
+		return j.rows(rows)
+	}
+	j.box = &g.box
+	return j.all(columns.Rows)
 }
 
 // judge judges rows of one batch.

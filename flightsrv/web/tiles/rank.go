@@ -92,14 +92,14 @@ func (f *frame) centre(e *extent) cell {
 // one of the whole tile, then one of each quarter, and so on down to pixels. All others of a pixel
 // follow; those that are tiny polygons are dropped.
 func spread(all []candidate) []candidate {
-	var places []place
+	var places []pixel
 	for i := range all {
 		if c := &all[i]; c.small {
-			places = append(places, place{c.cell.code(), int32(i)})
+			places = append(places, pixel{c.cell.code(), int32(i)})
 			c.key = smallKey | lastLevel<<levelShift | draw(c.row)
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.i, b.i)) })
+	slices.SortFunc(places, func(a, b pixel) int { return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.i, b.i)) })
 	for level := range uint64(cellBits + 1) {
 		places = firsts(all, places)
 		for i := range places {
@@ -113,14 +113,14 @@ func spread(all []candidate) []candidate {
 	})
 }
 
-// place is a candidate, by its index, in a cell.
-type place struct {
+// pixel is a candidate, by its index, in a cell.
+type pixel struct {
 	code uint32
 	i    int32
 }
 
-// firsts keeps the place of the lowest chance of each cell. Places are in the order of cells.
-func firsts(all []candidate, places []place) []place {
+// firsts keeps the candidate of the lowest chance of each cell. They are in the order of cells.
+func firsts(all []candidate, places []pixel) []pixel {
 	kept := places[:0]
 	for _, p := range places {
 		last := len(kept) - 1

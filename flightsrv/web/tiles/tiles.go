@@ -28,7 +28,10 @@ type Config struct {
 	Extent      int   // units of the width of a tile, a multiple of 512; 0: DefaultExtent
 	Buffer      int   // units around a tile that are drawn too; 0: DefaultBuffer
 	CacheBytes  int64 // of the tiles that are kept; 0: DefaultCacheBytes; < 0: none is kept
-	IndexBytes  int64 // of the overviews of large tables that are kept; 0: DefaultIndexBytes
+	// IndexBytes bounds the overviews of large tables that are kept. To make one takes up to four
+	// times as much for a while; a table that needs more has none, and each of its tiles at low zooms
+	// reads all rows. 0: DefaultIndexBytes, for 38 million rows.
+	IndexBytes int64
 }
 
 // Defaults of Config.
@@ -46,7 +49,7 @@ const MaxZoom = 22
 
 func (cfg Config) withDefaults() Config {
 	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, DefaultMaxBytes)
-	cfg.MaxFeatures = cmp.Or(cfg.MaxFeatures, DefaultMaxFeatures)
+	cfg.MaxFeatures = min(cmp.Or(cfg.MaxFeatures, DefaultMaxFeatures), maxFeatures-1)
 	cfg.Extent = cmp.Or(cfg.Extent, DefaultExtent)
 	cfg.Buffer = cmp.Or(cfg.Buffer, DefaultBuffer)
 	cfg.CacheBytes = cmp.Or(cfg.CacheBytes, DefaultCacheBytes)
@@ -70,6 +73,22 @@ func New(cfg Config) *Set {
 // Close ends the making of overviews and waits for it. No tile may be requested any more.
 func (s *Set) Close() { s.overviews.close() }
 
+// Open returns the table of an entry for Tile and InfoOf. A file is parsed if it is not cached. A
+// dataset is not loaded; Tile loads the files that the tile meets, and keeps few of them at a time.
+// The caller releases the table. The errors are those of Catalog.Table.
+func Open(ctx context.Context, c *catalog.Catalog, req catalog.Request) (*catalog.TableRef, error) {
+	req.Columns = nil
+	e, err := c.Lookup(ctx, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !e.IsDataset() {
+		return c.Table(ctx, req)
+	}
+	ref, _, err := c.Read(ctx, req, catalog.Selection{Limit: new(int64)})
+	return ref, err
+}
+
 // AddressError says that there is no tile of an address.
 type AddressError struct{ Z, X, Y uint32 }
 
@@ -81,8 +100,8 @@ func (e *AddressError) Error() string {
 }
 
 // Tile returns the vector tile of a table, not compressed; nil if no feature is in it. columns are
-// the attributes; nil: all. The bytes must not be modified: callers share them. The table must have
-// been requested with all of its columns. The id of a feature is the number of its row.
+// the attributes; nil: all. The bytes must not be modified: callers share them. The table is one of
+// Open. The id of a feature is the number of its row.
 //
 // Errors: *AddressError, *CRSError, *catalog.UnknownColumnError, that of ctx, those of
 // TableRef.Batch.

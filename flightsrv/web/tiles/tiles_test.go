@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -33,25 +34,38 @@ func openText(t testing.TB, name string, text []byte, onDisk bool) *catalog.Tabl
 	if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := catalog.Config{Roots: []catalog.Root{{Dir: dir}}, Formats: all.Formats(), Log: zerolog.Nop()}
+	cfg := catalog.Config{Roots: []catalog.Root{{Dir: dir}}}
 	if onDisk {
 		cfg.CacheDir = t.TempDir()
 	}
+	c := openCatalog(t, cfg)
+	ref := open(t.Context(), t, c, name)
+	if !onDisk {
+		return ref
+	}
+	c.Saved(t.Context())
+	ref.Release()
+	return open(t.Context(), t, c, name) // it has spatial indices
+}
+
+// openCatalog opens a catalog of all formats.
+func openCatalog(t testing.TB, cfg catalog.Config) *catalog.Catalog {
+	t.Helper()
+	cfg.Formats, cfg.Log = all.Formats(), zerolog.Nop()
 	c, err := catalog.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	ref, err := c.Table(t.Context(), catalog.Request{Name: name})
+	return c
+}
+
+// open returns the table of an entry.
+func open(ctx context.Context, t testing.TB, c *catalog.Catalog, name string) *catalog.TableRef {
+	t.Helper()
+	ref, err := Open(ctx, c, catalog.Request{Name: name})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if onDisk { // the table of the cache has spatial indices
-		c.Saved(t.Context())
-		ref.Release()
-		if ref, err = c.Table(t.Context(), catalog.Request{Name: name}); err != nil {
-			t.Fatal(err)
-		}
 	}
 	t.Cleanup(ref.Release)
 	return ref
@@ -71,14 +85,7 @@ func tileOf(t testing.TB, s *Set, ref *catalog.TableRef, z, x, y uint32, columns
 	if b == nil {
 		return nil
 	}
-	layers, err := mvt.Unmarshal(b)
-	if err != nil {
-		t.Fatalf("%s: %v", at, err)
-	}
-	if len(layers) != 1 || layers[0].Version != 2 || layers[0].Extent != uint32(s.cfg.Extent) {
-		t.Fatalf("%s: %d layers", at, len(layers))
-	}
-	found := layers[0].Features
+	found := decoded(t, b)
 	if len(b) > s.cfg.MaxBytes || len(found) > s.cfg.MaxFeatures || len(found) == 0 {
 		t.Errorf("%s: %d features in %d bytes", at, len(found), len(b))
 	}
@@ -86,6 +93,19 @@ func tileOf(t testing.TB, s *Set, ref *catalog.TableRef, z, x, y uint32, columns
 		checkShape(t, at, s, f.Geometry)
 	}
 	return found
+}
+
+// decoded returns the features of a tile.
+func decoded(t testing.TB, b []byte) []*geojson.Feature {
+	t.Helper()
+	layers, err := mvt.Unmarshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(layers) != 1 || layers[0].Version != 2 || layers[0].Extent != DefaultExtent {
+		t.Fatalf("%d layers", len(layers))
+	}
+	return layers[0].Features
 }
 
 // checkShape checks a geometry of a tile against the specification.
@@ -142,9 +162,14 @@ func checkLine(t testing.TB, at string, l orb.LineString) {
 	}
 }
 
+// TestTilesOfCountries draws each country at each zoom, though some are smaller than a pixel.
 func TestTilesOfCountries(t *testing.T) {
+	const path = "../../../data/world/countries.geojson"
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("make sample has not been called: ", err)
+	}
 	for _, onDisk := range []bool{false, true} {
-		ref := openFile(t, "../../../data/world/countries.geojson", onDisk)
+		ref := openFile(t, path, onDisk)
 		s := New(Config{})
 		for z := range uint32(5) {
 			seen := map[float64]bool{}
