@@ -133,8 +133,8 @@ func apiParameters() object {
 			"type": "array", "items": text,
 		}),
 		"filter": in("query", "filter", "A condition on features in CQL2", text),
-		"filter-lang": in("query", "filter-lang", "Form of filter", object{
-			"type": "string", "enum": []string{"cql2-text", "cql2-json"}, "default": "cql2-text",
+		"filter-lang": in("query", "filter-lang", "Form of filter; cql-text is CQL2 text as GDAL writes it", object{
+			"type": "string", "enum": []string{"cql2-text", "cql2-json", "cql-text"}, "default": "cql2-text",
 		}),
 	}
 }

@@ -189,7 +189,7 @@ func (p *request) filter() (n *cql2.Node, err error) {
 	text, ok := p.parameters["filter"]
 	lang := p.parameters["filter-lang"]
 	switch {
-	case lang != "" && lang != "cql2-text" && lang != "cql2-json":
+	case !slices.Contains([]string{"", "cql2-text", "cql2-json", "cql-text"}, lang): // the last one is GDAL's
 		return nil, httpcall.BadRequest(fmt.Sprintf("filter-lang=%.40s: want cql2-text or cql2-json", lang))
 	case !ok:
 		return nil, nil //nolint:nilnil // no filter

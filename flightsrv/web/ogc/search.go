@@ -169,7 +169,9 @@ func (s *search) near(ctx context.Context, i int, boxes []cql2.Rect) (rows []int
 	return rows, false, nil
 }
 
-func overlap(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
+func overlap(a, b [4]float64) bool {
+	return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3]
+}
 
 // contains reports whether one of some boxes contains a box.
 func contains(boxes []cql2.Rect, b [4]float64) bool {
