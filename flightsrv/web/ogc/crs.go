@@ -125,13 +125,8 @@ func (h *handlers) transform(ctx context.Context, g *geoarrow.Geometry, from, to
 	expression := fmt.Sprintf("ST_Transform(geometry, %s, %s, true)", name(from), name(to))
 	columns, err := h.evaluator.Compute(ctx, table, []restrict.Mask{{Column: 0, Expression: expression}})
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, &httpcall.Error{
-			Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT", Err: err,
-			Detail: fmt.Sprintf("a geometry can't be transformed from %.100s to %.100s", from, to),
-		}
+		return nil, evaluationError(ctx, err,
+			fmt.Sprintf("a geometry can't be transformed from %.100s to %.100s", from, to))
 	}
 	return columns[0], nil
 }

@@ -277,7 +277,7 @@ func isTime(t Type) bool { return t == DateType || t == TimestampType || t == In
 
 // timeLiteral returns the SQL of a text that is compared with a time; it stays a text if it is not one.
 func timeLiteral(n *Node) (string, Type) {
-	if at, err := time.Parse(time.DateOnly, n.Text); err == nil {
+	if at, err := time.Parse(time.DateOnly, strings.TrimSuffix(n.Text, "T")); err == nil { // GDAL writes 2026-05-01T
 		return "DATE '" + at.Format(time.DateOnly) + "'", DateType
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
