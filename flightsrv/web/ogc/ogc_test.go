@@ -47,7 +47,9 @@ func TestPaths(t *testing.T) {
 // TestLinksLeadBack checks that links to any name are parsed as this name.
 func TestLinksLeadBack(t *testing.T) {
 	q := &request{base: "http://x/ogc"}
-	for _, id := range []string{"a", "a/b", "a/items", "a/items/3", "a#b", "a?b", "a%2Fb", "a b", "ä", "..", "a;b", "a+b", "x/queryables"} {
+	for _, id := range []string{
+		"a", "a/b", "a/items", "a/items/3", "a#b", "a?b", "a%2Fb", "a b", "ä", "..", "a;b", "a+b", "x/queryables",
+	} {
 		u := strings.TrimPrefix(q.collectionURL(id), "http://x")
 		for suffix, want := range map[string]resource{"": collection, "/items": items, "/items/5": item} {
 			got, err := parsePath(u + suffix)
@@ -60,8 +62,9 @@ func TestLinksLeadBack(t *testing.T) {
 
 func TestAccept(t *testing.T) {
 	for accept, want := range map[string]bool{
-		"": false, "*/*": false, "text/html": true, "application/json": false, "text/html;q=0.5, application/json": false,
-		"text/html, application/json": true, "application/json, text/html": false, "text/html,*/*;q=0.8": true,
+		"": false, "*/*": false, "text/html": true, "application/json": false,
+		"text/html;q=0.5, application/json": false,
+		"text/html, application/json":       true, "application/json, text/html": false, "text/html,*/*;q=0.8": true,
 		"image/png": false, "text/html;q=x": false,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/ogc", nil)

@@ -116,8 +116,10 @@ func apiParameters() object {
 	return object{
 		"collectionId": in("path", "collectionId", "Name of a file; slashes are escaped as %2F", text),
 		"featureId":    in("path", "featureId", "Number of the row, from 0", object{"type": "integer", "minimum": 0}),
-		"f":            in("query", "f", "Form of the answer", object{"type": "string", "enum": []string{"json", "html"}}),
-		"limit":        in("query", "limit", "Maximum number of features", number(defaultLimit, maxLimit)),
+		"f": in("query", "f", "Form of the answer", object{
+			"type": "string", "enum": []string{"json", "html"},
+		}),
+		"limit": in("query", "limit", "Maximum number of features", number(defaultLimit, maxLimit)),
 		"collectionsLimit": in("query", "limit", "Maximum number of collections",
 			number(defaultCollections, maxCollections)),
 		"token": in("query", "token", "Start of a page, as links to the next page have it", text),

@@ -54,8 +54,10 @@ func TestTextCompiles(t *testing.T) {
 		{"null", "name IS NULL OR value IS NOT NULL", "((c0 IS NULL) OR (NOT (c1 IS NULL)))"},
 		{"null geometry", "geometry IS NULL", "(geometry IS NULL)"},
 		{"casei", "CASEI(name) = casei('A')", "(lower(c0) = lower('A'))"},
-		{"accenti", "ACCENTI(CASEI(name)) LIKE ACCENTI(CASEI('é%'))",
-			`(strip_accents(lower(c0)) LIKE strip_accents(lower('é%')) ESCAPE '\')`},
+		{
+			"accenti", "ACCENTI(CASEI(name)) LIKE ACCENTI(CASEI('é%'))",
+			`(strip_accents(lower(c0)) LIKE strip_accents(lower('é%')) ESCAPE '\')`,
+		},
 		{"date", "day = DATE('2026-05-01')", "(c0 = DATE '2026-05-01')"},
 		{"timestamp", "at < TIMESTAMP('2026-05-01T06:30:00.5Z')", "(c0 < TIMESTAMP '2026-05-01 06:30:00.5')"},
 		{"zone", "instant < TIMESTAMP('2026-05-01T06:30:00Z')", "(c0 < TIMESTAMPTZ '2026-05-01 06:30:00+00')"},
@@ -64,14 +66,22 @@ func TestTextCompiles(t *testing.T) {
 		{"property without values", "none = 'x'", "(NULL = 'x')"},
 		{"literal", "TRUE", "true"},
 		{"box in OR", "ok OR S_INTERSECTS(geometry, BBOX(1,2,3,4))", "(c0 OR b0)"},
-		{"function", "S_WITHIN(geometry, POLYGON((0 0,1 0,1 1,0 0)))",
-			"(ST_Within(geometry, ST_GeomFromText('POLYGON ((0 0,1 0,1 1,0 0))')))"},
-		{"literal first", "s_contains(POLYGON Z((0 0 9,1 0 9,1 1 9,0 0 9)), geometry)",
-			"(ST_Contains(ST_GeomFromText('POLYGON ((0 0,1 0,1 1,0 0))'), geometry))"},
-		{"multipoint", "S_INTERSECTS(geometry, MULTIPOINT(1 2, 3 4))",
-			"(ST_Intersects(geometry, ST_GeomFromText('MULTIPOINT ((1 2),(3 4))')))"},
-		{"collection", "S_CROSSES(geometry, GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(-1 2, 3 4)))",
-			"(ST_Crosses(geometry, ST_GeomFromText('GEOMETRYCOLLECTION (POINT (1 2),LINESTRING (-1 2,3 4))')))"},
+		{
+			"function", "S_WITHIN(geometry, POLYGON((0 0,1 0,1 1,0 0)))",
+			"(ST_Within(geometry, ST_GeomFromText('POLYGON ((0 0,1 0,1 1,0 0))')))",
+		},
+		{
+			"literal first", "s_contains(POLYGON Z((0 0 9,1 0 9,1 1 9,0 0 9)), geometry)",
+			"(ST_Contains(ST_GeomFromText('POLYGON ((0 0,1 0,1 1,0 0))'), geometry))",
+		},
+		{
+			"multipoint", "S_INTERSECTS(geometry, MULTIPOINT(1 2, 3 4))",
+			"(ST_Intersects(geometry, ST_GeomFromText('MULTIPOINT ((1 2),(3 4))')))",
+		},
+		{
+			"collection", "S_CROSSES(geometry, GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(-1 2, 3 4)))",
+			"(ST_Crosses(geometry, ST_GeomFromText('GEOMETRYCOLLECTION (POINT (1 2),LINESTRING (-1 2,3 4))')))",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n, err := ParseText(c.in)
