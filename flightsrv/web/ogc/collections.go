@@ -115,6 +115,7 @@ func (h *handlers) collectionOf(q *request, id string) collectionDocument {
 		{u + "/items", "items", typeGeoJSON, "Features as GeoJSON"},
 		{u + "/items?f=html", "items", typeHTML, "Features as HTML"},
 		{u + "/queryables", "http://www.opengis.net/def/rel/ogc/1.0/queryables", typeSchema, "Queryable properties"},
+		{u + "/queryables", "queryables", typeJSON, "Queryable properties"}, // of a draft, for GDAL
 	}
 	return collectionDocument{ID: id, Title: id, Links: links, ItemType: "feature"}
 }

@@ -120,18 +120,14 @@ func noTransformation(t *featureTable) error {
 func (h *handlers) transform(ctx context.Context, g *geoarrow.Geometry, from, to geoarrow.CRS) (arrow.Array, error) {
 	name := func(c geoarrow.CRS) string { return "'" + strings.ReplaceAll(c.String(), "'", "''") + "'" }
 	table := &readers.Table{
-		Batches: []*geoarrow.Columns{{Rows: g.Rows, Geometry: g}}, Starts: []int64{0, int64(g.Rows)}, Rows: int64(g.Rows),
+		Batches: []*geoarrow.Columns{{Rows: g.Rows, Geometry: g}}, Starts: []int64{0, int64(g.Rows)},
+		Rows: int64(g.Rows),
 	}
 	expression := fmt.Sprintf("ST_Transform(geometry, %s, %s, true)", name(from), name(to))
 	columns, err := h.evaluator.Compute(ctx, table, []restrict.Mask{{Column: 0, Expression: expression}})
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, &httpcall.Error{
-			Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT", Err: err,
-			Detail: fmt.Sprintf("a geometry can't be transformed from %.100s to %.100s", from, to),
-		}
+		return nil, evaluationError(ctx, err,
+			fmt.Sprintf("a geometry can't be transformed from %.100s to %.100s", from, to))
 	}
 	return columns[0], nil
 }
@@ -182,11 +178,7 @@ func (h *handlers) moved(ctx context.Context, s cql2.Shape, from, to geoarrow.CR
 		}
 		tree = ring(b)
 	}
-	g, err := geometryOf(&tree)
-	if err != nil {
-		return s, err
-	}
-	out, err := h.transform(ctx, g, from, to)
+	out, err := h.transform(ctx, geometryOf(&tree), from, to)
 	if err != nil {
 		return s, err
 	}
@@ -201,12 +193,12 @@ func (h *handlers) moved(ctx context.Context, s cql2.Shape, from, to geoarrow.CR
 }
 
 // geometryOf returns a column with one geometry.
-func geometryOf(t *geoarrow.Tree) (*geoarrow.Geometry, error) {
+func geometryOf(t *geoarrow.Tree) *geoarrow.Geometry {
 	wkb := appendWKB(nil, t)
 	return &geoarrow.Geometry{
 		Rows: 1, Kind: geoarrow.NoKind, Offsets: []int32{0, int32(len(wkb))}, WKB: wkb,
 		Kinds: []geoarrow.RowKind{geoarrow.MakeRowKind(t.Kind, geoarrow.XY)},
-	}, nil
+	}
 }
 
 // edgeParts is how many parts the edges of a box have before they are transformed.

@@ -2,6 +2,7 @@ package ogc
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,7 +34,7 @@ func (h *handlers) items(ctx context.Context, q *request) error {
 	}
 	find := &search{table: t, predicate: s.predicate, evaluator: h.evaluator}
 	if s.predicate != nil && s.predicate.SQL != "" {
-		queried, clock, end, err := q.call.BeginQuery(ctx, "filter of "+q.path.collection+": "+s.predicate.SQL)
+		queried, clock, end, err := q.call.BeginQuery(ctx, cmp.Or(q.parameters["filter"], s.predicate.SQL))
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ var filterClasses = []string{
 	"http://www.opengis.net/spec/cql2/1.0/conf/case-insensitive-comparison",
 	"http://www.opengis.net/spec/cql2/1.0/conf/accent-insensitive-comparison",
 	"http://www.opengis.net/spec/cql2/1.0/conf/basic-spatial-functions",
+	"http://www.opengis.net/spec/cql2/1.0/conf/basic-spatial-operators", // its name in a draft, for QGIS
 	"http://www.opengis.net/spec/cql2/1.0/conf/property-property",
 	"http://www.opengis.net/spec/cql2/1.0/conf/arithmetic",
 }

@@ -116,8 +116,10 @@ func apiParameters() object {
 	return object{
 		"collectionId": in("path", "collectionId", "Name of a file; slashes are escaped as %2F", text),
 		"featureId":    in("path", "featureId", "Number of the row, from 0", object{"type": "integer", "minimum": 0}),
-		"f":            in("query", "f", "Form of the answer", object{"type": "string", "enum": []string{"json", "html"}}),
-		"limit":        in("query", "limit", "Maximum number of features", number(defaultLimit, maxLimit)),
+		"f": in("query", "f", "Form of the answer", object{
+			"type": "string", "enum": []string{"json", "html"},
+		}),
+		"limit": in("query", "limit", "Maximum number of features", number(defaultLimit, maxLimit)),
 		"collectionsLimit": in("query", "limit", "Maximum number of collections",
 			number(defaultCollections, maxCollections)),
 		"token": in("query", "token", "Start of a page, as links to the next page have it", text),
@@ -133,8 +135,8 @@ func apiParameters() object {
 			"type": "array", "items": text,
 		}),
 		"filter": in("query", "filter", "A condition on features in CQL2", text),
-		"filter-lang": in("query", "filter-lang", "Form of filter", object{
-			"type": "string", "enum": []string{"cql2-text", "cql2-json"}, "default": "cql2-text",
+		"filter-lang": in("query", "filter-lang", "Form of filter; cql-text is CQL2 text as GDAL writes it", object{
+			"type": "string", "enum": []string{"cql2-text", "cql2-json", "cql-text"}, "default": "cql2-text",
 		}),
 	}
 }

@@ -162,3 +162,9 @@ func weightOf(part string) (media string, weight float64) {
 	}
 	return strings.ToLower(strings.TrimSpace(media)), weight
 }
+
+// wantsPlainJSON reports whether a client accepts JSON, and no schema in JSON.
+func (q *request) wantsPlainJSON() bool {
+	accept := q.Header.Get("Accept")
+	return strings.Contains(accept, typeJSON) && !strings.Contains(accept, typeSchema)
+}

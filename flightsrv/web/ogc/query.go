@@ -69,12 +69,12 @@ func (h *handlers) parseQuery(ctx context.Context, q *request, t *featureTable) 
 }
 
 // limit returns the maximum number of features.
-func (p *request) limit() (int, error) {
+func (q *request) limit() (int, error) {
 	most := maxLimit
-	if p.html {
+	if q.html {
 		most = maxHTMLLimit
 	}
-	text, ok := p.parameters["limit"]
+	text, ok := q.parameters["limit"]
 	if !ok {
 		return min(defaultLimit, most), nil
 	}
@@ -89,9 +89,9 @@ func (p *request) limit() (int, error) {
 }
 
 // properties returns the attributes that the parameter selects.
-func (p *request) properties(t *featureTable) ([]int, error) {
+func (q *request) properties(t *featureTable) ([]int, error) {
 	var columns []int
-	text, ok := p.parameters["properties"]
+	text, ok := q.parameters["properties"]
 	if !ok || text == "" {
 		for i := range t.types.Attributes {
 			if !ok {
@@ -185,11 +185,11 @@ func (h *handlers) compile(ctx context.Context, t *featureTable, filterCRS geoar
 }
 
 // filter parses the filter.
-func (p *request) filter() (n *cql2.Node, err error) {
-	text, ok := p.parameters["filter"]
-	lang := p.parameters["filter-lang"]
+func (q *request) filter() (n *cql2.Node, err error) {
+	text, ok := q.parameters["filter"]
+	lang := q.parameters["filter-lang"]
 	switch {
-	case lang != "" && lang != "cql2-text" && lang != "cql2-json":
+	case !slices.Contains([]string{"", "cql2-text", "cql2-json", "cql-text"}, lang): // the last one is GDAL's
 		return nil, httpcall.BadRequest(fmt.Sprintf("filter-lang=%.40s: want cql2-text or cql2-json", lang))
 	case !ok:
 		return nil, nil //nolint:nilnil // no filter
@@ -250,8 +250,8 @@ func (h *handlers) bbox(q *request, t *featureTable) (*cql2.Node, error) {
 
 // datetime parses an instant or an interval. A collection without a column of time, or with several,
 // ignores it.
-func (p *request) datetime(t *featureTable) ([]*cql2.Node, error) {
-	text, ok := p.parameters["datetime"]
+func (q *request) datetime(t *featureTable) ([]*cql2.Node, error) {
+	text, ok := q.parameters["datetime"]
 	if !ok {
 		return nil, nil
 	}
@@ -271,8 +271,8 @@ func (p *request) datetime(t *featureTable) ([]*cql2.Node, error) {
 		if err != nil {
 			literal.Op = cql2.Date
 			if at, err = time.Parse(time.DateOnly, bound); err != nil {
-				return nil, httpcall.BadRequest(fmt.Sprintf("datetime=%.100s: want an instant, as 2026-05-01T06:30:00Z, "+
-					"or an interval, as 2026-05-01T00:00:00Z/..", text))
+				return nil, httpcall.BadRequest(fmt.Sprintf("datetime=%.100s: want an instant, as "+
+					"2026-05-01T06:30:00Z, or an interval, as 2026-05-01T00:00:00Z/..", text))
 			}
 			if i == 1 { // a date lasts until its end
 				literal = &cql2.Node{Op: cql2.Timestamp, Text: bound + "T23:59:59.999999999Z"}

@@ -2,6 +2,7 @@ package ogc
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc/cql2"
@@ -18,7 +19,16 @@ type schemaDocument struct {
 	Title                string         `json:"title"`
 	Properties           map[string]any `json:"properties"`
 	AdditionalProperties bool           `json:"additionalProperties"`
+	// Names has the properties in the form of a draft of the standard, which GDAL reads.
+	Names []queryableName `json:"queryables"`
 }
+
+type queryableName struct {
+	ID string `json:"id"`
+}
+
+// plainName matches names that GDAL can write without quotes.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // queryables answers with the properties that filters can name.
 func (h *handlers) queryables(ctx context.Context, q *request) error {
@@ -32,7 +42,7 @@ func (h *handlers) queryables(ctx context.Context, q *request) error {
 	}
 	d := schemaDocument{
 		Schema: "https://json-schema.org/draft/2020-12/schema", ID: q.collectionURL(q.path.collection) + "/queryables",
-		Type: "object", Title: q.path.collection, Properties: map[string]any{},
+		Type: "object", Title: q.path.collection, Properties: map[string]any{}, Names: []queryableName{},
 	}
 	out := page{Title: "Queryables of " + q.path.collection, Links: q.selfLinks(typeSchema)}
 	for i := range t.types.Attributes {
@@ -43,12 +53,20 @@ func (h *handlers) queryables(ctx context.Context, q *request) error {
 		}
 		schema["title"], schema["x-ogc-propertySeq"] = c.Name, i+1
 		d.Properties[c.Name] = schema
+		if plainName.MatchString(c.Name) && !cql2.Reserved(c.Name) {
+			d.Names = append(d.Names, queryableName{c.Name})
+		}
 		out.Facts = append(out.Facts, [2]string{c.Name, typeOf(c).String()})
 	}
 	if t.types.Geometry != nil {
 		d.Properties[geoarrow.GeometryName] = map[string]any{
 			"title": "geometry", "format": "geometry-any", "x-ogc-role": "primary-geometry",
+			"$ref": "https://geojson.org/schema/Geometry.json", // by which QGIS knows a geometry
 		}
 	}
-	return q.send(typeSchema, d, out)
+	media := typeSchema
+	if q.wantsPlainJSON() {
+		media = typeJSON
+	}
+	return q.send(media, d, out)
 }

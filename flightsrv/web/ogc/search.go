@@ -2,6 +2,7 @@ package ogc
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/catalog/restrict"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc/cql2"
 	"github.com/vibeflight/vibeflight/readers"
@@ -169,7 +171,9 @@ func (s *search) near(ctx context.Context, i int, boxes []cql2.Rect) (rows []int
 	return rows, false, nil
 }
 
-func overlap(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3] }
+func overlap(a, b [4]float64) bool {
+	return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3]
+}
 
 // contains reports whether one of some boxes contains a box.
 func contains(boxes []cql2.Rect, b [4]float64) bool {
@@ -275,13 +279,7 @@ func (s *search) filter(ctx context.Context, group []candidate) error {
 	kept, err := s.evaluator.Filter(ctx, t, s.predicate.SQL)
 	s.clock.Pause()
 	if err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return &httpcall.Error{
-			Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT", Err: err,
-			Detail: "the filter can't be evaluated on the features of this collection",
-		}
+		return evaluationError(ctx, err, "the filter can't be evaluated on the features of this collection")
 	}
 	for i, places := range kept {
 		rows := make([]int32, len(places))
@@ -291,6 +289,19 @@ func (s *search) filter(ctx context.Context, group []candidate) error {
 		group[i].rows = rows
 	}
 	return nil
+}
+
+// evaluationError returns the error of an expression that has no value for some row. SQL's error names
+// columns that the client does not know.
+func evaluationError(ctx context.Context, err error, detail string) error {
+	var query *duck.Error
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &query) && (query.Kind == duck.Value || query.Kind == duck.Type):
+		return &httpcall.Error{Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT", Detail: detail, Err: err}
+	}
+	return err
 }
 
 // columns returns the columns that the expression reads, of the rows of a candidate.

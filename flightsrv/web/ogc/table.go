@@ -32,7 +32,7 @@ func (h *handlers) open(ctx context.Context, p access.Privilege, id string) (*fe
 // release ends the use of a table.
 func (t *featureTable) release() { t.ref.Release() }
 
-// attribute returns the number of an attribute; -1 if there is none of the name.
+// attribute returns the number of an attribute; -1 if no attribute has the name.
 func (t *featureTable) attribute(name string) int {
 	return slices.IndexFunc(t.types.Attributes, func(c geoarrow.Column) bool { return c.Name == name })
 }

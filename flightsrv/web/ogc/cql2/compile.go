@@ -239,6 +239,9 @@ func (c *compiler) comparable(n *Node) (values []string, common Type, err error)
 		}
 		var ok bool
 		before := common
+		if types[i] == StringType && a.Op == String && isTime(common) { // as GDAL writes times
+			values[i], types[i] = timeLiteral(a)
+		}
 		if common, ok = join(common, types[i]); !ok {
 			return nil, common, errorAt(a.At, "it is %v, and is compared with %v", types[i], before)
 		}
@@ -248,7 +251,7 @@ func (c *compiler) comparable(n *Node) (values []string, common Type, err error)
 		case types[i] == NullType && common != NullType:
 			values[i] = "NULL"
 		case types[i] == common || common != InstantType && common != TimestampType:
-		case a.Op == Date || a.Op == Timestamp:
+		case a.Op == Date || a.Op == Timestamp || a.Op == String:
 			values[i] = converted(values[i], common)
 		case common == InstantType:
 			return nil, common, errorAt(a.At, "%s is compared with a timestamp with a zone, and has none", a.Text)
@@ -270,9 +273,23 @@ func converted(literal string, to Type) string {
 	return "TIMESTAMP '" + text + "'"
 }
 
+func isTime(t Type) bool { return t == DateType || t == TimestampType || t == InstantType }
+
+// timeLiteral returns the SQL of a text that is compared with a time; it stays a text if it is not one.
+func timeLiteral(n *Node) (string, Type) {
+	if at, err := time.Parse(time.DateOnly, strings.TrimSuffix(n.Text, "T")); err == nil { // GDAL writes 2026-05-01T
+		return "DATE '" + at.Format(time.DateOnly) + "'", DateType
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if at, err := time.Parse(layout, n.Text); err == nil {
+			return "TIMESTAMP '" + at.UTC().Format(timestampLayout) + "'", TimestampType
+		}
+	}
+	return "", StringType
+}
+
 // join returns the type that values of two types are compared in.
 func join(a, b Type) (Type, bool) {
-	time := func(t Type) bool { return t == DateType || t == TimestampType || t == InstantType }
 	switch {
 	case b == OtherType || b == GeometryType:
 		return a, false
@@ -280,7 +297,7 @@ func join(a, b Type) (Type, bool) {
 		return b, true
 	case b == NullType:
 		return a, true
-	case time(a) && time(b):
+	case isTime(a) && isTime(b):
 		return max(a, b), true
 	}
 	return a, false

@@ -19,7 +19,7 @@ import (
 
 // Limits of a filter.
 const (
-	MaxBytes = 32 << 10 // of its text
+	MaxBytes = 16 << 10 // of its text
 	maxDepth = 64       // of expressions in each other
 	maxNodes = 5000
 )

@@ -21,7 +21,7 @@ func ParseJSON(in string) (*Node, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, errorAt(Place{JSON: true}, "it is not JSON: %v", err)
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it as it is
+	if _, err := d.Token(); err != io.EOF {
 		return nil, errorAt(Place{JSON: true}, "there is more than one JSON value")
 	}
 	p := &jsonParser{}

@@ -1,6 +1,7 @@
 package cql2
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -162,6 +163,13 @@ func (p *textParser) predicate() (*Node, error) {
 			return nil, err
 		}
 		return p.maybeNot(t, negated, "like", left, pattern)
+	case p.accept("ilike"): // of GDAL
+		pattern, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		return p.maybeNot(t, negated, "like", &Node{Op: "casei", Args: []*Node{left}, At: left.At},
+			&Node{Op: "casei", Args: []*Node{pattern}, At: pattern.At})
 	case p.accept("between"):
 		return p.between(t, negated, left)
 	case p.accept("in"):
@@ -298,7 +306,13 @@ func (p *textParser) sign() (*Node, error) {
 }
 
 // reserved are words that are not names of properties without quotes.
-var reserved = []string{"and", "or", "not", "like", "between", "in", "is", "null"}
+var reserved = []string{"and", "or", "not", "like", "ilike", "between", "in", "is", "null", "div"}
+
+// Reserved reports whether a name needs quotes in CQL2 text although it is an identifier.
+func Reserved(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.Contains(reserved, lower) || lower == "true" || lower == "false"
+}
 
 func (p *textParser) primary() (*Node, error) {
 	t := p.peek()
@@ -328,10 +342,8 @@ func (p *textParser) primary() (*Node, error) {
 		}
 		return n, err
 	}
-	for _, w := range reserved {
-		if t.is(w) {
-			return nil, p.unexpected("a property, a literal or a function")
-		}
+	if Reserved(t.text) {
+		return nil, p.unexpected("a property, a literal or a function")
 	}
 	return p.leaf(Property)
 }
