@@ -29,6 +29,9 @@ func Handler(s Server, describe func(*http.Request) (Request, error), answer Fun
 		case out.begun: // the client must notice that the body is incomplete
 			panic(http.ErrAbortHandler)
 		default:
+			// The deadline that the end of the call has set would close the connection without an answer, and
+			// browsers repeat a request then.
+			_ = out.control.SetWriteDeadline(time.Now().Add(stalled))
 			WriteProblem(w, err)
 		}
 	})
