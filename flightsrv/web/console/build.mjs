@@ -53,7 +53,7 @@ const workers = collect(await esbuild.build({
 const main = collect(await esbuild.build({
   ...common,
   splitting: true,
-  entryPoints: ['src/main.tsx', 'src/style.css'],
+  entryPoints: ['src/main.tsx', 'src/style.css', 'src/geo/vendor.ts'],
   loader: { '.arrows': 'file' },
   define: {
     __TRIANGULATOR__: JSON.stringify('/console/' + workers['src/geo/triangulator.ts']),
@@ -61,6 +61,7 @@ const main = collect(await esbuild.build({
     'process.env.NODE_ENV': '"production"',
   },
 }))
+built.delete(main['src/geo/vendor.ts'])
 const icon = readFileSync('src/icon.svg')
 const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`
 built.set(iconName, icon)

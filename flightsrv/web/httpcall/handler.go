@@ -37,7 +37,9 @@ func Handler(s Server, describe func(*http.Request) (Request, error), answer Fun
 		case out.begun:
 			panic(http.ErrAbortHandler)
 		default:
-			_ = out.control.SetWriteDeadline(time.Now().Add(stalled)) // the call may have ended with its context
+			// The deadline that the end of the call has set would close the connection without an answer, and
+			// browsers repeat a request then.
+			_ = out.control.SetWriteDeadline(time.Now().Add(stalled))
 			WriteProblem(w, err)
 		}
 	})

@@ -13,7 +13,7 @@ import { isDark, onThemeChange } from './theme'
 const sampledRows = 20_000 // for the colours of tiles
 
 /** An attribute of a feature that was clicked. */
-type Attribute = [name: string, value: string]
+export type Attribute = [name: string, value: string]
 
 export function MapView({ about, onBox }: { about: About; onBox: (bbox: Box) => void }) {
   const box = useRef<HTMLDivElement>(null)
