@@ -53,7 +53,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 	for i := range numbers {
 		numbers[i] = i
 	}
-	d := newPainter(f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	d := newPainter(&s.workers, f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
 	defer d.release()
 	if err := d.draw(ctx, spread(all)); err != nil {
 		return nil, err

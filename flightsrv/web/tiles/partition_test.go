@@ -222,16 +222,11 @@ func TestNoGaps(t *testing.T) {
 // checkPartition draws all polygons with their shapes, however small they are.
 func checkPartition(t *testing.T, f *frame, g *geoarrow.Geometry, seed uint64) {
 	t.Helper()
-	columns := &geoarrow.Columns{Rows: g.Rows, Geometry: g}
 	all := make([]candidate, g.Rows)
 	for i := range all {
 		all[i] = candidate{row: int64(i), at: int32(i)}
 	}
-	d := newPainter(f, &copies{batches: []*geoarrow.Columns{columns}}, nil, newLayer("l", nil, 4096, 1<<30), 1<<20)
-	if err := d.draw(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
-	layers, err := mvt.Unmarshal(d.layer.tile())
+	layers, err := mvt.Unmarshal(painted(t, f, g, all))
 	if err != nil || len(layers) != 1 {
 		t.Errorf("seed %d, tile %d/%d/%d: %d layers, error %v", seed, f.z, f.x, f.y, len(layers), err)
 		return

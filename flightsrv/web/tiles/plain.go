@@ -28,7 +28,7 @@ func (s *Set) drawPlain(ctx context.Context, k tableKey, ref *catalog.TableRef, 
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	d := newPainter(f, tableRows{t}, columns, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	d := newPainter(&s.workers, f, tableRows{t}, columns, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
 	defer d.release()
 	if err := d.draw(ctx, all); err != nil {
 		return nil, err

@@ -30,13 +30,17 @@ func chance(row int64) float64 { return float64(mix(uint64(row)+1)>>11) / (1 << 
 type size = float32
 
 func (e *extent) size() size {
+	area, length := e.area, e.length
+	if area != area || length != length { // of coordinates so large that a product is infinite
+		area, length = math.MaxFloat32, 0
+	}
 	switch {
 	case !e.valid():
 		return size(math.NaN())
-	case e.length*e.length > e.area:
-		return -size(e.length)
+	case length*length > area:
+		return -size(min(length, math.MaxFloat32))
 	}
-	return size(e.area)
+	return size(min(area, math.MaxFloat32))
 }
 
 // judge decides what becomes of a row of the tile. ok is false if it is not drawn. share is the

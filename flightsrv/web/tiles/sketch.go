@@ -110,3 +110,12 @@ func (f *frame) side(x, y float64) uint8 {
 }
 
 const inBox = 0
+
+// square appends the square of a pixel.
+func (s *sketch) square(f *frame, at cell) {
+	from := int32(len(s.vertices))
+	x, y := int64(at.x)*f.pixel, int64(at.y)*f.pixel
+	s.vertices = append(s.vertices,
+		vertex{x, y}, vertex{x + f.pixel, y}, vertex{x + f.pixel, y + f.pixel}, vertex{x, y + f.pixel})
+	s.paths = append(s.paths, path{outerRing, from, from + 4})
+}

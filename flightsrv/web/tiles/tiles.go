@@ -62,6 +62,7 @@ type Set struct {
 	cfg       Config
 	cache     *cache
 	overviews *overviews
+	workers   workerPool
 }
 
 // New returns a Set. The caller closes it.
