@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -231,4 +232,88 @@ func TestCacheIsBounded(t *testing.T) {
 			t.Fatalf("%d tiles of %d bytes", n, c.bytes)
 		}
 	}
+}
+
+// TestOverviewIsMadeOnce requests tiles of a large table from many goroutines, some of which leave.
+func TestOverviewIsMadeOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	ref := openText(t, "a.geojson", featureCollection("", randomGeometries(rng, 5000)), false)
+	s := New(Config{CacheBytes: -1})
+	defer s.Close()
+	s.overviews.rows = 100
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.Tile(left, ref, 0, 0, 0, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	k := tableKeyOf(t.Context(), ref)
+	var wait sync.WaitGroup
+	found := make([]*overview, 20)
+	for i := range found {
+		wait.Go(func() {
+			if b, err := s.Tile(t.Context(), ref, uint32(i)%2, 0, 0, nil); b == nil || err != nil {
+				t.Errorf("%d bytes, error %v", len(b), err)
+			}
+			found[i] = s.overviews.known(k)
+		})
+	}
+	wait.Wait()
+	for _, o := range found {
+		if o == nil || o != found[0] {
+			t.Error("there are several overviews")
+		}
+	}
+	if s.overviews.bytes != found[0].bytes || len(s.overviews.tables) != 1 {
+		t.Errorf("%d bytes of %d overviews", s.overviews.bytes, len(s.overviews.tables))
+	}
+}
+
+// TestOverviewsAreBounded makes more overviews than are kept.
+func TestOverviewsAreBounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 6))
+	dir := t.TempDir()
+	c := openCatalog(t, catalog.Config{Roots: []catalog.Root{{Dir: dir}}})
+	s := New(Config{CacheBytes: -1, IndexBytes: 100_000})
+	defer s.Close()
+	s.overviews.rows = 100
+	for i := range 6 {
+		name := fmt.Sprintf("%d.geojson", i)
+		write(t, dir, name, featureCollection("", randomGeometries(rng, 3000)))
+		if err := c.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if found := tileOf(t, s, open(t.Context(), t, c, name), 1, 0, 0); len(found) < 100 {
+			t.Errorf("%d features", len(found))
+		}
+		if n := len(s.overviews.tables); s.overviews.bytes > 100_000 || n == 0 {
+			t.Errorf("%d overviews of %d bytes", n, s.overviews.bytes)
+		}
+	}
+}
+
+// TestCloseEndsTheMaking closes a Set that makes an overview.
+func TestCloseEndsTheMaking(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	ref := openText(t, "a.geojson", featureCollection("", randomGeometries(rng, 20_000)), false)
+	s := New(Config{})
+	s.overviews.rows = 100
+	done := make(chan error)
+	go func() {
+		_, err := s.Tile(t.Context(), ref, 0, 0, 0, nil)
+		done <- err
+	}()
+	for s.overviews.making(tableKeyOf(t.Context(), ref)) == nil {
+		runtime.Gosched()
+	}
+	s.Close()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// making returns the overview of a table, or the call that makes it, or nil.
+func (o *overviews) making(k tableKey) *overviewCall {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tables[k]
 }

@@ -28,7 +28,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		return nil, err
 	}
 	rows := &copies{batches: make([]*geoarrow.Columns, len(t.Starts)-1), columns: columns}
-	var all []candidate
+	chosen := choice{most: s.cfg.most()}
 	for b := range rows.batches {
 		if t.Boxes != nil && !meets(t.Boxes[b], box) {
 			continue
@@ -40,12 +40,11 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, found...); len(all) > 2*s.cfg.MaxFeatures {
-			all = sorted(spread(all))
-			all = all[:min(len(all), s.cfg.MaxFeatures)]
-			rows.shrink(all)
+		if chosen.add(found...) {
+			rows.shrink(chosen.all)
 		}
 	}
+	all := chosen.result()
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -55,7 +54,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 	}
 	d := newPainter(&s.workers, f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
 	defer d.release()
-	if err := d.draw(ctx, spread(all)); err != nil {
+	if err := d.draw(ctx, all); err != nil {
 		return nil, err
 	}
 	return d.layer.tile(), nil

@@ -109,7 +109,7 @@ func drawn(t testing.TB, f *frame, g *geoarrow.Geometry, all bool) []*geojson.Fe
 	if err != nil {
 		t.Fatal(err)
 	}
-	found = spread(found)
+	found = spread(found, false)
 	for i := range found {
 		found[i].tiny = found[i].tiny && !all
 	}

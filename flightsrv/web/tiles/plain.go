@@ -56,11 +56,11 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 		}
 	}
 	if o != nil {
-		if all, ok, err := o.candidates(ctx, t, f); ok || err != nil {
+		if all, ok, err := o.candidates(ctx, t, f, s.cfg.most()); ok || err != nil {
 			return all, err
 		}
 	}
-	g := gatherer{table: t, frame: f, box: f.searchBox(), overview: o, share: shareOf(t.Rows), most: s.cfg.MaxFeatures}
+	g := gatherer{table: t, frame: f, box: f.searchBox(), overview: o, share: shareOf(t.Rows), most: s.cfg.most()}
 	if o == nil {
 		many, err := g.many(ctx, s.overviews.rows)
 		if err != nil {
@@ -70,7 +70,7 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 			if g.overview, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
 				return nil, err
 			}
-			if all, ok, err := g.overview.candidates(ctx, t, f); ok || err != nil {
+			if all, ok, err := g.overview.candidates(ctx, t, f, s.cfg.most()); ok || err != nil {
 				return all, err
 			}
 		}
@@ -117,8 +117,9 @@ func (g *gatherer) many(ctx context.Context, limit int) (bool, error) {
 }
 
 // gather returns the candidates, with their keys. It keeps few more than are drawn.
-func (g *gatherer) gather(ctx context.Context) (all []candidate, err error) {
+func (g *gatherer) gather(ctx context.Context) ([]candidate, error) {
 	const group = 16 // batches
+	chosen := choice{most: g.most}
 	parts := make([][]candidate, group)
 	for from := 0; from < len(g.table.Batches); from += group {
 		to := min(from+group, len(g.table.Batches))
@@ -132,14 +133,10 @@ func (g *gatherer) gather(ctx context.Context) (all []candidate, err error) {
 			return nil, err
 		}
 		for _, p := range parts {
-			all = append(all, p...)
-		}
-		if len(all) > 4*g.most {
-			all = sorted(spread(all))
-			all = all[:min(len(all), g.most)]
+			chosen.add(p...)
 		}
 	}
-	return spread(all), nil
+	return chosen.result(), nil
 }
 
 // judge returns the candidates of a batch.

@@ -94,8 +94,9 @@ func (f *frame) centre(e *extent) cell {
 
 // spread orders the small candidates so that any number of the first ones is spread evenly: first
 // one of the whole tile, then one of each quarter, and so on down to pixels. All others of a pixel
-// follow; those that are tiny polygons are dropped.
-func spread(all []candidate) []candidate {
+// follow. Tiny polygons among those are dropped. In a crowded tile, which can't have all candidates,
+// points and short lines among them are dropped too.
+func spread(all []candidate, crowded bool) []candidate {
 	var places []pixel
 	for i := range all {
 		if c := &all[i]; c.small {
@@ -113,7 +114,7 @@ func spread(all []candidate) []candidate {
 		}
 	}
 	return slices.DeleteFunc(all, func(c candidate) bool {
-		return c.tiny && c.key>>levelShift == smallKey>>levelShift|lastLevel
+		return (c.tiny || crowded) && c.key>>levelShift == smallKey>>levelShift|lastLevel
 	})
 }
 
@@ -174,3 +175,24 @@ const (
 
 // draw returns the bits of chance.
 func draw(row int64) uint64 { return mix(uint64(row)+1) >> 16 }
+
+// choice collects candidates, and keeps few more than are drawn.
+type choice struct {
+	most  int // that are drawn
+	all   []candidate
+	count int // of those that were added
+}
+
+// add adds candidates. It reports whether others were dropped for them.
+func (c *choice) add(more ...candidate) (dropped bool) {
+	c.all, c.count = append(c.all, more...), c.count+len(more)
+	if len(c.all) <= 4*c.most {
+		return false
+	}
+	c.all = sorted(spread(c.all, true))
+	c.all = c.all[:min(len(c.all), c.most)]
+	return true
+}
+
+// result returns the candidates with their keys.
+func (c *choice) result() []candidate { return spread(c.all, c.count > c.most) }
