@@ -19,8 +19,8 @@ func (c *copies) columnsOf(r *candidate) (*geoarrow.Columns, int) {
 	return c.batches[r.batch], int(r.at)
 }
 
-// drawCopies draws a tile of a dataset or of a part of a table. It reads their batches one after the
-// other, and copies the rows that may be drawn.
+// drawCopies draws a tile of a dataset or of a part of a table. It reads their batches one after
+// the other, and copies the rows that may be drawn.
 func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, columns []int) ([]byte, error) {
 	t, box := ref.Table, f.searchBox()
 	// A dataset begins to load the files that the box meets.
@@ -28,7 +28,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		return nil, err
 	}
 	rows := &copies{batches: make([]*geoarrow.Columns, len(t.Starts)-1), columns: columns}
-	chosen := choice{most: s.cfg.most()}
+	chosen := choice{limit: s.cfg.featureLimit()}
 	for b := range rows.batches {
 		if t.Boxes != nil && !meets(t.Boxes[b], box) {
 			continue

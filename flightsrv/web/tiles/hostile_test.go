@@ -181,8 +181,8 @@ func TestHostileCoordinates(t *testing.T) {
 	}
 }
 
-// TestShapesAreThoseOfTheSource compares geometries with those of the tile: short ones have the same
-// vertices, rounded to units; long ones are within the tolerance of the simplification.
+// TestShapesAreThoseOfTheSource compares geometries with those of the tile: short ones have the
+// same vertices, rounded to units; long ones are within the tolerance of the simplification.
 func TestShapesAreThoseOfTheSource(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 12))

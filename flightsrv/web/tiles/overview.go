@@ -48,9 +48,9 @@ const maxOverviewZoom = 16
 // overviewRowBytes is about what the making of an overview needs for each row of the table.
 const overviewRowBytes = 28
 
-// candidates returns the candidates of a tile of which most are drawn at most, with their keys. ok is
-// false if the overview does not have them.
-func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame, most int) (
+// candidates returns the candidates of a tile, with their keys, of which limit are drawn at most.
+// ok is false if the overview does not have them.
+func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame, limit int) (
 	all []candidate, ok bool, err error,
 ) {
 	if rows, ok := o.lists[address{f.z, f.x, f.y}]; ok {
@@ -68,7 +68,7 @@ func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame, m
 			return nil, false, err
 		}
 		all, err := o.filter(t, f, rows)
-		c := choice{most: most}
+		c := choice{limit: limit}
 		c.add(all...)
 		return c.result(), true, err
 	}
@@ -247,7 +247,7 @@ func (b *overviewBuilder) part(a address, rows []uint32) (part []uint32) {
 // choose returns the rows to draw first, in the order of their keys.
 func (b *overviewBuilder) choose(f *frame, rows []uint32) []listRow {
 	share := shareOf(b.table.Rows)
-	chosen := choice{most: b.listRows}
+	chosen := choice{limit: b.listRows}
 	for _, row := range rows {
 		c := candidate{row: int64(row)}
 		if !f.judge(&c, b.overview.sizes[row], share) {

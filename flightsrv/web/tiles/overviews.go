@@ -71,7 +71,7 @@ func (o *overviews) of(ctx context.Context, k tableKey, ref *catalog.TableRef, p
 		release := ref.Retain()
 		b := &overviewBuilder{
 			table: t, projection: p, extent: int64(o.cfg.Extent), buffer: int64(o.cfg.Buffer),
-			listRows: o.cfg.most(), leafRows: o.rows,
+			listRows: o.cfg.featureLimit(), leafRows: o.rows,
 			bytes: o.cfg.IndexBytes / 2,
 		}
 		o.wait.Go(func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// painter makes one tile of candidates. Its stages are sketch, then simplify and encode, then add to
-// the layer; each is done for a number of candidates by several goroutines, the last by one.
+// painter makes one tile of candidates. Its stages are sketch, then simplify and encode, then add
+// to the layer; each is done for a number of candidates by several goroutines, the last by one.
 type painter struct {
 	pool     *workerPool
 	frame    *frame
@@ -210,7 +210,7 @@ func (d *painter) add(ctx context.Context, all []outline) (full bool, err error)
 			}
 			if full = true; d.layer.max-d.layer.size() < d.layer.max/16 {
 				return true, nil
-			} // else this one is larger than most, and others may fit
+			} // else this one is large, and others may fit
 		}
 	}
 	return full, nil

@@ -30,8 +30,8 @@ type edge struct {
 	south       bool
 }
 
-// newPartition returns a partition of n*n squares in [0, size] degrees around a place, whose borders
-// have steps vertices each.
+// newPartition returns a partition of n*n squares in [0, size] degrees around a place, whose
+// borders have steps vertices each.
 func newPartition(rng *rand.Rand, n, steps int, west, south, size float64, rough float64) *partition {
 	p := &partition{n: n, labels: make([]int, n*n), lines: map[edge][]xy{}}
 	for i := range p.labels {

@@ -17,8 +17,8 @@ type candidate struct {
 	cell  cell   // pixel of its centre, if it is small
 }
 
-// A table is drawn so that at least minShown of its polygons are to be seen at every zoom, however
-// small they are, unless they share a pixel.
+// minShown is about the number of polygons of a table that are drawn at every zoom, however small
+// they are, unless they share a pixel.
 const minShown = 10_000
 
 // chance returns a number in [0, 1) that is spread evenly over the rows and does not depend on the
@@ -94,8 +94,8 @@ func (f *frame) centre(e *extent) cell {
 
 // spread orders the small candidates so that any number of the first ones is spread evenly: first
 // one of the whole tile, then one of each quarter, and so on down to pixels. All others of a pixel
-// follow. Tiny polygons among those are dropped. In a crowded tile, which can't have all candidates,
-// points and short lines among them are dropped too.
+// follow. Tiny polygons among those are dropped. In a crowded tile, which can't have all
+// candidates, points and short lines among them are dropped too.
 func spread(all []candidate, crowded bool) []candidate {
 	var places []pixel
 	for i := range all {
@@ -178,7 +178,7 @@ func draw(row int64) uint64 { return mix(uint64(row)+1) >> 16 }
 
 // choice collects candidates, and keeps few more than are drawn.
 type choice struct {
-	most  int // that are drawn
+	limit int // number of those that are drawn at most
 	all   []candidate
 	count int // of those that were added
 }
@@ -186,13 +186,13 @@ type choice struct {
 // add adds candidates. It reports whether others were dropped for them.
 func (c *choice) add(more ...candidate) (dropped bool) {
 	c.all, c.count = append(c.all, more...), c.count+len(more)
-	if len(c.all) <= 4*c.most {
+	if len(c.all) <= 4*c.limit {
 		return false
 	}
 	c.all = sorted(spread(c.all, true))
-	c.all = c.all[:min(len(c.all), c.most)]
+	c.all = c.all[:min(len(c.all), c.limit)]
 	return true
 }
 
 // result returns the candidates with their keys.
-func (c *choice) result() []candidate { return spread(c.all, c.count > c.most) }
+func (c *choice) result() []candidate { return spread(c.all, c.count > c.limit) }

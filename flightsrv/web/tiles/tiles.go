@@ -57,8 +57,10 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// most returns the number of features that a tile has at most.
-func (cfg Config) most() int { return min(cfg.MaxFeatures, max(1, cfg.MaxBytes/minFeatureBytes)) }
+// featureLimit returns the number of features that a tile has at most.
+func (cfg Config) featureLimit() int {
+	return min(cfg.MaxFeatures, max(1, cfg.MaxBytes/minFeatureBytes))
+}
 
 // minFeatureBytes is less than a feature in a tile has.
 const minFeatureBytes = 12

@@ -28,7 +28,8 @@ type feature struct {
 	values []int  // ends in worker.values, the first one being the start; nil for no columns
 }
 
-// workerPool keeps the memory of goroutines that have drawn a tile. The zero value is ready for use.
+// workerPool keeps the memory of goroutines that have drawn a tile. The zero value is ready for
+// use.
 type workerPool struct{ pool sync.Pool }
 
 func (p *workerPool) get() *worker {
