@@ -317,3 +317,45 @@ func (o *overviews) making(k tableKey) *overviewCall {
 	defer o.mu.Unlock()
 	return o.tables[k]
 }
+
+// TestDamagedTable damages the file of a parsed table. The tile is that of a new parse.
+func TestDamagedTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, "a.geojson", featureCollection("", randomGeometries(rng, 5000)))
+	cfg := catalog.Config{Roots: []catalog.Root{{Dir: dir}}, CacheDir: cache}
+	first := openCatalog(t, cfg)
+	s := New(Config{CacheBytes: -1})
+	defer s.Close()
+	want := tileOf(t, s, open(t.Context(), t, first, "a.geojson"), 2, 1, 1)
+	first.Saved(t.Context())
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	err := filepath.WalkDir(cache, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".arrow" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		damaged++
+		for i := len(text) / 4; i < len(text)/3; i++ {
+			text[i] ^= 0x55
+		}
+		return os.WriteFile(path, text, 0o600)
+	})
+	if err != nil || damaged == 0 {
+		t.Fatalf("%d files, error %v", damaged, err)
+	}
+	again := openCatalog(t, cfg)
+	got := tileOf(t, s, open(t.Context(), t, again, "a.geojson"), 2, 1, 1)
+	if !slices.Equal(texts(t, got), texts(t, want)) || len(want) < 100 {
+		t.Errorf("%d features, not %d", len(got), len(want))
+	}
+	if n := again.Stats().Parses; n != 1 {
+		t.Errorf("%d parses", n)
+	}
+}
