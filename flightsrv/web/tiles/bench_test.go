@@ -7,26 +7,41 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vibeflight/vibeflight/catalog"
 )
 
-// benchFile names a file that integration/bench/gen_buildings.c made.
-const benchFile = "VIBEFLIGHT_TILES"
+// benchFile names a file, alone in its folder, that integration/bench/gen_buildings.c made, and
+// benchCache a folder that keeps its table from run to run.
+const (
+	benchFile  = "VIBEFLIGHT_TILES"
+	benchCache = "VIBEFLIGHT_TILES_CACHE"
+)
 
 // BenchmarkTile draws tiles at random places of a table, without a tile cache, and reports the
 // median and the 99th percentile of their times in milliseconds.
 //
-//	gcc -O2 -pthread integration/bench/gen_buildings.c -o /tmp/gen -lm && /tmp/gen 1000000 1 /tmp/b.geojson
-//	VIBEFLIGHT_TILES=/tmp/b.geojson go test -bench Tile -benchtime 1x ./flightsrv/web/tiles
+//	mkdir /tmp/b; gcc -O2 -pthread integration/bench/gen_buildings.c -o /tmp/gen -lm
+//	/tmp/gen 1000000 1 /tmp/b/b.geojson
+//	VIBEFLIGHT_TILES=/tmp/b/b.geojson go test -bench Tile -benchtime 1x ./flightsrv/web/tiles
 func BenchmarkTile(b *testing.B) {
 	path := os.Getenv(benchFile)
 	if path == "" {
 		b.Skip("no " + benchFile)
 	}
-	ref := openFile(b, path, true)
+	cache := os.Getenv(benchCache)
+	if cache == "" {
+		cache = b.TempDir()
+	}
+	c := openCatalog(b, catalog.Config{Roots: []catalog.Root{{Dir: filepath.Dir(path)}}, CacheDir: cache})
+	open(b.Context(), b, c, filepath.Base(path)).Release()
+	c.Saved(b.Context())
+	ref := open(b.Context(), b, c, filepath.Base(path))
 	s := New(Config{CacheBytes: -1})
 	defer s.Close()
 	columns := []string{"id", "h", "name"}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -230,5 +231,131 @@ func TestCacheIsBounded(t *testing.T) {
 		if c.bytes > c.limit || n != c.recent.Len() || c.bytes != int64(n)*(500+entryOverhead) {
 			t.Fatalf("%d tiles of %d bytes", n, c.bytes)
 		}
+	}
+}
+
+// TestOverviewIsMadeOnce requests tiles of a large table from many goroutines, some of which leave.
+func TestOverviewIsMadeOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	ref := openText(t, "a.geojson", featureCollection("", randomGeometries(rng, 5000)), false)
+	s := New(Config{CacheBytes: -1})
+	defer s.Close()
+	s.overviews.rows = 100
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.Tile(left, ref, 0, 0, 0, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	k := tableKeyOf(t.Context(), ref)
+	var wait sync.WaitGroup
+	found := make([]*overview, 20)
+	for i := range found {
+		wait.Go(func() {
+			if b, err := s.Tile(t.Context(), ref, uint32(i)%2, 0, 0, nil); b == nil || err != nil {
+				t.Errorf("%d bytes, error %v", len(b), err)
+			}
+			found[i] = s.overviews.known(k)
+		})
+	}
+	wait.Wait()
+	for _, o := range found {
+		if o == nil || o != found[0] {
+			t.Error("there are several overviews")
+		}
+	}
+	if s.overviews.bytes != found[0].bytes || len(s.overviews.tables) != 1 {
+		t.Errorf("%d bytes of %d overviews", s.overviews.bytes, len(s.overviews.tables))
+	}
+}
+
+// TestOverviewsAreBounded makes more overviews than are kept.
+func TestOverviewsAreBounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 6))
+	dir := t.TempDir()
+	c := openCatalog(t, catalog.Config{Roots: []catalog.Root{{Dir: dir}}})
+	s := New(Config{CacheBytes: -1, IndexBytes: 100_000})
+	defer s.Close()
+	s.overviews.rows = 100
+	for i := range 6 {
+		name := fmt.Sprintf("%d.geojson", i)
+		write(t, dir, name, featureCollection("", randomGeometries(rng, 3000)))
+		if err := c.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if found := tileOf(t, s, open(t.Context(), t, c, name), 1, 0, 0); len(found) < 100 {
+			t.Errorf("%d features", len(found))
+		}
+		if n := len(s.overviews.tables); s.overviews.bytes > 100_000 || n == 0 {
+			t.Errorf("%d overviews of %d bytes", n, s.overviews.bytes)
+		}
+	}
+}
+
+// TestCloseEndsTheMaking closes a Set that makes an overview.
+func TestCloseEndsTheMaking(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	ref := openText(t, "a.geojson", featureCollection("", randomGeometries(rng, 20_000)), false)
+	s := New(Config{})
+	s.overviews.rows = 100
+	done := make(chan error)
+	go func() {
+		_, err := s.Tile(t.Context(), ref, 0, 0, 0, nil)
+		done <- err
+	}()
+	for s.overviews.making(tableKeyOf(t.Context(), ref)) == nil {
+		runtime.Gosched()
+	}
+	s.Close()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// making returns the overview of a table, or the call that makes it, or nil.
+func (o *overviews) making(k tableKey) *overviewCall {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tables[k]
+}
+
+// TestDamagedTable damages the file of a parsed table. The tile is that of a new parse.
+func TestDamagedTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 8))
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, "a.geojson", featureCollection("", randomGeometries(rng, 5000)))
+	cfg := catalog.Config{Roots: []catalog.Root{{Dir: dir}}, CacheDir: cache}
+	first := openCatalog(t, cfg)
+	s := New(Config{CacheBytes: -1})
+	defer s.Close()
+	want := tileOf(t, s, open(t.Context(), t, first, "a.geojson"), 2, 1, 1)
+	first.Saved(t.Context())
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	err := filepath.WalkDir(cache, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".arrow" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		damaged++
+		for i := len(text) / 4; i < len(text)/3; i++ {
+			text[i] ^= 0x55
+		}
+		return os.WriteFile(path, text, 0o600)
+	})
+	if err != nil || damaged == 0 {
+		t.Fatalf("%d files, error %v", damaged, err)
+	}
+	again := openCatalog(t, cfg)
+	got := tileOf(t, s, open(t.Context(), t, again, "a.geojson"), 2, 1, 1)
+	if !slices.Equal(texts(t, got), texts(t, want)) || len(want) < 100 {
+		t.Errorf("%d features, not %d", len(got), len(want))
+	}
+	if n := again.Stats().Parses; n != 1 {
+		t.Errorf("%d parses", n)
 	}
 }

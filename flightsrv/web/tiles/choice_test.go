@@ -15,8 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// featureCollection returns a GeoJSON document of geometries, with a crs member if crs is not "". The
-// property n is the number of the feature.
+// featureCollection returns a GeoJSON document of geometries, with a crs member if crs is not "".
+// The property n is the number of the feature.
 func featureCollection(crs string, geometries []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"FeatureCollection",`)

@@ -19,8 +19,8 @@ func (c *copies) columnsOf(r *candidate) (*geoarrow.Columns, int) {
 	return c.batches[r.batch], int(r.at)
 }
 
-// drawCopies draws a tile of a dataset or of a part of a table. It reads their batches one after the
-// other, and copies the rows that may be drawn.
+// drawCopies draws a tile of a dataset or of a part of a table. It reads their batches one after
+// the other, and copies the rows that may be drawn.
 func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, columns []int) ([]byte, error) {
 	t, box := ref.Table, f.searchBox()
 	// A dataset begins to load the files that the box meets.
@@ -28,7 +28,7 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		return nil, err
 	}
 	rows := &copies{batches: make([]*geoarrow.Columns, len(t.Starts)-1), columns: columns}
-	var all []candidate
+	chosen := choice{limit: s.cfg.featureLimit()}
 	for b := range rows.batches {
 		if t.Boxes != nil && !meets(t.Boxes[b], box) {
 			continue
@@ -40,12 +40,11 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, found...); len(all) > 2*s.cfg.MaxFeatures {
-			all = sorted(spread(all))
-			all = all[:min(len(all), s.cfg.MaxFeatures)]
-			rows.shrink(all)
+		if chosen.add(found...) {
+			rows.shrink(chosen.all)
 		}
 	}
+	all := chosen.result()
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -53,9 +52,9 @@ func (s *Set) drawCopies(ctx context.Context, ref *catalog.TableRef, f *frame, c
 	for i := range numbers {
 		numbers[i] = i
 	}
-	d := newPainter(f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	d := newPainter(&s.workers, f, rows, numbers, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
 	defer d.release()
-	if err := d.draw(ctx, spread(all)); err != nil {
+	if err := d.draw(ctx, all); err != nil {
 		return nil, err
 	}
 	return d.layer.tile(), nil

@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// dictionary numbers the different values of a layer in the order of their first use. The zero value
-// is ready for use.
+// dictionary numbers the different values of a layer in the order of their first use. The zero
+// value is ready for use.
 type dictionary struct {
 	fields []byte  // fields layerValue, as in the tile
 	values []place // of each value in fields

@@ -35,8 +35,8 @@ var goldenFiles = []string{
 	"readers/shapefile/testdata/lines.shp",
 }
 
-// TestGolden compares tiles with testdata/*.want. Each file has the smallest tile that has the whole
-// table, and the tile of zoom 0, one line for a feature.
+// TestGolden compares tiles with testdata/*.want. Each file has the smallest tile that has the
+// whole table, and the tile of zoom 0, one line for a feature.
 func TestGolden(t *testing.T) {
 	for _, path := range goldenFiles {
 		name := filepath.Base(path)

@@ -103,26 +103,33 @@ func columnOf(t testing.TB, wkbs [][]byte) *geoarrow.Geometry {
 // drawn returns the features of a tile of a column: after judgement, or all of them as they are.
 func drawn(t testing.TB, f *frame, g *geoarrow.Geometry, all bool) []*geojson.Feature {
 	t.Helper()
-	columns := &geoarrow.Columns{Rows: g.Rows, Geometry: g}
 	box := f.searchBox()
 	j := judge{frame: f, geometry: g, box: &box, share: 1}
 	found, err := j.all(g.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found = spread(found)
+	found = spread(found, false)
 	for i := range found {
 		found[i].tiny = found[i].tiny && !all
 	}
-	d := newPainter(f, &copies{batches: []*geoarrow.Columns{columns}}, nil, newLayer("l", nil, 4096, 1<<30), 1<<20)
-	if err := d.draw(t.Context(), found); err != nil {
-		t.Fatal(err)
-	}
-	b := d.layer.tile()
+	b := painted(t, f, g, found)
 	if b == nil {
 		return nil
 	}
 	return decoded(t, b)
+}
+
+// painted returns the tile of some rows of a column, without limits.
+func painted(t testing.TB, f *frame, g *geoarrow.Geometry, all []candidate) []byte {
+	t.Helper()
+	rows := &copies{batches: []*geoarrow.Columns{{Rows: g.Rows, Geometry: g}}}
+	d := newPainter(new(workerPool), f, rows, nil, newLayer("l", nil, f.extent, 1<<30), 1<<20)
+	defer d.release()
+	if err := d.draw(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	return d.layer.tile()
 }
 
 // TestHostileCoordinates draws random geometries of all types with hostile coordinates, as native
@@ -174,8 +181,8 @@ func TestHostileCoordinates(t *testing.T) {
 	}
 }
 
-// TestShapesAreThoseOfTheSource compares geometries with those of the tile: short ones have the same
-// vertices, rounded to units; long ones are within the tolerance of the simplification.
+// TestShapesAreThoseOfTheSource compares geometries with those of the tile: short ones have the
+// same vertices, rounded to units; long ones are within the tolerance of the simplification.
 func TestShapesAreThoseOfTheSource(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 12))

@@ -29,8 +29,8 @@ type Field struct {
 // DefaultMaxZoom is Info.MaxZoom.
 const DefaultMaxZoom = 16
 
-// InfoOf describes the tiles of a table with the named columns; nil: all. The error is a *CRSError or
-// a *catalog.UnknownColumnError.
+// InfoOf describes the tiles of a table with the named columns; nil: all. The error is a *CRSError
+// or a *catalog.UnknownColumnError.
 func InfoOf(ref *catalog.TableRef, columns []string) (Info, error) {
 	t := ref.Table
 	p, ok := projectionOf(t.CRS)

@@ -48,9 +48,11 @@ const maxOverviewZoom = 16
 // overviewRowBytes is about what the making of an overview needs for each row of the table.
 const overviewRowBytes = 28
 
-// candidates returns the candidates of a tile, ordered by their keys. ok is false if the overview
-// does not have them.
-func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame) (all []candidate, ok bool, err error) {
+// candidates returns the candidates of a tile, with their keys, of which limit are drawn at most.
+// ok is false if the overview does not have them.
+func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame, limit int) (
+	all []candidate, ok bool, err error,
+) {
 	if rows, ok := o.lists[address{f.z, f.x, f.y}]; ok {
 		return placed(t, rows), true, verifyAll(ctx, t)
 	}
@@ -66,7 +68,9 @@ func (o *overview) candidates(ctx context.Context, t *readers.Table, f *frame) (
 			return nil, false, err
 		}
 		all, err := o.filter(t, f, rows)
-		return spread(all), true, err
+		c := choice{limit: limit}
+		c.add(all...)
+		return c.result(), true, err
 	}
 	return nil, true, nil // no row is near
 }
@@ -243,7 +247,7 @@ func (b *overviewBuilder) part(a address, rows []uint32) (part []uint32) {
 // choose returns the rows to draw first, in the order of their keys.
 func (b *overviewBuilder) choose(f *frame, rows []uint32) []listRow {
 	share := shareOf(b.table.Rows)
-	var all []candidate
+	chosen := choice{limit: b.listRows}
 	for _, row := range rows {
 		c := candidate{row: int64(row)}
 		if !f.judge(&c, b.overview.sizes[row], share) {
@@ -253,13 +257,9 @@ func (b *overviewBuilder) choose(f *frame, rows []uint32) []listRow {
 			box := &b.boxes[row]
 			c.cell = f.cellOf(middle(box.xmin, box.xmax), middle(box.ymin, box.ymax))
 		}
-		all = append(all, c)
-		if len(all) > 8*b.listRows {
-			all = sorted(spread(all))
-			all = all[:min(len(all), b.listRows)]
-		}
+		chosen.add(c)
 	}
-	all = sorted(spread(all))
+	all := sorted(chosen.result())
 	all = all[:min(len(all), b.listRows)]
 	list := make([]listRow, len(all))
 	for i := range all {

@@ -71,7 +71,7 @@ func (o *overviews) of(ctx context.Context, k tableKey, ref *catalog.TableRef, p
 		release := ref.Retain()
 		b := &overviewBuilder{
 			table: t, projection: p, extent: int64(o.cfg.Extent), buffer: int64(o.cfg.Buffer),
-			listRows: min(o.cfg.MaxFeatures, o.cfg.MaxBytes/minFeatureBytes), leafRows: o.rows,
+			listRows: o.cfg.featureLimit(), leafRows: o.rows,
 			bytes: o.cfg.IndexBytes / 2,
 		}
 		o.wait.Go(func() {
@@ -89,9 +89,6 @@ func (o *overviews) of(ctx context.Context, k tableKey, ref *catalog.TableRef, p
 		return nil, ctx.Err()
 	}
 }
-
-// minFeatureBytes is less than a feature in a tile has.
-const minFeatureBytes = 12
 
 // make makes an overview. The error of a failed one goes to those that wait for it.
 func (o *overviews) make(k tableKey, c *overviewCall, b *overviewBuilder) {

@@ -5,15 +5,14 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// painter makes one tile of candidates. Its stages are sketch, then simplify and encode, then add to
-// the layer; each is done for a number of candidates by several goroutines, the last by one.
+// painter makes one tile of candidates. Its stages are sketch, then simplify and encode, then add
+// to the layer; each is done for a number of candidates by several goroutines, the last by one.
 type painter struct {
+	pool     *workerPool
 	frame    *frame
 	rows     rowSource
 	columns  []int
@@ -29,26 +28,6 @@ type rowSource interface {
 	columnsOf(c *candidate) (*geoarrow.Columns, int)
 }
 
-// worker is the state of one goroutine.
-type worker struct {
-	sketch     sketch
-	simplifier simplifier
-	clipper    clipper
-	commands   commands
-	shapes     []byte
-	values     []byte
-	ends       []int // in values
-	encoders   map[*geoarrow.Columns][]*valueEncoder
-	features   []feature
-}
-
-// feature is a geometry of a candidate: one for each type of geometry that it has.
-type feature struct {
-	kind   geometryType
-	shape  [2]int // in worker.shapes
-	values []int  // ends in worker.values, the first one being the start; nil for no columns
-}
-
 // outline is a candidate whose geometry is in a sketch, and then in features.
 type outline struct {
 	candidate *candidate
@@ -61,13 +40,11 @@ type outline struct {
 // chunkRows is the number of candidates that are drawn together.
 const chunkRows = 8192
 
-// workerPool keeps the memory of goroutines that have drawn a tile.
-var workerPool = sync.Pool{New: func() any { return &worker{encoders: map[*geoarrow.Columns][]*valueEncoder{}} }}
-
-func newPainter(f *frame, rows rowSource, columns []int, l *layer, features int) *painter {
-	d := &painter{frame: f, rows: rows, columns: columns, layer: l, features: features}
+// newPainter returns a painter of a tile. The caller releases it.
+func newPainter(p *workerPool, f *frame, rows rowSource, columns []int, l *layer, features int) *painter {
+	d := &painter{pool: p, frame: f, rows: rows, columns: columns, layer: l, features: features}
 	for range runtime.GOMAXPROCS(0) {
-		w := workerPool.Get().(*worker)
+		w := p.get()
 		w.clipper.lo, w.clipper.hi = -f.buffer, f.extent+f.buffer
 		d.workers = append(d.workers, w)
 	}
@@ -82,7 +59,7 @@ func (d *painter) release() {
 		w.simplifier.nodes = nil
 		clear(w.features)
 		if cap(w.sketch.vertices) < maxKeptVertices {
-			workerPool.Put(w)
+			d.pool.pool.Put(w)
 		}
 	}
 }
@@ -233,143 +210,13 @@ func (d *painter) add(ctx context.Context, all []outline) (full bool, err error)
 			}
 			if full = true; d.layer.max-d.layer.size() < d.layer.max/16 {
 				return true, nil
-			} // else this one is larger than most, and others may fit
+			} // else this one is large, and others may fit
 		}
 	}
 	return full, nil
 }
 
-// encode appends the features of a sketch to those of a worker. The sketch may be another worker's,
-// and is changed.
-func (d *painter) encode(w *worker, s *outline) error {
-	first := len(w.features)
-	s.encoder, s.features = w, [2]int{first, first}
-	k := &s.sketcher.sketch
-	paths := k.paths[s.paths[0]:s.paths[1]]
-	if d.nodes != nil && !s.candidate.tiny {
-		for i := range paths {
-			paths[i].to = w.simplifier.simplify(k, paths[i])
-		}
-	}
-	for _, t := range [...]geometryType{pointType, lineType, polygonType} {
-		w.commands.reset()
-		w.shape(t, k, paths)
-		if len(w.commands.bytes) > 0 {
-			from := len(w.shapes)
-			w.shapes = append(w.shapes, w.commands.bytes...)
-			w.features = append(w.features, feature{kind: t, shape: [2]int{from, len(w.shapes)}})
-		}
-	}
-	s.features[1] = len(w.features)
-	if len(w.features) == first || len(d.columns) == 0 {
-		return nil
-	}
-	columns, row := d.rows.columnsOf(s.candidate)
-	encoders := w.encoders[columns]
-	if encoders == nil {
-		for _, c := range d.columns {
-			e, err := newValueEncoder(&columns.Attributes[c], columns.Rows)
-			if err != nil {
-				return err
-			}
-			encoders = append(encoders, e)
-		}
-		w.encoders[columns] = encoders
-	}
-	start := len(w.ends)
-	w.ends = append(w.ends, len(w.values))
-	for _, e := range encoders {
-		w.values = e.append(w.values, row)
-		w.ends = append(w.ends, len(w.values))
-	}
-	ends := w.ends[start:len(w.ends):len(w.ends)]
-	for i := first; i < len(w.features); i++ {
-		w.features[i].values = ends
-	}
-	return nil
-}
-
-// shape encodes the paths of one type of geometry, cut at the buffer.
-func (w *worker) shape(t geometryType, k *sketch, paths []path) {
-	var points []vertex
-	outer := false // the last exterior ring is drawn
-	for _, p := range paths {
-		v := k.vertices[p.from:p.to]
-		switch {
-		case t == pointType && p.kind == pointPath:
-			for _, q := range v {
-				if w.clipper.inside([]vertex{q}) {
-					points = append(points, q)
-				}
-			}
-		case len(v) == 0 && p.kind != outerRing: // no position is a number, or near
-		case t == lineType && p.kind == linePath:
-			if len(v) == 1 { // shorter than a unit
-				v = []vertex{v[0], {v[0].x + 1, v[0].y}}
-			}
-			w.clipper.line(v, w.commands.line)
-		case t == polygonType && p.kind == outerRing, t == polygonType && p.kind == innerRing && outer:
-			v = w.clipper.ring(v)
-			a := int64(0)
-			if len(v) > 2 {
-				a = area(v)
-			}
-			if p.kind == outerRing {
-				outer = a != 0
-			}
-			if a != 0 {
-				w.commands.ring(v, (a > 0) != (p.kind == outerRing))
-			}
-		}
-	}
-	if t == pointType {
-		if len(points) > shortPath { // many of them may be one unit
-			slices.SortFunc(points, func(a, b vertex) int {
-				return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
-			})
-			points = slices.Compact(points)
-		}
-		w.commands.points(points)
-	}
-}
-
 // parallel calls f with the numbers below n, in runs, on all workers.
 func (d *painter) parallel(ctx context.Context, n int, f func(w *worker, i int) error) error {
 	return parallel(ctx, len(d.workers), n, 256, func(k, i int) error { return f(d.workers[k], i) })
-}
-
-// parallel calls f with the numbers below n, in runs, on goroutines 0 to workers-1.
-func parallel(ctx context.Context, workers, n, run int, f func(worker, i int) error) error {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	errs := make([]error, workers)
-	work := func(k int) {
-		for errs[k] == nil {
-			to := int(next.Add(int64(run)))
-			if to-run >= n {
-				return
-			}
-			if errs[k] = ctx.Err(); errs[k] != nil {
-				return
-			}
-			for i := to - run; i < min(to, n) && errs[k] == nil; i++ {
-				errs[k] = f(k, i)
-			}
-		}
-	}
-	for k := 1; k < workers && k*run < n; k++ {
-		wait.Go(func() { work(k) })
-	}
-	work(0)
-	wait.Wait()
-	return cmp.Or(errs...)
-}
-
-// square appends the square of a pixel.
-func (s *sketch) square(f *frame, at cell) {
-	from := int32(len(s.vertices))
-	x, y := int64(at.x)*f.pixel, int64(at.y)*f.pixel
-	s.vertices = append(s.vertices,
-		vertex{x, y}, vertex{x + f.pixel, y}, vertex{x + f.pixel, y + f.pixel}, vertex{x, y + f.pixel})
-	s.paths = append(s.paths, path{outerRing, from, from + 4})
 }

@@ -30,8 +30,8 @@ type edge struct {
 	south       bool
 }
 
-// newPartition returns a partition of n*n squares in [0, size] degrees around a place, whose borders
-// have steps vertices each.
+// newPartition returns a partition of n*n squares in [0, size] degrees around a place, whose
+// borders have steps vertices each.
 func newPartition(rng *rand.Rand, n, steps int, west, south, size float64, rough float64) *partition {
 	p := &partition{n: n, labels: make([]int, n*n), lines: map[edge][]xy{}}
 	for i := range p.labels {
@@ -222,16 +222,11 @@ func TestNoGaps(t *testing.T) {
 // checkPartition draws all polygons with their shapes, however small they are.
 func checkPartition(t *testing.T, f *frame, g *geoarrow.Geometry, seed uint64) {
 	t.Helper()
-	columns := &geoarrow.Columns{Rows: g.Rows, Geometry: g}
 	all := make([]candidate, g.Rows)
 	for i := range all {
 		all[i] = candidate{row: int64(i), at: int32(i)}
 	}
-	d := newPainter(f, &copies{batches: []*geoarrow.Columns{columns}}, nil, newLayer("l", nil, 4096, 1<<30), 1<<20)
-	if err := d.draw(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
-	layers, err := mvt.Unmarshal(d.layer.tile())
+	layers, err := mvt.Unmarshal(painted(t, f, g, all))
 	if err != nil || len(layers) != 1 {
 		t.Errorf("seed %d, tile %d/%d/%d: %d layers, error %v", seed, f.z, f.x, f.y, len(layers), err)
 		return
@@ -291,4 +286,71 @@ func onOuterBorder(f *frame, g *geoarrow.Geometry, s segment) bool {
 	x0, x1, y0, y1 := f.unitX(b[0]), f.unitX(b[2]), f.unitY(b[3]), f.unitY(b[1])
 	return near(s[0][0], x0) && near(s[1][0], x0) || near(s[0][0], x1) && near(s[1][0], x1) ||
 		near(s[0][1], y0) && near(s[1][1], y0) || near(s[0][1], y1) && near(s[1][1], y1)
+}
+
+// TestTilesMeet compares where borders cross the line between two tiles. They are simplified in each
+// tile by itself, so they may differ by the tolerance of either.
+func TestTilesMeet(t *testing.T) {
+	crossings, differ := 0, 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		size := math.Ldexp(40, -rng.IntN(8))
+		west, south := rng.Float64()*200-150, rng.Float64()*60-50
+		p := newPartition(rng, 2+rng.IntN(6), 256, west, south, size, 0.3*rng.Float64())
+		g := p.geometry()
+		z := uint32(math.Log2(360/size)) + 2
+		side := math.Ldexp(1, int(z))
+		x := uint32(degrees.x(west+size*0.4) * side)
+		y := uint32(degrees.y(south+size*0.5) * side)
+		left := crossingsOf(t, newFrame(degrees, z, x, y, 4096, 64), g, 4096)
+		right := crossingsOf(t, newFrame(degrees, z, x+1, y, 4096, 64), g, 0)
+		for row, a := range left {
+			b := right[row]
+			if len(a) != len(b) {
+				continue // a border that touches the line
+			}
+			for i := range a {
+				crossings++
+				if a[i] != b[i] {
+					differ++
+				}
+				if math.Abs(a[i]-b[i]) > 6 {
+					t.Errorf("seed %d, row %v: %v units on one side, %v on the other", seed, row, a[i], b[i])
+				}
+			}
+		}
+	}
+	if crossings < 50 {
+		t.Errorf("%d crossings", crossings)
+	}
+	t.Logf("%d of %d crossings differ", differ, crossings)
+}
+
+// crossingsOf returns where the rings of each row cross a column of the tile, in order.
+func crossingsOf(t *testing.T, f *frame, g *geoarrow.Geometry, x float64) map[any][]float64 {
+	t.Helper()
+	all := make([]candidate, g.Rows)
+	for i := range all {
+		all[i] = candidate{row: int64(i), at: int32(i)}
+	}
+	found := map[any][]float64{}
+	for _, feature := range decoded(t, painted(t, f, g, all)) {
+		polygons, ok := feature.Geometry.(orb.MultiPolygon)
+		if !ok {
+			polygons = orb.MultiPolygon{feature.Geometry.(orb.Polygon)}
+		}
+		var ys []float64
+		for _, p := range polygons {
+			for _, r := range p {
+				for i := 1; i < len(r); i++ {
+					if a, b := r[i-1], r[i]; (a[0] < x) != (b[0] < x) {
+						ys = append(ys, a[1]+(x-a[0])/(b[0]-a[0])*(b[1]-a[1]))
+					}
+				}
+			}
+		}
+		slices.Sort(ys)
+		found[feature.ID] = slices.DeleteFunc(ys, func(y float64) bool { return y < 0 || y > 4096 })
+	}
+	return found
 }

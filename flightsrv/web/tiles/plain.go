@@ -28,7 +28,7 @@ func (s *Set) drawPlain(ctx context.Context, k tableKey, ref *catalog.TableRef, 
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	d := newPainter(f, tableRows{t}, columns, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
+	d := newPainter(&s.workers, f, tableRows{t}, columns, s.newLayerOf(ref, columns), s.cfg.MaxFeatures)
 	defer d.release()
 	if err := d.draw(ctx, all); err != nil {
 		return nil, err
@@ -56,11 +56,13 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 		}
 	}
 	if o != nil {
-		if all, ok, err := o.candidates(ctx, t, f); ok || err != nil {
+		if all, ok, err := o.candidates(ctx, t, f, s.cfg.featureLimit()); ok || err != nil {
 			return all, err
 		}
 	}
-	g := gatherer{table: t, frame: f, box: f.searchBox(), overview: o, share: shareOf(t.Rows), most: s.cfg.MaxFeatures}
+	g := gatherer{
+		table: t, frame: f, box: f.searchBox(), overview: o, share: shareOf(t.Rows), limit: s.cfg.featureLimit(),
+	}
 	if o == nil {
 		many, err := g.many(ctx, s.overviews.rows)
 		if err != nil {
@@ -70,7 +72,7 @@ func (s *Set) candidates(ctx context.Context, k tableKey, ref *catalog.TableRef,
 			if g.overview, err = s.overviews.of(ctx, k, ref, f.projection); err != nil {
 				return nil, err
 			}
-			if all, ok, err := g.overview.candidates(ctx, t, f); ok || err != nil {
+			if all, ok, err := g.overview.candidates(ctx, t, f, s.cfg.featureLimit()); ok || err != nil {
 				return all, err
 			}
 		}
@@ -85,7 +87,7 @@ type gatherer struct {
 	box      [4]float64
 	overview *overview // nil: geometries are measured
 	share    float64
-	most     int // candidates that are drawn at most
+	limit    int // number of candidates that are drawn at most
 
 	found [][]int32 // rows of each batch, as far as they are known
 }
@@ -117,8 +119,9 @@ func (g *gatherer) many(ctx context.Context, limit int) (bool, error) {
 }
 
 // gather returns the candidates, with their keys. It keeps few more than are drawn.
-func (g *gatherer) gather(ctx context.Context) (all []candidate, err error) {
+func (g *gatherer) gather(ctx context.Context) ([]candidate, error) {
 	const group = 16 // batches
+	chosen := choice{limit: g.limit}
 	parts := make([][]candidate, group)
 	for from := 0; from < len(g.table.Batches); from += group {
 		to := min(from+group, len(g.table.Batches))
@@ -132,14 +135,10 @@ func (g *gatherer) gather(ctx context.Context) (all []candidate, err error) {
 			return nil, err
 		}
 		for _, p := range parts {
-			all = append(all, p...)
-		}
-		if len(all) > 4*g.most {
-			all = sorted(spread(all))
-			all = all[:min(len(all), g.most)]
+			chosen.add(p...)
 		}
 	}
-	return spread(all), nil
+	return chosen.result(), nil
 }
 
 // judge returns the candidates of a batch.

@@ -39,7 +39,7 @@ const maxLatitude = 85.05112877980659
 // earthHalf is half the width of the square in metres: π times the semi-major axis of WGS 84.
 const earthHalf = math.Pi * 6378137
 
-// projectionOf returns the projection of a table. ok is false if there is none.
+// projectionOf returns the projection of a table. ok is false for other reference systems.
 func projectionOf(crs geoarrow.CRS) (p projection, ok bool) {
 	switch crs {
 	case geoarrow.CRS84, geoarrow.CRS{Authority: "EPSG", Code: "4326"}:

@@ -17,8 +17,8 @@ type candidate struct {
 	cell  cell   // pixel of its centre, if it is small
 }
 
-// A table is drawn so that at least minShown of its polygons are to be seen at every zoom, however
-// small they are, unless they share a pixel.
+// minShown is about the number of polygons of a table that are drawn at every zoom, however small
+// they are, unless they share a pixel.
 const minShown = 10_000
 
 // chance returns a number in [0, 1) that is spread evenly over the rows and does not depend on the
@@ -30,13 +30,17 @@ func chance(row int64) float64 { return float64(mix(uint64(row)+1)>>11) / (1 << 
 type size = float32
 
 func (e *extent) size() size {
+	area, length := e.area, e.length
+	if area != area || length != length { // of coordinates so large that a product is infinite
+		area, length = math.MaxFloat32, 0
+	}
 	switch {
 	case !e.valid():
 		return size(math.NaN())
-	case e.length*e.length > e.area:
-		return -size(e.length)
+	case length*length > area:
+		return -size(min(length, math.MaxFloat32))
 	}
-	return size(e.area)
+	return size(min(area, math.MaxFloat32))
 }
 
 // judge decides what becomes of a row of the tile. ok is false if it is not drawn. share is the
@@ -90,8 +94,9 @@ func (f *frame) centre(e *extent) cell {
 
 // spread orders the small candidates so that any number of the first ones is spread evenly: first
 // one of the whole tile, then one of each quarter, and so on down to pixels. All others of a pixel
-// follow; those that are tiny polygons are dropped.
-func spread(all []candidate) []candidate {
+// follow. Tiny polygons among those are dropped. In a crowded tile, which can't have all
+// candidates, points and short lines among them are dropped too.
+func spread(all []candidate, crowded bool) []candidate {
 	var places []pixel
 	for i := range all {
 		if c := &all[i]; c.small {
@@ -109,7 +114,7 @@ func spread(all []candidate) []candidate {
 		}
 	}
 	return slices.DeleteFunc(all, func(c candidate) bool {
-		return c.tiny && c.key>>levelShift == smallKey>>levelShift|lastLevel
+		return (c.tiny || crowded) && c.key>>levelShift == smallKey>>levelShift|lastLevel
 	})
 }
 
@@ -170,3 +175,24 @@ const (
 
 // draw returns the bits of chance.
 func draw(row int64) uint64 { return mix(uint64(row)+1) >> 16 }
+
+// choice collects candidates, and keeps few more than are drawn.
+type choice struct {
+	limit int // number of those that are drawn at most
+	all   []candidate
+	count int // of those that were added
+}
+
+// add adds candidates. It reports whether others were dropped for them.
+func (c *choice) add(more ...candidate) (dropped bool) {
+	c.all, c.count = append(c.all, more...), c.count+len(more)
+	if len(c.all) <= 4*c.limit {
+		return false
+	}
+	c.all = sorted(spread(c.all, true))
+	c.all = c.all[:min(len(c.all), c.limit)]
+	return true
+}
+
+// result returns the candidates with their keys.
+func (c *choice) result() []candidate { return spread(c.all, c.count > c.limit) }

@@ -17,7 +17,7 @@ const (
 )
 
 // eachPath calls f with every sequence of positions of row i. A null or empty geometry has none.
-// Collections are taken apart. x and y are valid until f returns.
+// Members of collections are visited too. x and y are valid until f returns.
 func eachPath(g *geoarrow.Geometry, i int, f func(k pathKind, x, y []float64)) error {
 	if g.Kind == geoarrow.NoKind {
 		wkb := g.WKB[g.Offsets[i]:g.Offsets[i+1]]
@@ -98,7 +98,8 @@ func eachTreePath(t *geoarrow.Tree, f func(k pathKind, x, y []float64)) {
 	}
 }
 
-// extent is what the choice of rows needs of a geometry. The box is in the coordinates of the table.
+// extent is what the choice of rows needs of a geometry. The box is in the coordinates of the
+// table.
 type extent struct {
 	xmin, ymin, xmax, ymax float64
 	area                   float64 // of polygons, holes not subtracted

@@ -47,9 +47,9 @@ func (s *sketch) finitePart(x, y []float64) (fx, fy []float64) {
 }
 
 // addPath appends a path without what is far outside of the tile. A vertex is left out if it and
-// both of its neighbours are beyond the same side of the frame's box. Vertices that are left out in a
-// row are therefore beyond one side, as is the edge that replaces them. Which ones are left out does
-// not depend on the direction of the path.
+// both of its neighbours are beyond the same side of the frame's box. Vertices that are left out in
+// a row are therefore beyond one side, as is the edge that replaces them. Which ones are left out
+// does not depend on the direction of the path.
 func (s *sketch) addPath(f *frame, k pathKind, x, y []float64) {
 	from := len(s.vertices)
 	n := len(x)
@@ -93,8 +93,8 @@ func (s *sketch) addVertex(from int, k pathKind, v vertex) {
 	s.vertices = append(s.vertices, v)
 }
 
-// side returns the side of the frame's box that a position is beyond, or inBox. Beyond a corner it is
-// that of x: with two sides for a vertex, a path around the corner could be cut short.
+// side returns the side of the frame's box that a position is beyond, or inBox. Beyond a corner it
+// is that of x: with two sides for a vertex, a path around the corner could be cut short.
 func (f *frame) side(x, y float64) uint8 {
 	switch {
 	case x < f.xmin:
@@ -110,3 +110,12 @@ func (f *frame) side(x, y float64) uint8 {
 }
 
 const inBox = 0
+
+// square appends the square of a pixel.
+func (s *sketch) square(f *frame, at cell) {
+	from := int32(len(s.vertices))
+	x, y := int64(at.x)*f.pixel, int64(at.y)*f.pixel
+	s.vertices = append(s.vertices,
+		vertex{x, y}, vertex{x + f.pixel, y}, vertex{x + f.pixel, y + f.pixel}, vertex{x, y + f.pixel})
+	s.paths = append(s.paths, path{outerRing, from, from + 4})
+}

@@ -57,11 +57,20 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
+// featureLimit returns the number of features that a tile has at most.
+func (cfg Config) featureLimit() int {
+	return min(cfg.MaxFeatures, max(1, cfg.MaxBytes/minFeatureBytes))
+}
+
+// minFeatureBytes is less than a feature in a tile has.
+const minFeatureBytes = 12
+
 // Set makes tiles, and keeps some of them. It is safe for use by several goroutines.
 type Set struct {
 	cfg       Config
 	cache     *cache
 	overviews *overviews
+	workers   workerPool
 }
 
 // New returns a Set. The caller closes it.
