@@ -49,7 +49,7 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 		return err
 	}
 	sel := t.Selection()
-	sel.CRS84As = a.CRS84As
+	sel.CRS84As, sel.RecordRows = a.CRS84As, choice.Format.RecordRows
 	ref, scan, err := a.Catalog.Read(ctx, t.Request(), sel)
 	if err != nil {
 		return err
