@@ -19,7 +19,7 @@ import (
 // pieces of requests that are put together at random.
 var (
 	fuzzNames = []string{
-		"a.csv", "b.geojson", "broken.geojson", "map.kml", "map.kml#other", "map.kml#zz", "set", "sub/c.csv", "", ".", "..",
+		"a.csv", "b.geojson", "broken.geojson", "map.kml", "map.kml#other", "map.kml#zz", "set", "broken", "sub/c.csv", "", ".", "..",
 		"../a.csv", "../../etc/passwd", "/etc/passwd", "a.csv/x", "sub", "sub/", "//a.csv", "a.csv\x00", "\xff\xfe", "ü.csv",
 		strings.Repeat("x", 5000), strings.Repeat("../", 50), "%2e%2e%2f", "{name}", "a.csv;b", "a.csv?x", "con", "~", "$HOME",
 	}
@@ -108,16 +108,21 @@ func TestHTTPRandomRequests(t *testing.T) {
 		}
 	}
 	outside := t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, "m1.csv"), []byte("a\n1\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"m1.csv": "a\n1\n", "n1.csv": "a\n1\n", "n2.csv": "a,b\n1\n"} {
+		if err := os.WriteFile(filepath.Join(outside, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f := serveCatalog(t, map[string]string{
 		"a.csv": "a,b\n1,x\n2,y\n", "sub/c.csv": "a\n1\n", "map.kml": hiddenLayers,
 		"b.geojson":      `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}]}`,
 		"broken.geojson": `{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":nope}}]}`,
 	}, catalog.Config{
-		Formats:  all.Formats(),
-		Datasets: []catalog.Dataset{{Name: "set", Files: []string{filepath.Join(outside, "m*.csv")}}},
+		Formats: all.Formats(),
+		Datasets: []catalog.Dataset{
+			{Name: "set", Files: []string{filepath.Join(outside, "m*.csv")}},
+			{Name: "broken", Files: []string{filepath.Join(outside, "n*.csv")}},
+		},
 	})
 	h := f.webOf()
 	counts := map[int]int{}

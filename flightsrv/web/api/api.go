@@ -64,5 +64,5 @@ func (a *handlers) action(ctx context.Context, w *httpcall.Writer, r *http.Reque
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, answer)
+	return a.writeAnswer(w, answer)
 }

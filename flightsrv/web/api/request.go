@@ -59,14 +59,27 @@ func unknownField(what, key, known string) error {
 	return httpcall.BadRequest(fmt.Sprintf("%s %.100q: unknown; known are %s", what, key, known))
 }
 
+// writeAnswer answers a request with JSON of the server, without paths of its file system.
+func (a *handlers) writeAnswer(w http.ResponseWriter, v any) error {
+	b, err := metadata.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return writeJSONText(w, []byte(a.Catalog.WithoutPaths(string(b))))
+}
+
 // writeJSON answers a request with JSON.
 func writeJSON(w http.ResponseWriter, v any) error {
 	b, err := metadata.Marshal(v)
 	if err != nil {
 		return err
 	}
+	return writeJSONText(w, b)
+}
+
+func writeJSONText(w http.ResponseWriter, b []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, err = w.Write(append(b, '\n'))
+	_, err := w.Write(append(b, '\n'))
 	return err
 }
