@@ -141,7 +141,10 @@ func rowsOf(t testing.TB, stream string) (records []arrow.Record) {
 
 // TestHTTPArrowIsDoGet compares Arrow streams by HTTP with those of DoGet, batch by batch.
 func TestHTTPArrowIsDoGet(t *testing.T) {
-	f := serveCatalog(t, map[string]string{"a.fake": "rows=2500 pad=7", "big.fake": "rows=10 pad=4000000", "no.fake": "rows=0"},
+	f := serveCatalog(t, map[string]string{
+		"a.fake": "rows=2500 pad=7", "big.fake": "rows=10 pad=4000000",
+		"no.fake": "rows=0",
+	},
 		catalog.Config{Limits: readers.Limits{BatchRows: 1000}})
 	url := f.listenHTTP(t)
 	for _, c := range []struct{ name, query, ticket string }{
@@ -257,8 +260,10 @@ func TestHTTPCompression(t *testing.T) {
 			headers = append(headers, "Accept-Encoding", c.encoding)
 		}
 		a := fetch(t, table+c.query, "", headers...)
-		if a.status != http.StatusOK || a.header.Get("Content-Encoding") != c.coding || a.header.Get("Content-Type") != c.contentType {
-			t.Errorf("%+v: %d, coding %q, type %q", c, a.status, a.header.Get("Content-Encoding"), a.header.Get("Content-Type"))
+		if a.status != http.StatusOK || a.header.Get("Content-Encoding") != c.coding ||
+			a.header.Get("Content-Type") != c.contentType {
+			t.Errorf("%+v: %d, coding %q, type %q", c, a.status, a.header.Get("Content-Encoding"),
+				a.header.Get("Content-Type"))
 			continue
 		}
 		vary := strings.Join(a.header.Values("Vary"), ", ")
@@ -310,15 +315,18 @@ func TestHTTPFormatsByAccept(t *testing.T) {
 	}
 	for _, accept := range []string{"image/png", "*/*;q=0", "text/csv;q=0, image/png"} {
 		a := fetch(t, table, "", "Accept", accept)
-		if p := a.problem(t); a.status != http.StatusNotAcceptable || !strings.Contains(p.Detail, "application/flatgeobuf") {
+		if p := a.problem(t); a.status != http.StatusNotAcceptable || !strings.Contains(p.Detail,
+			"application/flatgeobuf") {
 			t.Errorf("%s: %d %s", accept, a.status, a.body)
 		}
 	}
-	if a := fetch(t, table+"?format=shp", ""); a.status != http.StatusBadRequest || !strings.Contains(a.body, "flatgeobuf") {
+	if a := fetch(t, table+"?format=shp", ""); a.status != http.StatusBadRequest || !strings.Contains(a.body,
+		"flatgeobuf") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	csv := fetch(t, table+"?format=csv&columns=n,s&download=1", "")
-	if csv.body != "n,s\r\n0,xx\r\n1,xx\r\n2,xx\r\n" || csv.header.Get("Content-Disposition") != "attachment; filename=a.csv" {
+	if csv.body != "n,s\r\n0,xx\r\n1,xx\r\n2,xx\r\n" ||
+		csv.header.Get("Content-Disposition") != "attachment; filename=a.csv" {
 		t.Errorf("%q, %q", csv.body, csv.header.Get("Content-Disposition"))
 	}
 	seq := fetch(t, table+"?format=geojsonseq", "").body
@@ -372,7 +380,8 @@ func TestHTTPEntityTags(t *testing.T) {
 		}
 		seen[tag] = query
 		if strings.HasPrefix(query, "set") { // its version is one of the columns of its members
-		} else if _, err := f.catalog.Evict(access.With(t.Context(), access.All), strings.Split(strings.ReplaceAll(query, "%23", "#"), "?")[0]); err != nil {
+		} else if _, err := f.catalog.Evict(access.With(t.Context(), access.All),
+			strings.Split(strings.ReplaceAll(query, "%23", "#"), "?")[0]); err != nil {
 			t.Fatal(err)
 		}
 		before := parses
@@ -389,7 +398,8 @@ func TestHTTPEntityTags(t *testing.T) {
 		if a := fetch(t, url+query, "", "If-None-Match", `"other"`); a.status != http.StatusOK || a.body != first.body {
 			t.Errorf("%s with another tag: %d", query, a.status)
 		}
-		if a := fetch(t, url+query, "", "Accept-Encoding", "gzip"); query != "a.fake?compression=zstd" && a.header.Get("ETag") == tag {
+		if a := fetch(t, url+query, "", "Accept-Encoding", "gzip"); query != "a.fake?compression=zstd" &&
+			a.header.Get("ETag") == tag {
 			t.Errorf("%s: gzip has the same tag", query)
 		}
 		head := fetch(t, "HEAD "+url+query, "")
@@ -399,7 +409,8 @@ func TestHTTPEntityTags(t *testing.T) {
 		}
 	}
 	tag := fetch(t, url+"a.fake", "").header.Get("ETag")
-	if a := fetch(t, "POST "+url+"a.fake", "{}", "If-None-Match", tag); a.status != http.StatusOK || a.header.Get("ETag") != "" {
+	if a := fetch(t, "POST "+url+"a.fake", "{}", "If-None-Match", tag); a.status != http.StatusOK ||
+		a.header.Get("ETag") != "" {
 		t.Errorf("POST: %d, tag %q", a.status, a.header.Get("ETag"))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "a.fake"), []byte("rows=6 pad=1"), 0o600); err != nil {
@@ -545,7 +556,7 @@ func TestHTTPLinesAreForReaders(t *testing.T) {
 // failing answers as a handler with a defect.
 func failing(f *fixture, what string) http.Handler {
 	return httpcall.Handler(f.server.Calls(), httpcall.Named("test"), func(ctx context.Context, w *httpcall.Writer,
-		_ *http.Request, c httpcall.Call,
+		_ *http.Request, _ httpcall.Call,
 	) error {
 		if strings.HasPrefix(what, "late") {
 			_, _ = w.Write(bytes.Repeat([]byte("x"), 10_000))
@@ -568,7 +579,8 @@ func TestHTTPBrokenAnswers(t *testing.T) {
 	for _, what := range []string{"panic", "error", "late panic", "late error"} {
 		s := httptest.NewServer(failing(f, what))
 		a, err := tryFetch(t.Context(), s.URL, "")
-		if late := strings.HasPrefix(what, "late"); late != (err != nil) || !late && a.status != http.StatusInternalServerError {
+		if late := strings.HasPrefix(what, "late"); late != (err != nil) || !late &&
+			a.status != http.StatusInternalServerError {
 			t.Errorf("%s: %d %q, %v", what, a.status, a.body, err)
 		}
 		if strings.Contains(a.body, "defect of the server") != (what == "panic") {
@@ -658,10 +670,10 @@ func TestHTTPSlowReaders(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = c.(*net.TCPConn).SetReadBuffer(4096)
-			fmt.Fprintf(c, "GET /v1/tables/a.fake%s HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: %s\r\n\r\n", query, encoding)
+			_, _ = fmt.Fprintf(c, "GET /v1/tables/a.fake%s HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: %s\r\n\r\n", query, encoding)
 			open = append(open, c)
 		}
-		for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); { // the last ones wait for encoders
+		for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); {
 			time.Sleep(10 * time.Millisecond)
 			if f.server.service.load.streams.Load() == readers {
 				time.Sleep(500 * time.Millisecond)
@@ -698,7 +710,10 @@ func heap() int64 {
 // TestHTTPSession follows a session of a browser.
 func TestHTTPSession(t *testing.T) {
 	users, _ := withLogin(t)
-	l, err := login.Open(login.Config{Users: users, CertificateUser: certs.CommonName, SessionLifetime: 2 * time.Second})
+	l, err := login.Open(login.Config{
+		Users: users, CertificateUser: certs.CommonName,
+		SessionLifetime: 2 * time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -713,7 +728,8 @@ func TestHTTPSession(t *testing.T) {
 	if a := fetch(t, url+"/v1/tables", "", "Authorization", basic); a.status != http.StatusOK {
 		t.Errorf("with a password: %d %s", a.status, a.body)
 	}
-	if a := fetch(t, "POST "+url+"/v1/session", "", "Authorization", "Basic YWxpY2U6eA=="); a.status != http.StatusUnauthorized ||
+	if a := fetch(t, "POST "+url+"/v1/session", "", "Authorization",
+		"Basic YWxpY2U6eA=="); a.status != http.StatusUnauthorized ||
 		a.header.Get("Set-Cookie") != "" {
 		t.Errorf("with a wrong password: %d %v", a.status, a.header)
 	}
@@ -735,13 +751,15 @@ func TestHTTPSession(t *testing.T) {
 		}
 	}
 	cookie, _, _ := strings.Cut(set, ";")
-	if a := fetch(t, url+"/v1/tables/a.fake", "", "Cookie", cookie); a.status != http.StatusOK && time.Since(begin) < time.Second {
+	if a := fetch(t, url+"/v1/tables/a.fake", "", "Cookie", cookie); a.status != http.StatusOK &&
+		time.Since(begin) < time.Second {
 		t.Errorf("with a session: %d %s", a.status, a.body)
 	}
 	if a := fetch(t, url+"/v1/tables", "", "Cookie", cookie+"x"); a.status != http.StatusUnauthorized {
 		t.Errorf("with a changed cookie: %d", a.status)
 	}
-	if a := fetch(t, "POST "+url+"/v1/actions/stats", "", "Cookie", cookie, "Origin", "https://evil.example"); a.status != http.StatusForbidden {
+	if a := fetch(t, "POST "+url+"/v1/actions/stats", "", "Cookie", cookie, "Origin",
+		"https://evil.example"); a.status != http.StatusForbidden {
 		t.Errorf("from another site: %d", a.status)
 	}
 	out := fetch(t, "DELETE "+url+"/v1/session", "", "Cookie", cookie)

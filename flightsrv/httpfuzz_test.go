@@ -19,36 +19,51 @@ import (
 // pieces of requests that are put together at random.
 var (
 	fuzzNames = []string{
-		"a.csv", "b.geojson", "broken.geojson", "map.kml", "map.kml#other", "map.kml#zz", "set", "broken", "sub/c.csv", "", ".", "..",
-		"../a.csv", "../../etc/passwd", "/etc/passwd", "a.csv/x", "sub", "sub/", "//a.csv", "a.csv\x00", "\xff\xfe", "ü.csv",
-		strings.Repeat("x", 5000), strings.Repeat("../", 50), "%2e%2e%2f", "{name}", "a.csv;b", "a.csv?x", "con", "~", "$HOME",
+		"a.csv", "b.geojson", "broken.geojson", "map.kml", "map.kml#other", "map.kml#zz", "set", "broken",
+		"sub/c.csv", "", ".", "..",
+		"../a.csv", "../../etc/passwd", "/etc/passwd", "a.csv/x", "sub", "sub/", "//a.csv", "a.csv\x00",
+		"\xff\xfe", "ü.csv",
+		strings.Repeat("x", 5000), strings.Repeat("../", 50), "%2e%2e%2f", "{name}", "a.csv;b", "a.csv?x",
+		"con", "~", "$HOME",
 	}
 	fuzzPaths = []string{
 		"/v1/tables/", "/v1/tables", "/v1/info/", "/v1/sql", "/v1/actions/", "/v1/session", "/v1/openapi.json", "/v1/",
 		"/v1", "/", "/metrics", "/V1/tables/",
 	}
-	fuzzActions = []string{"describe", "refresh", "evict", "stats", "drop", "zz", "CancelQuery", "CreatePreparedStatement", ""}
-	fuzzKeys    = []string{
-		"format", "compression", "download", "columns", "bbox", "rows", "limit", "partitions", "geometry_encoding", "coords",
-		"crs", "version", "options", "poll", "name", "prefix", "after", "zz", "", "query", "schema", "parameters", "layer",
+	fuzzActions = []string{
+		"describe", "refresh", "evict", "stats", "drop", "zz", "CancelQuery",
+		"CreatePreparedStatement", "",
+	}
+	fuzzKeys = []string{
+		"format", "compression", "download", "columns", "bbox", "rows", "limit", "partitions",
+		"geometry_encoding", "coords",
+		"crs", "version", "options", "poll", "name", "prefix", "after", "zz", "", "query", "schema",
+		"parameters", "layer",
 	}
 	fuzzValues = []string{
-		"", "arrow", "geojson", "geojsonseq", "geojsonl", "csv", "flatgeobuf", "geoparquet", "fgb", "none", "lz4", "zstd", "true",
-		"false", "0", "1", "-1", "1e99", "NaN", "Infinity", "9223372036854775807", "9223372036854775808", "0,0,9,9", "0,0,9",
+		"", "arrow", "geojson", "geojsonseq", "geojsonl", "csv", "flatgeobuf", "geoparquet", "fgb", "none",
+		"lz4", "zstd", "true",
+		"false", "0", "1", "-1", "1e99", "NaN", "Infinity", "9223372036854775807", "9223372036854775808",
+		"0,0,9,9", "0,0,9",
 		"[0,0,1,1]", "[", "]", "{", "}", "{}", `{"a":1}`, `{"format":"csv"}`, `{"on_error":"skip"}`, `{"batch":1}`, "a", "a,b",
-		"geometry", "geometry,geometry", "native", "wkb", "wkt", "interleaved", "separated", "OGC:CRS84", "EPSG:4326", "EPSG:3857",
+		"geometry", "geometry,geometry", "native", "wkb", "wkt", "interleaved", "separated", "OGC:CRS84",
+		"EPSG:4326", "EPSG:3857",
 		"null", `"x"`, "\x00", "\xff", "<script>alert(1)</script>", "'; DROP TABLE a; --", "../..", "/etc/passwd",
 		strings.Repeat("9", 400), strings.Repeat("[", 2000), "ü", "1,2", "2,1", "0,1",
 	}
 	fuzzHeaders = []string{
-		"Accept", "Accept-Encoding", "If-None-Match", "Authorization", "Cookie", "Content-Type", "Origin", "Sec-Fetch-Site",
-		"Range", "If-Match", "Traceparent", "Tracestate", "User-Agent", "X-Forwarded-For", "Access-Control-Request-Method",
+		"Accept", "Accept-Encoding", "If-None-Match", "Authorization", "Cookie", "Content-Type", "Origin",
+		"Sec-Fetch-Site",
+		"Range", "If-Match", "Traceparent", "Tracestate", "User-Agent", "X-Forwarded-For",
+		"Access-Control-Request-Method",
 	}
 	fuzzHeaderValues = []string{
 		"*/*", "text/csv", "application/geo+json;q=0.5", "text/*;q=0.1, application/*;q=0", `application/vnd.apache.arrow.stream; codecs="zstd, lz4"`,
 		`a/b; c="`, "gzip", "zstd, br;q=0.5", "identity;q=0", "*;q=0", ";;;", ",,,,", `"abc"`, "*", `W/"x", "y"`, "Basic eA==", "Bearer x",
-		"vibeflight_session=x", "application/json", "null", "https://evil.example", "cross-site", "same-origin", "bytes=0-1",
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", strings.Repeat("a,", 3000), strings.Repeat("q", 3000), "\xff", "ü",
+		"vibeflight_session=x", "application/json", "null", "https://evil.example", "cross-site", "same-origin",
+		"bytes=0-1",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", strings.Repeat("a,", 3000),
+		strings.Repeat("q", 3000), "\xff", "ü",
 	}
 	fuzzBodies = []string{
 		"", "{}", "[]", "null", "{", `{"limit":1}`, `{"columns":["a"]}`, `{"columns":[]}`, `{"bbox":[0,0,1,1],"format":"csv"}`,

@@ -61,7 +61,11 @@ var httpMatrixCalls = []httpMatrixCall{
 	tableCall("version", "?version=0123456789abcdef"),
 	tableCall("unknown column", "?columns=zcolumm"),
 	tableCall("options", `?options={"format":"csv"}`),
-	{"HEAD", access.Read, false, func(f matrixForm) (string, string) { return "HEAD /v1/tables/" + escaped(f.name), "" }},
+	{"HEAD", access.Read, false, func(f matrixForm) (string,
+		string,
+	) {
+		return "HEAD /v1/tables/" + escaped(f.name), ""
+	}},
 	{"POST", access.Read, false, func(f matrixForm) (string, string) {
 		return "POST /v1/tables/" + escaped(f.name), `{"format":"csv"}`
 	}},
@@ -71,7 +75,11 @@ var httpMatrixCalls = []httpMatrixCall{
 	{"list after", access.Describe, false, func(f matrixForm) (string, string) {
 		return "GET /v1/tables?limit=1&prefix=zz&after=" + url.QueryEscape(f.name), ""
 	}},
-	{"info", access.Describe, false, func(f matrixForm) (string, string) { return "GET /v1/info/" + escaped(f.name), "" }},
+	{"info", access.Describe, false, func(f matrixForm) (string,
+		string,
+	) {
+		return "GET /v1/info/" + escaped(f.name), ""
+	}},
 	{"info with options", access.Describe, false, func(f matrixForm) (string, string) {
 		return "GET /v1/info/" + escaped(f.name) + `?options={"format":"csv"}`, ""
 	}},
@@ -174,7 +182,8 @@ func TestMatrixOfHTTP(t *testing.T) {
 	t.Logf("%d checks: %d requests, %d forms of names, %d roles", checks, len(httpMatrixCalls), len(matrixForms),
 		len(matrixRoles))
 	for _, c := range httpMatrixCalls { // the requests are those that work
-		if strings.Contains(c.what, "olumn") || c.what == "version" || c.what == "box" || strings.Contains(c.what, "schema") {
+		if strings.Contains(c.what, "olumn") || c.what == "version" || c.what == "box" ||
+			strings.Contains(c.what, "schema") {
 			continue
 		}
 		for _, role := range []string{"root", c.needs.String()} {
@@ -198,10 +207,14 @@ func TestHTTPSQL(t *testing.T) {
 		want   string
 	}{
 		{`{"query":"SELECT 1 AS a"}`, 200, "a\r\n1\r\n"},
-		{`{"query":"SELECT ? AS a, ? AS b, ? AS c, ? AS d, ? AS e","parameters":[1,"x",null,true,1.5]}`, 200,
-			"a,b,c,d,e\r\n1,x,,true,1.5\r\n"},
-		{`{"query":"SELECT $big::HUGEINT::VARCHAR AS a","parameters":{"big":170141183460469231731687303715884105727}}`, 200,
-			"a\r\n170141183460469231731687303715884105727\r\n"},
+		{
+			`{"query":"SELECT ? AS a, ? AS b, ? AS c, ? AS d, ? AS e","parameters":[1,"x",null,true,1.5]}`, 200,
+			"a,b,c,d,e\r\n1,x,,true,1.5\r\n",
+		},
+		{
+			`{"query":"SELECT $big::HUGEINT::VARCHAR AS a","parameters":{"big":170141183460469231731687303715884105727}}`, 200,
+			"a\r\n170141183460469231731687303715884105727\r\n",
+		},
 		{`{"query":"SELECT id FROM public WHERE id = $id","parameters":{"id":2}}`, 200, "id\r\n2\r\n"},
 		{`{"query":"SELECT n FROM \"inner.csv\" ORDER BY n","schema":"zqdir"}`, 200, "n\r\n1\r\n2\r\n"},
 		{`{"query":"SELECT * FROM range(10) t(a)","limit":3}`, 200, "a\r\n0\r\n1\r\n2\r\n"},

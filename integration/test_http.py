@@ -131,8 +131,8 @@ def test_duckdb_and_polars_read_answers(web, tmp_path):
     assert polars.read_parquet(parquet).rows() == rows
     assert polars.read_csv(csv).rows() == rows
     assert polars.read_ipc_stream(get(web, table_path(COUNTRIES, columns=columns))[1]).rows() == rows
-    table = pa.ipc.open_stream(get(web, table_path(COUNTRIES, columns=columns, compression="zstd"))[1]).read_all()
-    assert duckdb.sql("SELECT name, pop_est FROM table").fetchall() == rows
+    arrow_rows = pa.ipc.open_stream(get(web, table_path(COUNTRIES, columns=columns, compression="zstd"))[1]).read_all()
+    assert duckdb.sql("SELECT name, pop_est FROM arrow_rows").fetchall() == rows
 
 
 @pytest.mark.parametrize("format", EXTENSIONS)

@@ -86,8 +86,16 @@ func TestOtherSites(t *testing.T) {
 		{Config{}, "POST", []string{"Origin", "null"}, http.StatusForbidden},
 		{Config{}, "POST", []string{"Origin", "http://localhost:8080"}, http.StatusOK},
 		{Config{}, "DELETE", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
-		{allowed, "POST", []string{"Origin", "https://maps.example.org", "Sec-Fetch-Site", "cross-site"}, http.StatusOK},
-		{allowed, "POST", []string{"Origin", "http://maps.example.org", "Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{
+			allowed, "POST",
+			[]string{"Origin", "https://maps.example.org", "Sec-Fetch-Site", "cross-site"},
+			http.StatusOK,
+		},
+		{
+			allowed, "POST",
+			[]string{"Origin", "http://maps.example.org", "Sec-Fetch-Site", "cross-site"},
+			http.StatusForbidden,
+		},
 	} {
 		w := send(c.cfg, c.method, "/v1/session", c.headers...)
 		if ok := w.Code < 300; ok != (c.want == http.StatusOK) || !ok && w.Code != c.want {
@@ -122,7 +130,8 @@ func TestSharing(t *testing.T) {
 		}
 		pre := send(cfg, "OPTIONS", "/v1/sql", "Origin", c.origin, "Access-Control-Request-Method", "POST",
 			"Access-Control-Request-Headers", "content-type")
-		if (pre.Code == http.StatusNoContent) != (c.want != "") || pre.Header().Get("Access-Control-Allow-Origin") != c.want {
+		if (pre.Code == http.StatusNoContent) != (c.want != "") ||
+			pre.Header().Get("Access-Control-Allow-Origin") != c.want {
 			t.Errorf("preflight, %v from %s: %d %v", c.origins, c.origin, pre.Code, pre.Header())
 		}
 	}

@@ -29,7 +29,10 @@ func Register(mux *http.ServeMux, cfg Config) {
 		mux.Handle(r.pattern(), r.handler(cfg.Calls))
 		known.Handle(r.pattern(), http.NotFoundHandler())
 	}
-	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) { httpcall.WriteProblem(w, missing(known, w, r)) })
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		httpcall.WriteProblem(w,
+			missing(known, w, r))
+	})
 }
 
 // missing returns the error of a path, or of a method of a path, that is not known.
@@ -42,7 +45,8 @@ func missing(known *http.ServeMux, w http.ResponseWriter, r *http.Request) error
 	}
 	if methods == nil {
 		return &httpcall.Error{
-			Status: http.StatusNotFound, Code: "NOT_FOUND", Detail: "there is no such path; /v1/openapi.json has the paths",
+			Status: http.StatusNotFound, Code: "NOT_FOUND",
+			Detail: "there is no such path; /v1/openapi.json has the paths",
 		}
 	}
 	allow := strings.Join(methods, ", ")

@@ -34,7 +34,7 @@ func checkChoice(t *testing.T, r *http.Request, asked rows.Request) {
 }
 
 // otherElement reports whether a header has an element twice.
-func otherElement(r *http.Request, e httpcall.Weighted) bool {
+func otherElement(r *http.Request, e httpcall.Element) bool {
 	n := 0
 	for _, other := range httpcall.Elements(r.Header, "Accept-Encoding") {
 		if other.Value == e.Value {

@@ -36,7 +36,8 @@ func TestOpenAPIHasAllPaths(t *testing.T) {
 		Paths      map[string]map[string]operation
 		Components struct{ Schemas, Responses, SecuritySchemes map[string]any }
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || doc.OpenAPI != "3.1.0" || doc.Info.Title == "" || doc.Info.Version == "" {
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || doc.OpenAPI != "3.1.0" ||
+		doc.Info.Title == "" || doc.Info.Version == "" {
 		t.Fatalf("%v %+v", err, doc)
 	}
 	operations := map[string]bool{}
@@ -47,7 +48,8 @@ func TestOpenAPIHasAllPaths(t *testing.T) {
 				t.Errorf("two operations are called %s", op.OperationID)
 			}
 			operations[op.OperationID] = true
-			request := httptest.NewRequest(method, strings.NewReplacer("{name}", "a/b", "{action}", "c").Replace(path), nil)
+			request := httptest.NewRequest(method, strings.NewReplacer("{name}", "a/b", "{action}",
+				"c").Replace(path), nil)
 			if _, pattern := mux.Handler(request); !strings.HasPrefix(pattern, method+" ") {
 				t.Errorf("%s %s is described and has the pattern %q", method, path, pattern)
 			}
@@ -60,7 +62,10 @@ func TestOpenAPIHasAllPaths(t *testing.T) {
 		}
 	}
 	for _, m := range regexp.MustCompile(`"\$ref":"#/components/(\w+)/(\w+)"`).FindAllStringSubmatch(w.Body.String(), -1) {
-		section := map[string]map[string]any{"schemas": doc.Components.Schemas, "responses": doc.Components.Responses}[m[1]]
+		section := map[string]map[string]any{
+			"schemas":   doc.Components.Schemas,
+			"responses": doc.Components.Responses,
+		}[m[1]]
 		if section[m[2]] == nil {
 			t.Errorf("%s refers to nothing", m[0])
 		}
@@ -88,7 +93,8 @@ func (op operation) check(t *testing.T, at string) {
 	seen := map[string]bool{}
 	for _, p := range op.Parameters {
 		inPath := strings.Contains(at, "{"+p.Name+"}")
-		if seen[p.Name] || p.Description == "" || p.Schema == nil || (p.In == "path") != inPath || p.Required != inPath {
+		if seen[p.Name] || p.Description == "" || p.Schema == nil || (p.In == "path") != inPath ||
+			p.Required != inPath {
 			t.Errorf("%s: parameter %+v", at, p)
 		}
 		seen[p.Name] = true

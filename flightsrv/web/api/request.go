@@ -49,8 +49,9 @@ func readObject(r *http.Request) (map[string]json.RawMessage, error) {
 func parseQuery(r *http.Request) (url.Values, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, httpcall.BadRequest("the parameters of the URL can't be read: each % needs two hexadecimal digits, " +
-			"and ; must be written %3B")
+		return nil,
+			httpcall.BadRequest("the parameters of the URL can't be read: each % needs two hexadecimal digits, " +
+				"and ; must be written %3B")
 	}
 	return query, nil
 }

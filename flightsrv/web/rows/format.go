@@ -59,8 +59,9 @@ var Formats = []Format{
 		Compressions: []ticket.Compression{ticket.NoCompression, ticket.LZ4, ticket.Zstd}, open: newArrow,
 	},
 	{
-		Name: "geojson", MediaType: "application/geo+json", Aliases: []string{"application/json"}, Extension: ".geojson",
-		WKB: true, RecordRows: fewRows, Compressions: plain, open: simple(export.NewGeoJSON),
+		Name: "geojson", MediaType: "application/geo+json", Aliases: []string{"application/json"},
+		Extension: ".geojson",
+		WKB:       true, RecordRows: fewRows, Compressions: plain, open: simple(export.NewGeoJSON),
 	},
 	{
 		Name: "geojsonseq", MediaType: "application/geo+json-seq", Extension: ".geojsons",
@@ -68,7 +69,8 @@ var Formats = []Format{
 	},
 	{
 		Name: "geojsonl", MediaType: "application/x-ndjson", Aliases: []string{"ndjson", "application/geo+json-lines"},
-		Extension: ".geojsonl", WKB: true, RecordRows: fewRows, Compressions: plain, open: simple(export.NewGeoJSONLines),
+		Extension: ".geojsonl", WKB: true, RecordRows: fewRows, Compressions: plain,
+		open: simple(export.NewGeoJSONLines),
 	},
 	{
 		Name: "csv", MediaType: "text/csv", Extension: ".csv",
