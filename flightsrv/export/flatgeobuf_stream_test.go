@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,17 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
+
+// streamShapes are the WKB of geometries.
+var streamShapes = map[string][]byte{
+	"POINT (1 2)":     pointWKB(1, 2),
+	"POINT (3 4)":     pointWKB(3, 4),
+	"POINT Z (1 2 3)": pointWKB(1, 2, 3),
+	"MULTIPOINT (3 4)": append(
+		geoarrow.AppendWKBHeader(nil, geoarrow.MultiPoint, geoarrow.XY, 1), pointWKB(3, 4)...),
+	"LINESTRING (3 4, 5 6)": slices.Concat(
+		geoarrow.AppendWKBHeader(nil, geoarrow.LineString, geoarrow.XY, 2), pointWKB(3, 4)[5:], pointWKB(5, 6)[5:]),
+}
 
 // shapesOf makes a record of geometries and their numbers.
 func shapesOf(t *testing.T, texts ...string) arrow.Record {
@@ -30,7 +42,7 @@ func shapesOf(t *testing.T, texts ...string) arrow.Record {
 			b.Field(1).AppendNull()
 			continue
 		}
-		b.Field(1).(*array.BinaryBuilder).Append(wkbOf(t, text))
+		b.Field(1).(*array.BinaryBuilder).Append(streamShapes[text])
 	}
 	return b.NewRecord()
 }
@@ -93,5 +105,3 @@ func TestFlatGeobufStream(t *testing.T) {
 		})
 	}
 }
-
-var _ = geoarrow.Point
