@@ -112,5 +112,6 @@ func lineAt(text []byte, start, offset int, from, number int64) Line {
 		_, n := utf8.DecodeRune(line[end:])
 		end += n
 	}
-	return Line{Number: number, Byte: from + int64(start), Text: string(bytes.ToValidUTF8(line[:end], []byte("\ufffd")))}
+	return Line{Number: number, Byte: from + int64(start), Text: string(bytes.ToValidUTF8(line[:end],
+		[]byte("\ufffd")))}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
@@ -83,6 +84,20 @@ func (c *Catalog) Known(ctx context.Context, name string, err error) error {
 		return &NameError{Name: name, Err: errors.New("the table that is there has other columns")}
 	}
 	return err
+}
+
+// WithoutPaths returns a text without the folders of the roots in the server's file system. The names
+// of the files of a dataset that are below no listed root begin with these.
+func (c *Catalog) WithoutPaths(text string) string {
+	for _, m := range c.tree.Mounts() {
+		if dir := m.Root.Dir; m.Root.URL == "" && len(dir) > 1 {
+			text = strings.ReplaceAll(text, strings.TrimSuffix(dir, "/")+"/", "")
+			if m.Root.Unlisted { // the alias may have other characters
+				text = strings.ReplaceAll(text, strings.TrimSuffix(m.Root.Alias, "/")+"/", "")
+			}
+		}
+	}
+	return text
 }
 
 // LayersOf returns the layers of an entry's file that a caller may describe, in their order.

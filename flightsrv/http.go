@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
+	"github.com/vibeflight/vibeflight/readers"
 )
 
 // httpPrefix begins the methods of requests by HTTP.
@@ -27,7 +29,7 @@ func (s httpCalls) Run(ctx context.Context, r httpcall.Request,
 ) (err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
-		return callError(r.Name, err)
+		return s.callError(r.Name, err)
 	}
 	defer leave()
 	ctx, c, end, err := s.begin(ctx, httpPrefix+r.Method)
@@ -35,7 +37,7 @@ func (s httpCalls) Run(ctx context.Context, r httpcall.Request,
 	defer end()
 	defer func() {
 		if err = panicOr(recover(), err); err != nil {
-			err = callError(c.name, causeOr(ctx, err))
+			err = s.callError(c.name, causeOr(ctx, err))
 		}
 		_ = s.finish(ctx, c, err)
 	}()
@@ -49,15 +51,21 @@ func (s httpCalls) Run(ctx context.Context, r httpcall.Request,
 }
 
 // callError converts an error for the client.
-func callError(name string, err error) error {
+func (s httpCalls) callError(name string, err error) error {
 	var e *httpcall.Error
 	if errors.As(err, &e) {
 		return err
 	}
 	status, code := httpStatusOf(err)
-	return &httpcall.Error{
-		Status: status, Code: code, Detail: excerpt.Clip(messageOf(name, err), maxMessageText), Err: err,
+	text := messageOf(name, err)
+	e = &httpcall.Error{
+		Status: status, Code: code, Detail: excerpt.Clip(s.cfg.Catalog.WithoutPaths(text), maxMessageText), Err: err,
 	}
+	var at *readers.ParseError
+	if errors.As(err, &at) && strings.Contains(text, at.Error()) {
+		e.Position = at
+	}
+	return e
 }
 
 // Login implements httpcall.Server.
@@ -68,7 +76,7 @@ func (s httpCalls) Login(ctx context.Context) (user, token string, err error) {
 	p, token, err := s.cfg.Login.Handshake(ctx)
 	s.countAuthentication(p)
 	if err != nil {
-		return "", "", callError("", err)
+		return "", "", s.callError("", err)
 	}
 	return p.Name, token, nil
 }

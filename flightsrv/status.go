@@ -255,12 +255,16 @@ var httpStatuses = map[codes.Code]int{
 	codes.Unauthenticated: http.StatusUnauthorized,
 }
 
-// httpStatusOf returns the status of HTTP and the name of the code for an error. A malformed file is
-// 422: the request is right.
+// httpStatusOf returns the status of HTTP and the name of the code for an error. A malformed file, and
+// one that is too large, is 422: the request is right, and waiting does not help.
 func httpStatusOf(err error) (httpStatus int, code string) {
 	of := codeOf(err)
 	var parse *readers.ParseError
-	if of == codes.InvalidArgument && errors.As(err, &parse) {
+	var large *readers.LimitError
+	var query *engine.Error
+	switch {
+	case of == codes.InvalidArgument && errors.As(err, &parse), of == codes.ResourceExhausted && errors.As(err, &large),
+		errors.As(err, &query) && query.Kind == duck.Memory:
 		return http.StatusUnprocessableEntity, codeNames[of]
 	}
 	if s, ok := httpStatuses[of]; ok {

@@ -65,7 +65,8 @@ class Server:
 
     def _wait_until_ready(self, seconds):
         deadline = time.monotonic() + seconds
-        while READY not in self.log():
+        listeners = 1 + any(flag == "--http" or flag.startswith("--http=") for flag in self.command)  # each has a line
+        while self.log().count(READY) < listeners:
             if self.process.poll() is not None:
                 raise RuntimeError(f"{' '.join(self.command)} ended with status {self.process.returncode}:\n{self.log()}")
             if time.monotonic() > deadline:

@@ -22,6 +22,9 @@ type Scan struct {
 	pieces []piece
 	next   int   // piece
 	left   int64 // rows that the limit still allows
+
+	recordRows int               // maximum of a record; 0: those of a piece
+	rest       *geoarrow.Columns // of the current piece, for the next records; nil: none
 }
 
 // piece is what the row range and the boxes of batches leave of one batch.
@@ -52,7 +55,7 @@ func (v *view) scan(src Source, sel Selection) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scan{source: src, view: v, bbox: sel.BBox, left: math.MaxInt64}
+	s := &Scan{source: src, view: v, bbox: sel.BBox, left: math.MaxInt64, recordRows: sel.RecordRows}
 	if sel.Limit != nil {
 		s.left = max(0, *sel.Limit)
 	}
@@ -122,27 +125,42 @@ func (s *Scan) Batches() []int {
 // Next returns the next record, which the caller releases, or io.EOF. No record is empty. Whole
 // batches are not copied.
 func (s *Scan) Next(ctx context.Context) (arrow.Record, error) {
+	if s.rest == nil {
+		if err := s.advance(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c := s.rest
+	s.rest = nil
+	if n := s.recordRows; n > 0 && c.Rows > n {
+		c, s.rest = c.Slice(0, n), c.Slice(n, c.Rows)
+	}
+	return c.Record(s.view.schema, s.view.columns, s.view.encoding)
+}
+
+// advance reads the rows of the next piece that has some into rest.
+func (s *Scan) advance(ctx context.Context) error {
 	for s.next < len(s.pieces) && s.left > 0 {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		p := &s.pieces[s.next]
 		part, err := s.part(ctx, p)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.rows = nil
 		s.next++
-		if part.Rows == 0 {
-			continue
+		if part.Rows > 0 {
+			s.left -= int64(part.Rows)
+			s.rest = part
+			return nil
 		}
-		s.left -= int64(part.Rows)
-		return part.Record(s.view.schema, s.view.columns, s.view.encoding)
 	}
 	if err := s.source.Close(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return nil, io.EOF
+	return io.EOF
 }
 
 // part returns what columns, bounding box and limit leave of a piece.
@@ -217,7 +235,11 @@ func (s *Scan) Rows(ctx context.Context) (n int64, err error) {
 		}
 		n += int64(len(p.rows))
 	}
-	return min(n, s.left), nil
+	n = min(n, s.left)
+	if s.rest != nil {
+		n += int64(s.rest.Rows)
+	}
+	return n, nil
 }
 
 // BatchRows returns the number of rows of each batch of the table that Next would give from the

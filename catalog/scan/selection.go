@@ -20,6 +20,9 @@ type Selection struct {
 	Partitions map[string]any
 	Limit      *int64 // maximum number of rows
 	Encoding   geoarrow.Encoding
+	// RecordRows is the maximum number of rows of a record; 0: those of a batch. Records that are not
+	// whole batches need less memory if their geometries are encoded.
+	RecordRows int
 
 	// CRS is the name to give to the table's reference system; empty: its own name. Tables have x
 	// first, so that OGC:CRS84 and EPSG:4326 are two names of one system. Any other name gives an

@@ -43,5 +43,5 @@ func (a *handlers) info(ctx context.Context, w *httpcall.Writer, r *http.Request
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, answer)
+	return a.writeAnswer(w, answer)
 }

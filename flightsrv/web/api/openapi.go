@@ -82,14 +82,16 @@ func (r *route) describeOperation(login bool) map[string]any {
 	}
 	if r.answer.formats && r.method == http.MethodGet {
 		good["headers"] = map[string]any{"ETag": map[string]any{
-			"description": "Of the version of the table, the ticket and the format.", "schema": schema{"type": "string"},
+			"description": "Of the version of the table, the ticket and the format.",
+			"schema":      schema{"type": "string"},
 		}}
 		answers["304"] = map[string]any{"description": "The answer is the one that If-None-Match names."}
 	}
 	op["responses"] = answers
 	if r.private && login {
 		op["security"] = []any{
-			map[string]any{"token": []string{}}, map[string]any{"password": []string{}},
+			map[string]any{"token": []string{}},
+			map[string]any{"password": []string{}},
 			map[string]any{"session": []string{}},
 		}
 	}
@@ -151,7 +153,10 @@ func schemas() map[string]schema {
 		"Session": object(map[string]any{"user": text}, "user"),
 		"Tables":  object(map[string]any{"tables": list(ref("Table")), "next": text}, "tables"),
 		"Table": object(map[string]any{
-			"name": text, "format": text, "file_bytes": integer, "modified": schema{"type": "string", "format": "date-time"},
+			"name": text, "format": text, "file_bytes": integer, "modified": schema{
+				"type":   "string",
+				"format": "date-time",
+			},
 			"rows": orNull("integer"), "bbox": box, "crs": orNull("string"), "href": text,
 		}, "name", "format", "file_bytes", "modified", "rows", "bbox", "crs", "href"),
 		"Description": object(map[string]any{

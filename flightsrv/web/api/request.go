@@ -49,8 +49,9 @@ func readObject(r *http.Request) (map[string]json.RawMessage, error) {
 func parseQuery(r *http.Request) (url.Values, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, httpcall.BadRequest("the parameters of the URL can't be read: each % needs two hexadecimal digits, " +
-			"and ; must be written %3B")
+		return nil,
+			httpcall.BadRequest("the parameters of the URL can't be read: each % needs two hexadecimal digits, " +
+				"and ; must be written %3B")
 	}
 	return query, nil
 }
@@ -59,14 +60,27 @@ func unknownField(what, key, known string) error {
 	return httpcall.BadRequest(fmt.Sprintf("%s %.100q: unknown; known are %s", what, key, known))
 }
 
+// writeAnswer answers a request with JSON of the server, without paths of its file system.
+func (a *handlers) writeAnswer(w http.ResponseWriter, v any) error {
+	b, err := metadata.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return writeJSONText(w, []byte(a.Catalog.WithoutPaths(string(b))))
+}
+
 // writeJSON answers a request with JSON.
 func writeJSON(w http.ResponseWriter, v any) error {
 	b, err := metadata.Marshal(v)
 	if err != nil {
 		return err
 	}
+	return writeJSONText(w, b)
+}
+
+func writeJSONText(w http.ResponseWriter, b []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, err = w.Write(append(b, '\n'))
+	_, err := w.Write(append(b, '\n'))
 	return err
 }

@@ -82,7 +82,10 @@ func (a *handlers) routes() []route {
 			method: "GET", path: "/v1/info/{name}", operation: "describeTable", private: true,
 			summary: "Describes a table: schema, CRS, extent, counts and version. It parses the file if necessary. " +
 				"For a malformed file the error has the lines around the position.",
-			parameters: infoParameters, answer: answer{status: "200", what: "The description.", json: ref("Description")},
+			parameters: infoParameters, answer: answer{
+				status: "200", what: "The description.",
+				json: ref("Description"),
+			},
 			describe: ofEntry("info"), run: a.info,
 		},
 		{
@@ -106,12 +109,14 @@ func (a *handlers) routes() []route {
 		},
 		{
 			method: "DELETE", path: "/v1/session", operation: "logOut",
-			summary: "Removes the cookie.", answer: answer{status: "204", what: "The cookie is removed."}, plain: a.logOut,
+			summary: "Removes the cookie.", answer: answer{status: "204", what: "The cookie is removed."},
+			plain: a.logOut,
 		},
 		{
 			method: "GET", path: "/v1/openapi.json", operation: "openapi",
 			summary: "Returns this description.",
-			answer:  answer{status: "200", what: "An OpenAPI document.", json: schema{"type": "object"}}, plain: a.openapi,
+			answer:  answer{status: "200", what: "An OpenAPI document.", json: schema{"type": "object"}},
+			plain:   a.openapi,
 		},
 	}
 }
@@ -150,7 +155,10 @@ func ticketParameters() []param {
 			"type": "array", "items": schema{"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2,
 		}},
 		{"limit", "At most this number of rows.", schema{"type": "integer", "minimum": 0}},
-		{"partitions", "JSON object of values of the columns that folders of a dataset have.", schema{"type": "string"}},
+		{
+			"partitions", "JSON object of values of the columns that folders of a dataset have.",
+			schema{"type": "string"},
+		},
 		{"geometry_encoding", "Encoding of geometries in Arrow.", schema{
 			"type": "string", "enum": []string{"native", "wkb", "wkt"}, "default": "native",
 		}},

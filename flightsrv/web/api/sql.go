@@ -101,7 +101,8 @@ func statementOf(r *http.Request) (s statement, asked rows.Request, err error) {
 		case "parameters":
 			s.Parameters = value
 		default:
-			return s, asked, unknownField("field", key, "query, schema, parameters, limit, format, compression, download")
+			return s, asked, unknownField("field", key,
+				"query, schema, parameters, limit, format, compression, download")
 		}
 		if err != nil {
 			return s, asked, httpcall.BadRequest(key + ": " + err.Error())

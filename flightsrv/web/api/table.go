@@ -42,14 +42,14 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	c.Selects(t)
 	body := w.Body(choice.Coding)
 	defer body.Release()
-	tag := func(version string, coding httpcall.Coding) string {
+	tag := func(version string, coding httpcall.Codec) string {
 		return a.etag(ctx, t, choice, version, coding)
 	}
 	if same, err := a.unchanged(ctx, w, r, t, tag, body.Coding()); same || err != nil {
 		return err
 	}
 	sel := t.Selection()
-	sel.CRS84As = a.CRS84As
+	sel.CRS84As, sel.RecordRows = a.CRS84As, choice.Format.RecordRows
 	ref, scan, err := a.Catalog.Read(ctx, t.Request(), sel)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 // unchanged answers with 304 if the client has the present answer already (RFC 9110 section 13.1.2).
 // Nothing is parsed for that.
 func (a *handlers) unchanged(ctx context.Context, w *httpcall.Writer, r *http.Request, t ticket.Ticket,
-	tag func(version string, coding httpcall.Coding) string, coding httpcall.Coding,
+	tag func(version string, coding httpcall.Codec) string, coding httpcall.Codec,
 ) (bool, error) {
 	known := r.Header.Values("If-None-Match")
 	if len(known) == 0 || r.Method == http.MethodPost {
@@ -87,7 +87,7 @@ func (a *handlers) unchanged(ctx context.Context, w *httpcall.Writer, r *http.Re
 		return false, err
 	}
 	// An answer may have been sent without its coding, which is short of encoders at times.
-	for _, c := range []httpcall.Coding{coding, httpcall.Identity} {
+	for _, c := range []httpcall.Codec{coding, httpcall.Identity} {
 		if etag := tag(version, c); matches(known, etag) {
 			w.Header().Set("ETag", etag)
 			w.Header().Add("Vary", "Accept")
@@ -128,7 +128,7 @@ const bytesVersion = 1
 
 // etag returns the strong entity tag of an answer: what its bytes are a function of.
 func (a *handlers) etag(ctx context.Context, t ticket.Ticket, c rows.Choice, version string,
-	coding httpcall.Coding,
+	coding httpcall.Codec,
 ) string {
 	t.Version = ""
 	scope := ""
@@ -140,7 +140,7 @@ func (a *handlers) etag(ctx context.Context, t ticket.Ticket, c rows.Choice, ver
 		strconv.Itoa(bytesVersion), build(), version, string(t.Encode()), c.Format.Name, string(coding), scope,
 		a.CRS84As.String(),
 	} {
-		fmt.Fprintf(h, "%d %s\n", len(part), part)
+		h.Write(fmt.Appendf(nil, "%d %s\n", len(part), part))
 	}
 	return `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Weighted is an element of a header such as Accept, with its weight (RFC 9110 section 12.4.2).
-type Weighted struct {
+// Element is an element of a header such as Accept, with its weight (RFC 9110 section 12.4.2).
+type Element struct {
 	Value      string            // in lower case, without parameters
 	Parameters map[string]string // without q
 	Weight     float64           // from 0 to 1
@@ -16,8 +16,8 @@ type Weighted struct {
 
 // Elements returns the elements of all headers of a name. An element that can't be parsed is left
 // out.
-func Elements(h http.Header, name string) []Weighted {
-	var all []Weighted
+func Elements(h http.Header, name string) []Element {
+	var all []Element
 	for _, line := range h.Values(name) {
 		for _, text := range splitList(line) {
 			if e, ok := parseElement(text); ok {
@@ -52,8 +52,8 @@ func splitList(line string) []string {
 }
 
 // parseElement parses an element of a list, as `text/csv; header=present; q=0.5`.
-func parseElement(text string) (Weighted, bool) {
-	e := Weighted{Weight: 1}
+func parseElement(text string) (Element, bool) {
+	e := Element{Weight: 1}
 	var err error
 	if e.Value, e.Parameters, err = mime.ParseMediaType(text); err != nil {
 		return e, false
@@ -69,7 +69,7 @@ func parseElement(text string) (Weighted, bool) {
 
 // WeightOf returns the weight of a media type: that of the most specific range that contains it
 // (RFC 9110 section 12.5.1). It is 0 if there is none.
-func WeightOf(accepted []Weighted, mediaType string) (best Weighted) {
+func WeightOf(accepted []Element, mediaType string) (best Element) {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	specific := 0
 	for _, e := range accepted {

@@ -10,23 +10,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Coding is a content coding of HTTP, as in Content-Encoding.
-type Coding string
+// Codec is a content coding of HTTP, as in Content-Encoding.
+type Codec string
 
 // The codings that are offered, the preferred ones first.
 const (
-	Zstd     Coding = "zstd"
-	Brotli   Coding = "br"
-	Gzip     Coding = "gzip"
-	Identity Coding = "identity"
+	Zstd     Codec = "zstd"
+	Brotli   Codec = "br"
+	Gzip     Codec = "gzip"
+	Identity Codec = "identity"
 )
 
-var codings = []Coding{Zstd, Brotli, Gzip, Identity}
+var codings = []Codec{Zstd, Brotli, Gzip, Identity}
 
-// ChooseCoding returns the coding of an answer: the one that the client weights highest, and of
+// ChooseCodec returns the coding of an answer: the one that the client weights highest, and of
 // several the one that is preferred here. compress is false for an answer that is compressed
 // already. A client that accepts none of the codings gets an error.
-func ChooseCoding(r *http.Request, compress bool) (Coding, error) {
+func ChooseCodec(r *http.Request, compress bool) (Codec, error) {
 	accepted := Elements(r.Header, "Accept-Encoding")
 	best, most := Identity, 0.0
 	for _, c := range codings {
@@ -46,10 +46,10 @@ func ChooseCoding(r *http.Request, compress bool) (Coding, error) {
 
 // weightOf returns the weight of a coding (RFC 9110 section 12.5.3). "*" has no coding used that the
 // client does not name.
-func weightOf(accepted []Weighted, c Coding) float64 {
+func weightOf(accepted []Element, c Codec) float64 {
 	all := 1.0
 	for _, e := range accepted {
-		switch Coding(e.Value) {
+		switch Codec(e.Value) {
 		case c:
 			return e.Weight
 		case "*":
@@ -75,7 +75,7 @@ type encoder interface {
 }
 
 // encoders are encoders that are not in use, by their coding.
-var encoders = map[Coding]*sync.Pool{
+var encoders = map[Codec]*sync.Pool{
 	Zstd: {New: func() any {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
 			zstd.WithWindowSize(512<<10), zstd.WithEncoderLevel(zstd.SpeedFastest))
@@ -103,13 +103,13 @@ var encoding = make(chan struct{}, maxEncoders)
 // Body encodes the body of an answer. The caller calls Release.
 type Body struct {
 	w       *Writer
-	coding  Coding
+	coding  Codec
 	encoder encoder // nil: Identity
 }
 
 // Body returns the body of an answer with a coding. If too many answers are compressed at this time,
-// it is not compressed: see Coding.
-func (w *Writer) Body(c Coding) *Body {
+// it is not compressed: see Body.Coding.
+func (w *Writer) Body(c Codec) *Body {
 	b := &Body{w: w, coding: Identity}
 	if pool := encoders[c]; pool != nil {
 		select {
@@ -132,7 +132,7 @@ func (b *Body) SetHeader() {
 }
 
 // Coding returns the coding of the body.
-func (b *Body) Coding() Coding { return b.coding }
+func (b *Body) Coding() Codec { return b.coding }
 
 // Write writes a part of the body.
 func (b *Body) Write(p []byte) (int, error) {

@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -127,7 +128,8 @@ func (w *Writer) Flush() error {
 
 // extend gives the client time for the next piece.
 func (w *Writer) extend() error {
-	if err := w.control.SetWriteDeadline(time.Now().Add(stalled)); err != nil {
+	err := w.control.SetWriteDeadline(time.Now().Add(stalled))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	if w.ctx.Err() != nil { // the deadline of the end was replaced

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/readers"
@@ -16,6 +15,8 @@ type Error struct {
 	Code   string // as gRPC spells it: "NOT_FOUND"
 	Detail string // what is wrong, without paths of the server's file system
 	Err    error  // nil: Detail has all of it
+	// of a malformed file; nil: none, or not for the client
+	Position *readers.ParseError
 }
 
 func (e *Error) Error() string { return e.Detail }
@@ -62,12 +63,11 @@ func ProblemOf(err error) Problem {
 	if p.Title == "" {
 		p.Title = e.Code
 	}
-	var at *readers.ParseError
 	var lines *LinesError
 	if errors.As(e.Err, &lines) {
 		p.Lines = lines.Lines
 	}
-	if errors.As(e.Err, &at) && strings.Contains(e.Detail, at.Error()) {
+	if at := e.Position; at != nil {
 		p.Byte, p.Field = &at.Offset, at.Field
 		if at.Line > 0 {
 			p.Line = &at.Line

@@ -13,7 +13,7 @@ import (
 
 // arrowStream writes an Arrow IPC stream: the messages of DoGet, whose buffers are not copied.
 type arrowStream struct {
-	out     joined
+	out     partWriter
 	encoder *frame.Encoder
 	head    []byte
 	rows    int64
@@ -22,7 +22,7 @@ type arrowStream struct {
 func newArrow(out io.Writer, schema *arrow.Schema, o options) (writer, error) {
 	name := func(row int64) string { return fmt.Sprintf("row %d of %s", row, o.name) }
 	s := &arrowStream{
-		out: joined{to: out}, encoder: frame.NewEncoder(schema, o.compression, name, math.MaxInt32),
+		out: partWriter{to: out}, encoder: frame.NewEncoder(schema, o.compression, name, math.MaxInt32),
 	}
 	head, err := frame.EncapsulatedSchema(schema)
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *arrowStream) Close() error {
 	return s.out.flush()
 }
 
-// joined writes short parts together, and long ones without a copy.
-type joined struct {
+// partWriter writes short parts together, and long ones without a copy.
+type partWriter struct {
 	to    io.Writer
 	short []byte
 }
@@ -75,7 +75,7 @@ const (
 	maxShort = 64 << 10
 )
 
-func (j *joined) write(p []byte) error {
+func (j *partWriter) write(p []byte) error {
 	if len(p) < longPart && len(j.short)+len(p) <= maxShort {
 		j.short = append(j.short, p...)
 		return nil
@@ -91,7 +91,7 @@ func (j *joined) write(p []byte) error {
 	return err
 }
 
-func (j *joined) flush() error {
+func (j *partWriter) flush() error {
 	if len(j.short) == 0 {
 		return nil
 	}

@@ -21,6 +21,9 @@ type Format struct {
 	Extension string   // of a file with an answer
 	// WKB means that geometries must be geoarrow.wkb.
 	WKB bool
+	// RecordRows is the maximum number of rows of a record, so that a client that does not read holds
+	// little memory. 0: those of a batch.
+	RecordRows int
 	// Compressions are the compressions inside of the format; the first one is the default. The body
 	// has no content coding with another one than NoCompression.
 	Compressions []ticket.Compression
@@ -44,6 +47,9 @@ type writer interface {
 // flusher is a writer that keeps rows back until Flush.
 type flusher interface{ Flush() error }
 
+// fewRows are those of a record of geometries that are encoded on the way.
+const fewRows = 4096
+
 var plain = []ticket.Compression{ticket.NoCompression}
 
 // Formats are all formats. The first one is the default.
@@ -53,24 +59,26 @@ var Formats = []Format{
 		Compressions: []ticket.Compression{ticket.NoCompression, ticket.LZ4, ticket.Zstd}, open: newArrow,
 	},
 	{
-		Name: "geojson", MediaType: "application/geo+json", Aliases: []string{"application/json"}, Extension: ".geojson",
-		WKB: true, Compressions: plain, open: simple(export.NewGeoJSON),
+		Name: "geojson", MediaType: "application/geo+json", Aliases: []string{"application/json"},
+		Extension: ".geojson",
+		WKB:       true, RecordRows: fewRows, Compressions: plain, open: simple(export.NewGeoJSON),
 	},
 	{
 		Name: "geojsonseq", MediaType: "application/geo+json-seq", Extension: ".geojsons",
-		WKB: true, Compressions: plain, open: simple(export.NewGeoJSONTextSequence),
+		WKB: true, RecordRows: fewRows, Compressions: plain, open: simple(export.NewGeoJSONTextSequence),
 	},
 	{
 		Name: "geojsonl", MediaType: "application/x-ndjson", Aliases: []string{"ndjson", "application/geo+json-lines"},
-		Extension: ".geojsonl", WKB: true, Compressions: plain, open: simple(export.NewGeoJSONLines),
+		Extension: ".geojsonl", WKB: true, RecordRows: fewRows, Compressions: plain,
+		open: simple(export.NewGeoJSONLines),
 	},
 	{
 		Name: "csv", MediaType: "text/csv", Extension: ".csv",
-		WKB: true, Compressions: plain, open: simple(export.NewCSV),
+		WKB: true, RecordRows: fewRows, Compressions: plain, open: simple(export.NewCSV),
 	},
 	{
 		Name: "flatgeobuf", MediaType: "application/flatgeobuf", Aliases: []string{"fgb", "application/vnd.flatgeobuf"},
-		Extension: ".fgb", WKB: true, Compressions: plain,
+		Extension: ".fgb", WKB: true, RecordRows: fewRows, Compressions: plain,
 		open: func(out io.Writer, schema *arrow.Schema, o options) (writer, error) {
 			return export.NewFlatGeobufStream(out, schema, o.name, o.types)
 		},

@@ -14,7 +14,7 @@ import (
 type Choice struct {
 	Format      Format
 	Compression ticket.Compression // inside of the format
-	Coding      httpcall.Coding    // of the body
+	Coding      httpcall.Codec     // of the body
 	Download    bool               // browsers save the answer
 }
 
@@ -30,7 +30,7 @@ type Request struct {
 func Choose(r *http.Request, asked Request) (Choice, error) {
 	c := Choice{Download: asked.Download}
 	accepted := httpcall.Elements(r.Header, "Accept")
-	var as httpcall.Weighted // the element of Accept that the format has
+	var as httpcall.Element // the element of Accept that the format has
 	if asked.Format != "" {
 		i := slices.IndexFunc(Formats, func(f Format) bool {
 			return f.Name == asked.Format || slices.Contains(f.Aliases, asked.Format)
@@ -50,12 +50,12 @@ func Choose(r *http.Request, asked Request) (Choice, error) {
 	if c.Compression, err = c.Format.compression(asked.Compression, as.Parameters["codecs"]); err != nil {
 		return c, err
 	}
-	c.Coding, err = httpcall.ChooseCoding(r, c.Compression == ticket.NoCompression)
+	c.Coding, err = httpcall.ChooseCodec(r, c.Compression == ticket.NoCompression)
 	return c, err
 }
 
 // best returns the format that the client weights highest.
-func best(accepted []httpcall.Weighted) (f Format, as httpcall.Weighted, err error) {
+func best(accepted []httpcall.Element) (f Format, as httpcall.Element, err error) {
 	if len(accepted) == 0 {
 		return Formats[0], as, nil
 	}
@@ -78,13 +78,13 @@ func best(accepted []httpcall.Weighted) (f Format, as httpcall.Weighted, err err
 }
 
 // weight returns the element of Accept that the format has: that of its media type or of an alias.
-func (f Format) weight(accepted []httpcall.Weighted) httpcall.Weighted {
+func (f Format) weight(accepted []httpcall.Element) httpcall.Element {
 	best := httpcall.WeightOf(accepted, f.MediaType)
 	for _, alias := range f.Aliases {
 		if !strings.Contains(alias, "/") {
 			continue
 		}
-		i := slices.IndexFunc(accepted, func(w httpcall.Weighted) bool { return w.Value == alias })
+		i := slices.IndexFunc(accepted, func(w httpcall.Element) bool { return w.Value == alias })
 		if i >= 0 && accepted[i].Weight > best.Weight {
 			best = accepted[i]
 		}
