@@ -383,6 +383,27 @@ def test_pages_of_a_filter_are_its_features(server):
     assert boxed["numberMatched"] == boxed["numberReturned"]
 
 
+def test_datasets_layers_and_packed_files(tmp_path):
+    for year in 2023, 2024, 2025:
+        (tmp_path / f"year={year}").mkdir()
+        (tmp_path / f"year={year}" / "a.csv").write_text("n,lon,lat\n" + "".join(f"{n},{n % 360 - 180},{n % 180 - 90}\n" for n in range(year, year + 3000)))
+    (tmp_path / "two.kml").write_text('<kml xmlns="http://www.opengis.net/kml/2.2"><Document>' + "".join(
+        f"<Folder><name>{layer}</name><Placemark><name>{layer}</name><Point><coordinates>{x},2</coordinates></Point></Placemark></Folder>"
+        for x, layer in enumerate(["first", "second"])) + "</Document></kml>")
+    with Web(tmp_path, "--dataset", f"years={tmp_path}/year=*/*.csv") as server:
+        table = server.client().do_get(flight.Ticket("years")).read_all()
+        features = server.pages("years", limit=2500)
+        assert [f["id"] for f in features] == list(range(9000))
+        assert [f["properties"]["n"] for f in features] == table["n"].to_pylist() and [f["properties"]["year"] for f in features] == table["year"].to_pylist()
+        assert server.ids("years", filter="year = 2024 AND n < 2030") == [3000 + n for n in range(6)]
+        assert server.ids("years", bbox="-180,-90,-179,-89") == [n for n, v in enumerate(table["n"].to_pylist()) if v % 360 <= 1 and v % 180 <= 1]
+        names = [c["id"] for c in server.get("/collections").json["collections"]]
+        assert "years" in names
+        (feature,) = server.items("two.kml#second")["features"]
+        assert "second" in feature["properties"].values()
+        assert server.get("/collections/two.kml%23second/items/0").json["geometry"]["coordinates"][:2] == [1, 2]
+
+
 def test_a_changed_file_ends_its_pages(tmp_path):
     def write(count):
         (tmp_path / "new").write_text("n,lon,lat\n" + "".join(f"{n},{n},{n}\n" for n in range(count)))
@@ -473,6 +494,24 @@ def test_bbox_in_other_systems(server, folder):
         sure = {n for n in frame.index if distance[n] == 0 and not (frame.geometry[n].boundary.distance(inside.boundary) < 200 and boundary[n] < 200)}
         never = {n for n in frame.index if distance[n] > 200}
         assert sure <= got and not never & got, box.bounds
+
+
+@sql.needs_spatial
+def test_a_box_far_from_the_features(server):
+    """PROJ has no position in zone 32 for most of the world."""
+    everything = list(range(500))
+    for box in "-180,-90,180,90", "-170,-80,170,85", "0,0,90,90", "5,45,14,60":
+        assert server.ids(UTM, bbox=box) == everything, box
+        assert server.ids(UTM, filter=f"S_INTERSECTS(geometry, BBOX({box}))") == everything, box
+        assert server.ids(UTM, filter=f"NOT S_DISJOINT(geometry, BBOX({box}))") == everything, box
+    for box in "-180,-90,-170,-80", "100,10,110,20", "170,-10,-170,10":
+        assert server.ids(UTM, bbox=box) == [], box
+        assert server.ids(UTM, filter=f"S_DISJOINT(geometry, BBOX({box}))") == everything, box
+    half = server.ids(UTM, bbox="-180,-90,9,90")
+    assert sorted(half + server.ids(UTM, filter="NOT S_INTERSECTS(geometry, BBOX(-180,-90,9,90))")) == everything and 100 < len(half) < 400
+    assert server.ids(UTM, bbox="9,45,-170,60") == server.ids(UTM, bbox="9,45,180,60")
+    assert server.ids(UTM, bbox="170,45,60,60") == everything and server.ids(UTM, bbox="170,-10,-170,10") == []
+    assert server.ids(UTM, bbox="-20037508,-20037508,20037508,20037508", bbox_crs=EPSG + "3857") == everything
 
 
 def test_without_proj(plain, folder):

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/vibeflight/vibeflight/catalog/restrict"
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc/cql2"
 	"github.com/vibeflight/vibeflight/readers"
@@ -159,12 +160,65 @@ func (h *handlers) place(ctx context.Context, t *featureTable, filterCRS geoarro
 		}
 		for i, b := range boxes {
 			var err error
-			if boxes[i], err = h.moved(ctx, b, from, t.storage()); err != nil {
+			b.Meets = s.Meets
+			if boxes[i], err = h.placed(ctx, t, b, from); err != nil {
 				return nil, err
 			}
 		}
-		return boxes, nil
+		return simplified(boxes), nil
 	}
+}
+
+// Boxes that no geometry meets, and that all geometries meet.
+var (
+	nothing    = cql2.Rect{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	everything = cql2.Rect{math.Inf(-1), math.Inf(-1), math.Inf(1), math.Inf(1)}
+)
+
+// simplified returns shapes of which a geometry meets one if it meets one of the given shapes. They are
+// one box, or they have no box without bounds.
+func simplified(shapes []cql2.Shape) []cql2.Shape {
+	is := func(s cql2.Shape, box cql2.Rect) bool { return s.Box != nil && *s.Box == box }
+	for i, s := range shapes {
+		if is(s, everything) {
+			return shapes[i : i+1]
+		}
+	}
+	if some := slices.DeleteFunc(slices.Clone(shapes), func(s cql2.Shape) bool {
+		return is(s, nothing)
+	}); len(some) > 0 {
+		return some
+	}
+	return shapes[:1]
+}
+
+// placed transforms a shape to the system of a table. Far from the table's extent, PROJ has no
+// positions in this system, or wrong ones. So a box is reduced to its part near the extent first.
+func (h *handlers) placed(ctx context.Context, t *featureTable, s cql2.Shape, from geoarrow.CRS) (cql2.Shape, error) {
+	box := metadata.Finite(t.BBox)
+	if s.Box == nil || !s.Meets || box == nil {
+		return h.moved(ctx, s, from, t.storage())
+	}
+	area, err := h.moved(ctx, shapeOfBox(*box), t.storage(), from)
+	if err != nil {
+		return s, err
+	}
+	near, ok := area.Bounds()
+	if !ok || metadata.Finite(&near) == nil {
+		return h.moved(ctx, s, from, t.storage())
+	}
+	margin := 0.01 * max(near[2]-near[0], near[3]-near[1])
+	b := *s.Box
+	for i := range 2 {
+		b[i], b[i+2] = max(b[i], near[i]-margin), min(b[i+2], near[i+2]+margin)
+	}
+	switch {
+	case b[0] > b[2] || b[1] > b[3]:
+		return cql2.Shape{Box: &nothing}, nil
+	case contains([]cql2.Rect{*s.Box}, near):
+		return cql2.Shape{Box: &everything}, nil
+	}
+	return h.moved(ctx, cql2.Shape{Box: &b}, from, t.storage())
 }
 
 // moved transforms a shape. The edges of a box follow parallels and meridians.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc/cql2"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -66,6 +68,21 @@ func (h *handlers) parseQuery(ctx context.Context, q *request, t *featureTable) 
 		return s, err
 	}
 	return s, h.conditions(ctx, q, t, &s)
+}
+
+// ticket describes a query for logs.
+func (s *query) ticket(q *request, t *featureTable) ticket.Ticket {
+	out := ticket.Ticket{Name: q.path.collection}
+	if _, ok := q.parameters["properties"]; ok {
+		for _, i := range s.columns {
+			out.Columns = append(out.Columns, t.types.Attributes[i].Name)
+		}
+		out.Columns = append(out.Columns, geoarrow.GeometryName)
+	}
+	if _, ok := q.parameters["bbox"]; ok && s.predicate != nil && len(s.predicate.Boxes) > 0 {
+		out.BBox = metadata.Finite(&s.predicate.Boxes[0][0])
+	}
+	return out
 }
 
 // limit returns the maximum number of features.
