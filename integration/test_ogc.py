@@ -1,5 +1,6 @@
 """OGC API - Features below /ogc: GDAL's OAPIF driver, shapely, pyproj and SQL on the same data, and the abstract tests of the standards."""
 import base64
+import concurrent.futures
 import hashlib
 import html.parser
 import json
@@ -269,6 +270,9 @@ def test_features(server, countries):
     assert document["type"] == "FeatureCollection" and document["numberMatched"] == document["numberReturned"] == len(document["features"]) == 177
     assert abs(time.time() - time.mktime(time.strptime(document["timeStamp"], "%Y-%m-%dT%H:%M:%SZ")) + time.timezone) < 60
     assert link(document, "self", "application/geo+json") and link(document, "alternate", "text/html") and not link(document, "next")
+    assert answer.headers["OGC-NumberMatched"] == answer.headers["OGC-NumberReturned"] == "177"
+    first = server.get(collection(COUNTRIES) + "/items", limit=100)
+    assert f'<{link(first.json, "next")["href"]}>; rel="next"; type="application/geo+json"' in first.headers.get_all("Link")
     for n, (feature, row) in enumerate(zip(document["features"], countries.itertuples(), strict=True)):
         assert (feature["type"], feature["id"], feature["properties"]["name"]) == ("Feature", n, row.name)
         assert shapely.geometry.shape(feature["geometry"]).equals(row.geometry)
@@ -534,6 +538,17 @@ def test_without_proj(plain, folder):
     assert plain.ids(COUNTRIES, filter="S_INTERSECTS(geometry, BBOX(0,0,9,9)) AND name <> 'Chad'") == plain.ids(COUNTRIES, bbox="0,0,9,9", filter="name <> 'Chad'")
 
 
+def test_without_sql(folder, countries):
+    with Web(folder, "--no-sql") as server:
+        assert not [c for c in server.get("/conformance").json["conformsTo"] if "cql2" in c]
+        assert server.items(COUNTRIES)["numberMatched"] == 177
+        want = countries.index[shapely.intersects(countries.geometry.values, shapely.box(0, 0, 20, 20))].tolist()
+        assert server.ids(COUNTRIES, bbox="0,0,20,20") == server.ids(COUNTRIES, filter="S_INTERSECTS(geometry, BBOX(0,0,20,20))") == want
+        for parameters in {"filter": "pop_est > 1"}, {"continent": "Africa"}:
+            answer = server.get(collection(COUNTRIES) + "/items", **parameters)
+            assert answer.status == 501 and "--no-sql" in answer.json["detail"]
+
+
 # OGC 19-079r2 and 21-065r2: the abstract tests of Part 3 and of CQL2
 
 
@@ -684,6 +699,15 @@ def test_filters_equal_sql(server, seed):
         assert (link(got, "next") is None) == (len(want) <= 10_000), text
         some += 0 < len(want) < FEATURES
     assert some > 40
+
+
+@sql.needs_spatial
+def test_many_filters_at_once(server):
+    def one(i):
+        return server.ids(COUNTRIES, filter=f"pop_est > {i}000000 OR S_WITHIN(geometry, BBOX({i},0,90,80))"), server.items(UTM, limit=20, crs=EPSG + "3857")["features"]
+
+    with concurrent.futures.ThreadPoolExecutor(24) as threads:
+        assert list(threads.map(one, list(range(30)) * 3)) == [one(i) for i in range(30)] * 3
 
 
 def test_a_filter_needs_the_privilege_read_only(tmp_path, folder):

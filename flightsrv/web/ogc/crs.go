@@ -161,7 +161,7 @@ func (h *handlers) place(ctx context.Context, t *featureTable, filterCRS geoarro
 		for i, b := range boxes {
 			var err error
 			b.Meets = s.Meets
-			if boxes[i], err = h.placed(ctx, t, b, from); err != nil {
+			if boxes[i], err = h.transformNear(ctx, t, b, from); err != nil {
 				return nil, err
 			}
 		}
@@ -192,20 +192,22 @@ func simplified(shapes []cql2.Shape) []cql2.Shape {
 	return shapes[:1]
 }
 
-// placed transforms a shape to the system of a table. Far from the table's extent, PROJ has no
+// transformNear transforms a shape to the system of a table. Far from the table's extent, PROJ has no
 // positions in this system, or wrong ones. So a box is reduced to its part near the extent first.
-func (h *handlers) placed(ctx context.Context, t *featureTable, s cql2.Shape, from geoarrow.CRS) (cql2.Shape, error) {
+func (h *handlers) transformNear(ctx context.Context, t *featureTable, s cql2.Shape, from geoarrow.CRS) (
+	cql2.Shape, error,
+) {
 	box := metadata.Finite(t.BBox)
 	if s.Box == nil || !s.Meets || box == nil {
-		return h.moved(ctx, s, from, t.storage())
+		return h.transformShape(ctx, s, from, t.storage())
 	}
-	area, err := h.moved(ctx, shapeOfBox(*box), t.storage(), from)
+	area, err := h.transformShape(ctx, shapeOfBox(*box), t.storage(), from)
 	if err != nil {
 		return s, err
 	}
 	near, ok := area.Bounds()
 	if !ok || metadata.Finite(&near) == nil {
-		return h.moved(ctx, s, from, t.storage())
+		return h.transformShape(ctx, s, from, t.storage())
 	}
 	margin := 0.01 * max(near[2]-near[0], near[3]-near[1])
 	b := *s.Box
@@ -218,11 +220,11 @@ func (h *handlers) placed(ctx context.Context, t *featureTable, s cql2.Shape, fr
 	case contains([]cql2.Rect{*s.Box}, near):
 		return cql2.Shape{Box: &everything}, nil
 	}
-	return h.moved(ctx, cql2.Shape{Box: &b}, from, t.storage())
+	return h.transformShape(ctx, cql2.Shape{Box: &b}, from, t.storage())
 }
 
-// moved transforms a shape. The edges of a box follow parallels and meridians.
-func (h *handlers) moved(ctx context.Context, s cql2.Shape, from, to geoarrow.CRS) (cql2.Shape, error) {
+// transformShape transforms a shape. The edges of a box follow parallels and meridians.
+func (h *handlers) transformShape(ctx context.Context, s cql2.Shape, from, to geoarrow.CRS) (cql2.Shape, error) {
 	tree := s.Tree
 	if s.Box != nil {
 		b := *s.Box

@@ -45,6 +45,7 @@ func (h *handlers) items(ctx context.Context, q *request) error {
 	if uri := uriOf(s.system); uri != "" {
 		q.w.Header().Set("Content-Crs", "<"+uri+">")
 	}
+	p.setHeader()
 	if q.html {
 		err = p.writeHTML(ctx)
 	} else {
@@ -94,6 +95,23 @@ type pageWriter struct {
 	schema   *arrow.Schema // of the selected columns
 }
 
+// maxLinkBytes is the length of links in headers. Longer ones are in the body only.
+const maxLinkBytes = 4 << 10
+
+// setHeader sets the headers that tell what the body tells, for clients that do not parse it.
+func (p *pageWriter) setHeader() {
+	h := p.w.Header()
+	if p.matched >= 0 {
+		h.Set("OGC-NumberMatched", strconv.FormatInt(p.matched, 10))
+	}
+	h.Set("OGC-NumberReturned", strconv.Itoa(p.returned))
+	for _, l := range p.links() {
+		if len(l.Href) <= maxLinkBytes {
+			h.Add("Link", fmt.Sprintf(`<%s>; rel="%s"; type="%s"`, l.Href, l.Rel, l.Type))
+		}
+	}
+}
+
 // find sets the rows of the page. They are found before the first one is sent, so that a client that
 // reads slowly does not occupy a query of its user.
 func (p *pageWriter) find(ctx context.Context) error {
@@ -127,7 +145,7 @@ func (p *pageWriter) find(ctx context.Context) error {
 	return err
 }
 
-// Records of a page have this size, at most and about.
+// Records of a page have this size, at maximum and about.
 const (
 	chunkRows  = 4096
 	chunkBytes = 4 << 20
@@ -200,7 +218,7 @@ func (p *pageWriter) chunk(ctx context.Context, c *geoarrow.Columns, start int64
 	}
 	defer func() { rec.Release() }()
 	if part.Geometry != nil {
-		if rec, err = p.placed(ctx, rec, part.Geometry); err != nil {
+		if rec, err = p.reproject(ctx, rec, part.Geometry); err != nil {
 			return err
 		}
 	}
@@ -211,8 +229,8 @@ func (p *pageWriter) chunk(ctx context.Context, c *geoarrow.Columns, start int64
 	return write(rec, numbers)
 }
 
-// placed returns a record with its geometries in the reference system of the answer. It releases rec.
-func (p *pageWriter) placed(ctx context.Context, rec arrow.Record, g *geoarrow.Geometry) (arrow.Record, error) {
+// reproject returns a record with its geometries in the reference system of the answer. It releases rec.
+func (p *pageWriter) reproject(ctx context.Context, rec arrow.Record, g *geoarrow.Geometry) (arrow.Record, error) {
 	from, to := p.table.storage(), p.query.system
 	last := int(rec.NumCols()) - 1
 	shapes := rec.Column(last)

@@ -87,13 +87,13 @@ func (s *query) ticket(q *request, t *featureTable) ticket.Ticket {
 
 // limit returns the maximum number of features.
 func (q *request) limit() (int, error) {
-	most := maxLimit
+	maximum := maxLimit
 	if q.html {
-		most = maxHTMLLimit
+		maximum = maxHTMLLimit
 	}
 	text, ok := q.parameters["limit"]
 	if !ok {
-		return min(defaultLimit, most), nil
+		return min(defaultLimit, maximum), nil
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
@@ -102,7 +102,7 @@ func (q *request) limit() (int, error) {
 	if err != nil || n < 1 {
 		return 0, httpcall.BadRequest(fmt.Sprintf("limit=%.40s: want a number from 1 to %d", text, maxLimit))
 	}
-	return int(min(n, uint64(most))), nil
+	return int(min(n, uint64(maximum))), nil
 }
 
 // properties returns the attributes that the parameter selects.
