@@ -521,7 +521,7 @@ def test_a_box_far_from_the_features(server):
 def test_without_proj(plain, folder):
     document = plain.get(collection(UTM)).json
     assert document["crs"] == [EPSG + "25832"] and "extent" not in document
-    for path in "/items", "/items/1", "/items?bbox=1,2,3,4":
+    for path in "/items", "/items/1", "/items?bbox=1,2,3,4", f"/items?crs={EPSG}25832&bbox=1,2,3,4", f"/items?crs={EPSG}25832&filter=S_INTERSECTS(geometry,BBOX(1,2,3,4))":
         answer = plain.get(collection(UTM) + path)
         assert answer.status == 501 and "--duckdb-extensions" in answer.json["detail"] and EPSG + "25832" in answer.json["detail"]
     frame = pyogrio.read_dataframe(folder / UTM)
@@ -544,6 +544,8 @@ def test_without_sql(folder, countries):
         assert server.items(COUNTRIES)["numberMatched"] == 177
         want = countries.index[shapely.intersects(countries.geometry.values, shapely.box(0, 0, 20, 20))].tolist()
         assert server.ids(COUNTRIES, bbox="0,0,20,20") == server.ids(COUNTRIES, filter="S_INTERSECTS(geometry, BBOX(0,0,20,20))") == want
+        assert server.get(collection(UTM) + "/items", crs=EPSG + "25832", filter="S_INTERSECTS(geometry, POINT(1 2))").status == 501
+        assert len(server.ids(UTM, crs=EPSG + "25832", filter_crs=EPSG + "25832", filter="S_INTERSECTS(geometry, BBOX(0,0,1e7,1e7))")) == 500
         for parameters in {"filter": "pop_est > 1"}, {"continent": "Africa"}:
             answer = server.get(collection(COUNTRIES) + "/items", **parameters)
             assert answer.status == 501 and "--no-sql" in answer.json["detail"]
@@ -711,7 +713,7 @@ def test_many_filters_at_once(server):
 
 
 def test_a_filter_needs_the_privilege_read_only(tmp_path, folder):
-    for name in "secret.geojson", "open.geojson", "part.geojson", "described.geojson":
+    for name in "secret.geojson", "open.geojson", "part.geojson", "described.geojson", "masked.geojson":
         (tmp_path / name).write_bytes((folder / EVENTS).read_bytes())
     config = tmp_path / "config"
     config.mkdir()
@@ -725,6 +727,10 @@ privileges = ["read"]
 filter = "n % 2 = 1"
 columns = [{ name = "at", allow = false }]
 [[rules]]
+name = "masked.geojson"
+privileges = ["read"]
+columns = [{ name = "n", mask = "n % 2" }, { name = "geometry", mask = "NULL" }]
+[[rules]]
 name = "described.geojson"
 privileges = ["describe"]
 ''')
@@ -737,7 +743,7 @@ privileges = ["describe"]
             return server.get(path, headers=login, **parameters)
 
         assert server.get("/collections").status == 401
-        assert [c["id"] for c in get("/collections").json["collections"]] == ["described.geojson", "open.geojson", "part.geojson"]
+        assert [c["id"] for c in get("/collections").json["collections"]] == ["described.geojson", "masked.geojson", "open.geojson", "part.geojson"]
         for path in "", "/items", "/items/1", "/queryables", "/items?filter=n=1":
             hidden, missing = get(collection("secret.geojson") + path), get(collection("absent.geojson") + path)
             assert hidden.status == missing.status == 404
@@ -750,6 +756,11 @@ privileges = ["describe"]
         assert set(get(collection("part.geojson") + "/queryables").json["properties"]) == {"n", "geometry"}
         assert get(collection("part.geojson") + "/items", filter="at IS NULL").status == 400 and get(collection("part.geojson") + "/items", at="x").status == 400
         assert get(collection("part.geojson") + "/items", bbox="-180,-90,180,90").json["numberMatched"] == 360
+        masked = collection("masked.geojson") + "/items"  # true values can't be found by filters
+        assert get(masked, filter="n > 1").json["numberMatched"] == get(masked, bbox="-180,-90,180,90").json["numberMatched"] == 0
+        assert len(get(masked, filter="n = 1 AND geometry IS NULL", limit=1000).json["features"]) == 360 and get(masked, n=7).json["features"] == []
+        frame = pyogrio.read_dataframe("OAPIF:" + server.ogc, layer="part.geojson", USERPWD="eve:secret")
+        assert frame["n"].tolist() == list(range(1, 720, 2))
 
 
 # Clients

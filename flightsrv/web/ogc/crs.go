@@ -109,7 +109,7 @@ func (h *handlers) system(q *request, t *featureTable, parameter string) (geoarr
 func noTransformation(t *featureTable) error {
 	hint := ""
 	if uri := uriOf(t.storage()); uri != "" {
-		hint = fmt.Sprintf("; with crs=%s, and bbox-crs for a bbox, the features are served as they are", uri)
+		hint = fmt.Sprintf("; with crs=%s, bbox-crs and filter-crs, the features are served as they are", uri)
 	}
 	return &httpcall.Error{
 		Status: http.StatusNotImplemented, Code: "UNIMPLEMENTED", Detail: "the collection is not in CRS84, and this " +
@@ -157,6 +157,9 @@ func (h *handlers) place(ctx context.Context, t *featureTable, filterCRS geoarro
 		}
 		if from == t.storage() || isCRS84(from) && t.storage() == geoarrow.CRS84 {
 			return boxes, nil
+		}
+		if !h.spatial() {
+			return nil, noTransformation(t)
 		}
 		for i, b := range boxes {
 			var err error
