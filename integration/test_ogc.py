@@ -1,5 +1,6 @@
 """OGC API - Features below /ogc: GDAL's OAPIF driver, shapely, pyproj and SQL on the same data, and the abstract tests of the standards."""
 import base64
+import concurrent.futures
 import hashlib
 import html.parser
 import json
@@ -14,6 +15,7 @@ import urllib.request
 
 import geopandas
 import numpy
+import pyarrow
 import pyarrow.flight as flight
 import pyogrio
 import pyproj
@@ -269,6 +271,9 @@ def test_features(server, countries):
     assert document["type"] == "FeatureCollection" and document["numberMatched"] == document["numberReturned"] == len(document["features"]) == 177
     assert abs(time.time() - time.mktime(time.strptime(document["timeStamp"], "%Y-%m-%dT%H:%M:%SZ")) + time.timezone) < 60
     assert link(document, "self", "application/geo+json") and link(document, "alternate", "text/html") and not link(document, "next")
+    assert answer.headers["OGC-NumberMatched"] == answer.headers["OGC-NumberReturned"] == "177"
+    first = server.get(collection(COUNTRIES) + "/items", limit=100)
+    assert f'<{link(first.json, "next")["href"]}>; rel="next"; type="application/geo+json"' in first.headers.get_all("Link")
     for n, (feature, row) in enumerate(zip(document["features"], countries.itertuples(), strict=True)):
         assert (feature["type"], feature["id"], feature["properties"]["name"]) == ("Feature", n, row.name)
         assert shapely.geometry.shape(feature["geometry"]).equals(row.geometry)
@@ -383,6 +388,27 @@ def test_pages_of_a_filter_are_its_features(server):
     assert boxed["numberMatched"] == boxed["numberReturned"]
 
 
+def test_datasets_layers_and_packed_files(tmp_path):
+    for year in 2023, 2024, 2025:
+        (tmp_path / f"year={year}").mkdir()
+        (tmp_path / f"year={year}" / "a.csv").write_text("n,lon,lat\n" + "".join(f"{n},{n % 360 - 180},{n % 180 - 90}\n" for n in range(year, year + 3000)))
+    (tmp_path / "two.kml").write_text('<kml xmlns="http://www.opengis.net/kml/2.2"><Document>' + "".join(
+        f"<Folder><name>{layer}</name><Placemark><name>{layer}</name><Point><coordinates>{x},2</coordinates></Point></Placemark></Folder>"
+        for x, layer in enumerate(["first", "second"])) + "</Document></kml>")
+    with Web(tmp_path, "--dataset", f"years={tmp_path}/year=*/*.csv") as server:
+        table = server.client().do_get(flight.Ticket("years")).read_all()
+        features = server.pages("years", limit=2500)
+        assert [f["id"] for f in features] == list(range(9000))
+        assert [f["properties"]["n"] for f in features] == table["n"].to_pylist() and [f["properties"]["year"] for f in features] == table["year"].to_pylist()
+        assert server.ids("years", filter="year = 2024 AND n < 2030") == [3000 + n for n in range(6)]
+        assert server.ids("years", bbox="-180,-90,-179,-89") == [n for n, v in enumerate(table["n"].to_pylist()) if v % 360 <= 1 and v % 180 <= 1]
+        names = [c["id"] for c in server.get("/collections").json["collections"]]
+        assert "years" in names
+        (feature,) = server.items("two.kml#second")["features"]
+        assert "second" in feature["properties"].values()
+        assert server.get("/collections/two.kml%23second/items/0").json["geometry"]["coordinates"][:2] == [1, 2]
+
+
 def test_a_changed_file_ends_its_pages(tmp_path):
     def write(count):
         (tmp_path / "new").write_text("n,lon,lat\n" + "".join(f"{n},{n},{n}\n" for n in range(count)))
@@ -475,10 +501,28 @@ def test_bbox_in_other_systems(server, folder):
         assert sure <= got and not never & got, box.bounds
 
 
+@sql.needs_spatial
+def test_a_box_far_from_the_features(server):
+    """PROJ has no position in zone 32 for most of the world."""
+    everything = list(range(500))
+    for box in "-180,-90,180,90", "-170,-80,170,85", "0,0,90,90", "5,45,14,60":
+        assert server.ids(UTM, bbox=box) == everything, box
+        assert server.ids(UTM, filter=f"S_INTERSECTS(geometry, BBOX({box}))") == everything, box
+        assert server.ids(UTM, filter=f"NOT S_DISJOINT(geometry, BBOX({box}))") == everything, box
+    for box in "-180,-90,-170,-80", "100,10,110,20", "170,-10,-170,10":
+        assert server.ids(UTM, bbox=box) == [], box
+        assert server.ids(UTM, filter=f"S_DISJOINT(geometry, BBOX({box}))") == everything, box
+    half = server.ids(UTM, bbox="-180,-90,9,90")
+    assert sorted(half + server.ids(UTM, filter="NOT S_INTERSECTS(geometry, BBOX(-180,-90,9,90))")) == everything and 100 < len(half) < 400
+    assert server.ids(UTM, bbox="9,45,-170,60") == server.ids(UTM, bbox="9,45,180,60")
+    assert server.ids(UTM, bbox="170,45,60,60") == everything and server.ids(UTM, bbox="170,-10,-170,10") == []
+    assert server.ids(UTM, bbox="-20037508,-20037508,20037508,20037508", bbox_crs=EPSG + "3857") == everything
+
+
 def test_without_proj(plain, folder):
     document = plain.get(collection(UTM)).json
     assert document["crs"] == [EPSG + "25832"] and "extent" not in document
-    for path in "/items", "/items/1", "/items?bbox=1,2,3,4":
+    for path in "/items", "/items/1", "/items?bbox=1,2,3,4", f"/items?crs={EPSG}25832&bbox=1,2,3,4", f"/items?crs={EPSG}25832&filter=S_INTERSECTS(geometry,BBOX(1,2,3,4))":
         answer = plain.get(collection(UTM) + path)
         assert answer.status == 501 and "--duckdb-extensions" in answer.json["detail"] and EPSG + "25832" in answer.json["detail"]
     frame = pyogrio.read_dataframe(folder / UTM)
@@ -493,6 +537,19 @@ def test_without_proj(plain, folder):
     answer = plain.get(collection(COUNTRIES) + "/items", filter="S_WITHIN(geometry, BBOX(0,0,9,9))")
     assert answer.status == 501 and "spatial extension" in answer.json["detail"]
     assert plain.ids(COUNTRIES, filter="S_INTERSECTS(geometry, BBOX(0,0,9,9)) AND name <> 'Chad'") == plain.ids(COUNTRIES, bbox="0,0,9,9", filter="name <> 'Chad'")
+
+
+def test_without_sql(folder, countries):
+    with Web(folder, "--no-sql") as server:
+        assert not [c for c in server.get("/conformance").json["conformsTo"] if "cql2" in c]
+        assert server.items(COUNTRIES)["numberMatched"] == 177
+        want = countries.index[shapely.intersects(countries.geometry.values, shapely.box(0, 0, 20, 20))].tolist()
+        assert server.ids(COUNTRIES, bbox="0,0,20,20") == server.ids(COUNTRIES, filter="S_INTERSECTS(geometry, BBOX(0,0,20,20))") == want
+        assert server.get(collection(UTM) + "/items", crs=EPSG + "25832", filter="S_INTERSECTS(geometry, POINT(1 2))").status == 501
+        assert len(server.ids(UTM, crs=EPSG + "25832", filter_crs=EPSG + "25832", filter="S_INTERSECTS(geometry, BBOX(0,0,1e7,1e7))")) == 500
+        for parameters in {"filter": "pop_est > 1"}, {"continent": "Africa"}:
+            answer = server.get(collection(COUNTRIES) + "/items", **parameters)
+            assert answer.status == 501 and "--no-sql" in answer.json["detail"]
 
 
 # OGC 19-079r2 and 21-065r2: the abstract tests of Part 3 and of CQL2
@@ -647,8 +704,17 @@ def test_filters_equal_sql(server, seed):
     assert some > 40
 
 
+@sql.needs_spatial
+def test_many_filters_at_once(server):
+    def one(i):
+        return server.ids(COUNTRIES, filter=f"pop_est > {i}000000 OR S_WITHIN(geometry, BBOX({i},0,90,80))"), server.items(UTM, limit=20, crs=EPSG + "3857")["features"]
+
+    with concurrent.futures.ThreadPoolExecutor(24) as threads:
+        assert list(threads.map(one, list(range(30)) * 3)) == [one(i) for i in range(30)] * 3
+
+
 def test_a_filter_needs_the_privilege_read_only(tmp_path, folder):
-    for name in "secret.geojson", "open.geojson", "part.geojson", "described.geojson":
+    for name in "secret.geojson", "open.geojson", "part.geojson", "described.geojson", "masked.geojson":
         (tmp_path / name).write_bytes((folder / EVENTS).read_bytes())
     config = tmp_path / "config"
     config.mkdir()
@@ -662,6 +728,10 @@ privileges = ["read"]
 filter = "n % 2 = 1"
 columns = [{ name = "at", allow = false }]
 [[rules]]
+name = "masked.geojson"
+privileges = ["read"]
+columns = [{ name = "n", mask = "n % 2" }, { name = "geometry", mask = "NULL" }]
+[[rules]]
 name = "described.geojson"
 privileges = ["describe"]
 ''')
@@ -674,7 +744,7 @@ privileges = ["describe"]
             return server.get(path, headers=login, **parameters)
 
         assert server.get("/collections").status == 401
-        assert [c["id"] for c in get("/collections").json["collections"]] == ["described.geojson", "open.geojson", "part.geojson"]
+        assert [c["id"] for c in get("/collections").json["collections"]] == ["described.geojson", "masked.geojson", "open.geojson", "part.geojson"]
         for path in "", "/items", "/items/1", "/queryables", "/items?filter=n=1":
             hidden, missing = get(collection("secret.geojson") + path), get(collection("absent.geojson") + path)
             assert hidden.status == missing.status == 404
@@ -687,6 +757,11 @@ privileges = ["describe"]
         assert set(get(collection("part.geojson") + "/queryables").json["properties"]) == {"n", "geometry"}
         assert get(collection("part.geojson") + "/items", filter="at IS NULL").status == 400 and get(collection("part.geojson") + "/items", at="x").status == 400
         assert get(collection("part.geojson") + "/items", bbox="-180,-90,180,90").json["numberMatched"] == 360
+        masked = collection("masked.geojson") + "/items"  # true values can't be found by filters
+        assert get(masked, filter="n > 1").json["numberMatched"] == get(masked, bbox="-180,-90,180,90").json["numberMatched"] == 0
+        assert len(get(masked, filter="n = 1 AND geometry IS NULL", limit=1000).json["features"]) == 360 and get(masked, n=7).json["features"] == []
+        frame = pyogrio.read_dataframe("OAPIF:" + server.ogc, layer="part.geojson", USERPWD="eve:secret")
+        assert frame["n"].tolist() == list(range(1, 720, 2))
 
 
 # Clients
@@ -810,11 +885,13 @@ def test_a_malformed_file_is_a_problem(server):
 
 
 def test_values_that_geojson_does_not_have(tmp_path):
-    (tmp_path / "nan.csv").write_text("n,lon,lat\n1,2,3\nNaN,2,3\n")
+    with pyarrow.ipc.new_file(tmp_path / "nan.arrow", pyarrow.schema({"n": pyarrow.float64()})) as out:
+        out.write(pyarrow.record_batch({"n": [1.0, float("nan"), 3.0]}))
     with Web(tmp_path) as server:
-        answer = server.get(collection("nan.csv") + "/items")
-        if answer.status != 200:  # the column may be text
-            assert answer.status == 422 and "feature 1" in answer.json["detail"]
+        answer = server.get(collection("nan.arrow") + "/items")
+        assert (answer.status, answer.type) == (422, "application/problem+json") and answer.json["detail"].startswith("feature 1: column")
+        assert server.ids("nan.arrow", filter="n < 9") == [0, 2]
+        assert server.get(collection("nan.arrow") + "/items/1").status == 422
 
 
 def test_fuzzed_requests_are_answered(server):

@@ -167,7 +167,7 @@ func (h *handlers) extent(ctx context.Context, t *featureTable) (*[4]float64, er
 	if !h.spatial() {
 		return nil, nil //nolint:nilnil // no extent
 	}
-	s, err := h.moved(ctx, shapeOfBox(*box), t.storage(), geoarrow.CRS84)
+	s, err := h.transformShape(ctx, shapeOfBox(*box), t.storage(), geoarrow.CRS84)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err

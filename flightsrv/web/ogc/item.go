@@ -37,9 +37,12 @@ func (h *handlers) item(ctx context.Context, q *request) error {
 		q.w.Header().Set("Content-Crs", "<"+uri+">")
 	}
 	p := &pageWriter{handlers: h, request: q, query: &s, table: t}
+	if err := p.find(ctx); err != nil {
+		return h.Catalog.Known(ctx, q.path.collection, err)
+	}
 	links := append(q.selfLinks(typeGeoJSON),
 		link{q.collectionURL(q.path.collection), "collection", typeJSON, "The collection"})
-	err = p.each(ctx, &search{table: t}, func(rec arrow.Record, rows []int64) error {
+	err = p.each(ctx, func(rec arrow.Record, rows []int64) error {
 		if q.html {
 			return p.sendFeature(rec, row, links)
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,33 +33,23 @@ func (h *handlers) items(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	find := &search{table: t, predicate: s.predicate, evaluator: h.evaluator}
-	if s.predicate != nil && s.predicate.SQL != "" {
-		queried, clock, end, err := q.call.BeginQuery(ctx, cmp.Or(q.parameters["filter"], s.predicate.SQL))
-		if err != nil {
-			return err
-		}
-		defer end()
-		ctx, find.clock = queried, clock
-	}
 	if q.unchanged(t) {
 		q.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	matched := int64(-1)
-	if _, ok := q.parameters["token"]; !ok {
-		if matched, err = find.count(ctx, s.nothing); err != nil {
-			return h.Catalog.Known(ctx, q.path.collection, err)
-		}
+	q.call.Selects(s.ticket(q, t))
+	p := &pageWriter{handlers: h, request: q, query: &s, table: t, next: -1, matched: -1}
+	if err := p.find(ctx); err != nil {
+		return h.Catalog.Known(ctx, q.path.collection, err)
 	}
 	if uri := uriOf(s.system); uri != "" {
 		q.w.Header().Set("Content-Crs", "<"+uri+">")
 	}
-	p := &pageWriter{handlers: h, request: q, query: &s, table: t, matched: matched}
+	p.setHeader()
 	if q.html {
-		err = p.writeHTML(ctx, find)
+		err = p.writeHTML(ctx)
 	} else {
-		err = p.writeJSON(ctx, find)
+		err = p.writeJSON(ctx)
 	}
 	return h.Catalog.Known(ctx, q.path.collection, err)
 }
@@ -75,11 +66,9 @@ func (q *request) unchanged(t *featureTable) bool {
 	return q.Header.Get("If-None-Match") == tag
 }
 
-// count returns the number of features that meet the conditions; -1 if only a filter tells.
-func (s *search) count(ctx context.Context, nothing bool) (n int64, err error) {
+// count returns the number of features that meet the conditions; -1 if only SQL tells.
+func (s *search) count(ctx context.Context) (n int64, err error) {
 	switch {
-	case nothing:
-		return 0, nil
 	case s.predicate == nil:
 		return s.table.Rows, nil
 	case s.predicate.SQL != "":
@@ -100,40 +89,103 @@ type pageWriter struct {
 	table   *featureTable
 	matched int64 // features that meet the conditions; -1: not known
 
+	parts    []selection
+	returned int           // features of the page
+	next     int64         // row where the next page begins; -1: there is none
 	schema   *arrow.Schema // of the selected columns
-	numbers  []int         // of its fields, in a batch with these columns
-	returned int
-	next     int64 // row where the next page begins; -1: there is none
 }
 
-// chunkRows is how many features are encoded at a time.
-const chunkRows = 512
+// maxLinkBytes is the length of links in headers. Longer ones are in the body only.
+const maxLinkBytes = 4 << 10
 
-// each calls write with records of the features of the page, and the rows that they are.
-func (p *pageWriter) each(ctx context.Context, find *search,
-	write func(rec arrow.Record, rows []int64) error,
-) error {
-	p.next = -1
-	p.schema = p.schemaOf()
+// setHeader sets the headers that tell what the body tells, for clients that do not parse it.
+func (p *pageWriter) setHeader() {
+	h := p.w.Header()
+	if p.matched >= 0 {
+		h.Set("OGC-NumberMatched", strconv.FormatInt(p.matched, 10))
+	}
+	h.Set("OGC-NumberReturned", strconv.Itoa(p.returned))
+	for _, l := range p.links() {
+		if len(l.Href) <= maxLinkBytes {
+			h.Add("Link", fmt.Sprintf(`<%s>; rel="%s"; type="%s"`, l.Href, l.Rel, l.Type))
+		}
+	}
+}
+
+// find sets the rows of the page. They are found before the first one is sent, so that a client that
+// reads slowly does not occupy a query of its user.
+func (p *pageWriter) find(ctx context.Context) error {
 	if p.query.nothing {
+		p.matched = 0
 		return nil
 	}
-	return find.run(ctx, p.query.from, func(batch int, c *geoarrow.Columns, rows []int32) (bool, error) {
-		start := p.table.Starts[batch]
-		for len(rows) > 0 {
-			if p.returned == p.query.limit {
-				p.next = start + int64(rows[0])
-				return false, nil
-			}
-			n := min(len(rows), chunkRows, p.query.limit-p.returned)
-			if err := p.chunk(ctx, c, start, rows[:n], write); err != nil {
-				return false, err
-			}
-			p.returned += n
-			rows = rows[n:]
+	s := &search{table: p.table, predicate: p.query.predicate, evaluator: p.evaluator}
+	if s.predicate != nil && s.predicate.SQL != "" {
+		queried, clock, end, err := p.call.BeginQuery(ctx, cmp.Or(p.parameters["filter"], s.predicate.SQL))
+		if err != nil {
+			return err
 		}
-		return true, nil
-	})
+		defer end()
+		ctx, s.clock = queried, clock
+	}
+	var err error
+	if p.parts, p.next, err = s.page(ctx, p.query.from, p.query.limit); err != nil {
+		return err
+	}
+	for _, part := range p.parts {
+		p.returned += len(part.rows)
+	}
+	switch _, later := p.parameters["token"]; {
+	case later:
+	case p.next < 0: // the page has all of them
+		p.matched = int64(p.returned)
+	default:
+		p.matched, err = s.count(ctx)
+	}
+	return err
+}
+
+// Records of a page have this size, at maximum and about.
+const (
+	chunkRows  = 4096
+	chunkBytes = 4 << 20
+)
+
+// each calls write with records of the features of the page, and the rows that they are.
+func (p *pageWriter) each(ctx context.Context, write func(rec arrow.Record, rows []int64) error) error {
+	p.schema = p.schemaOf()
+	for _, part := range p.parts {
+		c, err := p.table.ref.Batch(ctx, part.batch)
+		if err != nil {
+			return err
+		}
+		release := p.table.ref.Retain()
+		err = p.batch(ctx, c, part, write)
+		if release != nil {
+			release()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batch calls write with records of some rows of a batch.
+func (p *pageWriter) batch(ctx context.Context, c *geoarrow.Columns, part selection,
+	write func(rec arrow.Record, rows []int64) error,
+) error {
+	c = p.project(c)
+	n := int(max(1, min(chunkRows, chunkBytes/max(1, c.Bytes()/int64(max(1, c.Rows))))))
+	for rows := range slices.Chunk(part.rows, n) {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.chunk(ctx, c, p.table.Starts[part.batch], rows, write); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // schemaOf returns the schema of the selected columns. The reference system is that of the answer.
@@ -152,21 +204,21 @@ func (p *pageWriter) project(c *geoarrow.Columns) *geoarrow.Columns {
 	return out
 }
 
-// chunk passes some rows of a batch to write.
+// chunk passes some rows of the selected columns of a batch to write.
 func (p *pageWriter) chunk(ctx context.Context, c *geoarrow.Columns, start int64, rows []int32,
 	write func(rec arrow.Record, rows []int64) error,
 ) error {
 	if err := p.call.AddRows(int64(len(rows))); err != nil {
 		return err
 	}
-	part := p.project(c).Take(rows)
+	part := c.Take(rows)
 	rec, err := part.Record(p.schema, nil, wkb)
 	if err != nil {
 		return err
 	}
 	defer func() { rec.Release() }()
 	if part.Geometry != nil {
-		if rec, err = p.placed(ctx, rec, part.Geometry); err != nil {
+		if rec, err = p.reproject(ctx, rec, part.Geometry); err != nil {
 			return err
 		}
 	}
@@ -177,8 +229,8 @@ func (p *pageWriter) chunk(ctx context.Context, c *geoarrow.Columns, start int64
 	return write(rec, numbers)
 }
 
-// placed returns a record with its geometries in the reference system of the answer. It releases rec.
-func (p *pageWriter) placed(ctx context.Context, rec arrow.Record, g *geoarrow.Geometry) (arrow.Record, error) {
+// reproject returns a record with its geometries in the reference system of the answer. It releases rec.
+func (p *pageWriter) reproject(ctx context.Context, rec arrow.Record, g *geoarrow.Geometry) (arrow.Record, error) {
 	from, to := p.table.storage(), p.query.system
 	last := int(rec.NumCols()) - 1
 	shapes := rec.Column(last)
@@ -208,7 +260,7 @@ func (p *pageWriter) placed(ctx context.Context, rec arrow.Record, g *geoarrow.G
 const pageBuffer = 256 << 10
 
 // writeJSON writes a FeatureCollection. The members that the features determine follow them.
-func (p *pageWriter) writeJSON(ctx context.Context, find *search) error {
+func (p *pageWriter) writeJSON(ctx context.Context) error {
 	p.w.Header().Set("Content-Type", typeGeoJSON)
 	p.w.Header().Set("Cache-Control", "no-cache")
 	p.call.Opened()
@@ -222,7 +274,7 @@ func (p *pageWriter) writeJSON(ctx context.Context, find *search) error {
 	}
 	var b []byte
 	separator := "\n"
-	err = p.each(ctx, find, func(rec arrow.Record, rows []int64) error {
+	err = p.each(ctx, func(rec arrow.Record, rows []int64) error {
 		for i, row := range rows {
 			b = append(b[:0], separator...)
 			separator = ",\n"
@@ -278,10 +330,10 @@ func (p *pageWriter) links() []link {
 const maxCellBytes = 200
 
 // writeHTML writes a page with a table of features.
-func (p *pageWriter) writeHTML(ctx context.Context, find *search) error {
+func (p *pageWriter) writeHTML(ctx context.Context) error {
 	out := page{Title: "Features of " + p.path.collection}
 	base := p.collectionURL(p.path.collection) + "/items/"
-	err := p.each(ctx, find, func(rec arrow.Record, rows []int64) error {
+	err := p.each(ctx, func(rec arrow.Record, rows []int64) error {
 		for i, row := range rows {
 			cells, err := cellsOf(rec, i)
 			if err != nil {

@@ -109,8 +109,8 @@ func apiParameters() object {
 		return p
 	}
 	text := object{"type": "string"}
-	number := func(standard, most int) object {
-		return object{"type": "integer", "minimum": 1, "maximum": most, "default": standard}
+	number := func(standard, maximum int) object {
+		return object{"type": "integer", "minimum": 1, "maximum": maximum, "default": standard}
 	}
 	uri := object{"type": "string", "format": "uri", "default": crs84URI}
 	return object{

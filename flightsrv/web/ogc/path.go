@@ -90,8 +90,7 @@ func notFound(detail string) error {
 // parameters are the parameters of a query, each given once.
 type parameters map[string]string
 
-// parseParameters parses a query. Names and values without an escape are as they are, and "+" is a
-// blank.
+// parseParameters parses the query of a URL. A parameter that is given twice is an error.
 func parseParameters(query string) (parameters, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vibeflight/vibeflight/flightsrv/metadata"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc/cql2"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -68,15 +70,30 @@ func (h *handlers) parseQuery(ctx context.Context, q *request, t *featureTable) 
 	return s, h.conditions(ctx, q, t, &s)
 }
 
+// ticket describes a query for logs.
+func (s *query) ticket(q *request, t *featureTable) ticket.Ticket {
+	out := ticket.Ticket{Name: q.path.collection}
+	if _, ok := q.parameters["properties"]; ok {
+		for _, i := range s.columns {
+			out.Columns = append(out.Columns, t.types.Attributes[i].Name)
+		}
+		out.Columns = append(out.Columns, geoarrow.GeometryName)
+	}
+	if _, ok := q.parameters["bbox"]; ok && s.predicate != nil && len(s.predicate.Boxes) > 0 {
+		out.BBox = metadata.Finite(&s.predicate.Boxes[0][0])
+	}
+	return out
+}
+
 // limit returns the maximum number of features.
 func (q *request) limit() (int, error) {
-	most := maxLimit
+	maximum := maxLimit
 	if q.html {
-		most = maxHTMLLimit
+		maximum = maxHTMLLimit
 	}
 	text, ok := q.parameters["limit"]
 	if !ok {
-		return min(defaultLimit, most), nil
+		return min(defaultLimit, maximum), nil
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
@@ -85,7 +102,7 @@ func (q *request) limit() (int, error) {
 	if err != nil || n < 1 {
 		return 0, httpcall.BadRequest(fmt.Sprintf("limit=%.40s: want a number from 1 to %d", text, maxLimit))
 	}
-	return int(min(n, uint64(most))), nil
+	return int(min(n, uint64(maximum))), nil
 }
 
 // properties returns the attributes that the parameter selects.

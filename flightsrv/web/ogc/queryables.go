@@ -9,8 +9,6 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-func shapeOfBox(b [4]float64) cql2.Shape { return cql2.Shape{Box: &b} }
-
 // schemaDocument is a JSON Schema of the properties that filters can name.
 type schemaDocument struct {
 	Schema               string         `json:"$schema"`

@@ -100,6 +100,29 @@ func (s *search) run(ctx context.Context, from int64,
 	return err
 }
 
+// selection is rows of a batch.
+type selection struct {
+	batch int
+	rows  []int32
+}
+
+// page returns the rows of a page that begins at a row, and the row where the next page begins, or -1.
+func (s *search) page(ctx context.Context, from int64, limit int) (parts []selection, next int64, err error) {
+	next = -1
+	err = s.run(ctx, from, func(batch int, _ *geoarrow.Columns, rows []int32) (bool, error) {
+		if len(rows) > limit {
+			next = s.table.Starts[batch] + int64(rows[limit])
+			rows = rows[:limit]
+		}
+		if len(rows) > 0 {
+			parts = append(parts, selection{batch, slices.Clone(rows)})
+		}
+		limit -= len(rows)
+		return next < 0, nil
+	})
+	return parts, next, err
+}
+
 // candidate returns the rows of a batch that meet the boxes; ok is false if there are none.
 func (s *search) candidate(ctx context.Context, i, from int) (c candidate, ok bool, err error) {
 	t := s.table
@@ -108,8 +131,10 @@ func (s *search) candidate(ctx context.Context, i, from int) (c candidate, ok bo
 		return c, false, nil
 	}
 	var found []int32 // nil: all
+	var met []bool    // lists of boxes that all of them meet
 	if s.predicate != nil {
-		for _, boxes := range s.predicate.Boxes {
+		met = make([]bool, len(s.predicate.Boxes))
+		for k, boxes := range s.predicate.Boxes {
 			rows, all, err := s.near(ctx, i, boxes)
 			if err != nil {
 				return c, false, err
@@ -124,6 +149,8 @@ func (s *search) candidate(ctx context.Context, i, from int) (c candidate, ok bo
 				return c, false, nil
 			}
 			found = rows
+			// The index has the rows that have a box, which is inside of that of the batch.
+			met[k] = t.Boxes != nil && contains(boxes, t.Boxes[i])
 		}
 	}
 	c.batch = i
@@ -143,7 +170,7 @@ func (s *search) candidate(ctx context.Context, i, from int) (c candidate, ok bo
 		k, _ := slices.BinarySearch(found, int32(from))
 		found = found[k:]
 	}
-	if c.rows, err = s.exact(c.columns.Geometry, found); err == nil && len(c.rows) > 0 {
+	if c.rows, err = s.exact(c.columns.Geometry, found, met); err == nil && len(c.rows) > 0 {
 		return c, true, nil
 	}
 	c.release()
@@ -201,12 +228,16 @@ func intersection(a, b []int32) []int32 {
 	return out
 }
 
-// exact returns the rows whose geometries meet a box of each list of the predicate.
-func (s *search) exact(g *geoarrow.Geometry, rows []int32) ([]int32, error) {
+// exact returns the rows whose geometries meet a box of each list of the predicate, except of those
+// that all rows meet.
+func (s *search) exact(g *geoarrow.Geometry, rows []int32, met []bool) ([]int32, error) {
 	if s.predicate == nil {
 		return rows, nil
 	}
-	for _, boxes := range s.predicate.Boxes {
+	for k, boxes := range s.predicate.Boxes {
+		if met[k] {
+			continue
+		}
 		if g == nil {
 			return nil, nil
 		}

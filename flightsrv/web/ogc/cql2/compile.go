@@ -63,12 +63,8 @@ type Rect = [4]float64
 // Schema.Place.
 func Compile(n *Node, s Schema) (*Predicate, error) {
 	c := &compiler{schema: s}
-	conditions := []*Node{n}
-	if n.Op == "and" {
-		conditions = n.Args
-	}
 	var terms []string
-	for _, n := range conditions {
+	for _, n := range conjuncts(nil, n) {
 		if n.Op == "s_intersects" {
 			boxes, ok, err := c.boxes(n)
 			if err != nil {
@@ -90,6 +86,17 @@ func Compile(n *Node, s Schema) (*Predicate, error) {
 	}
 	c.out.SQL = strings.Join(terms, " AND ")
 	return &c.out, nil
+}
+
+// conjuncts appends the conditions that all have to be true.
+func conjuncts(all []*Node, n *Node) []*Node {
+	if n.Op != "and" {
+		return append(all, n)
+	}
+	for _, a := range n.Args {
+		all = conjuncts(all, a)
+	}
+	return all
 }
 
 type compiler struct {

@@ -51,6 +51,8 @@ type Shape struct {
 	// the antimeridian.
 	Box *[4]float64
 	CRS string // URI of its reference system; empty: that of the filter
+	// Meets means that only the part of the box matters that is near the features.
+	Meets bool
 }
 
 // Place is a position in a filter.

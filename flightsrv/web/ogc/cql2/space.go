@@ -42,6 +42,13 @@ func (c *compiler) operands(n *Node) (literal *Node, swapped bool, err error) {
 	return literal, swapped, nil
 }
 
+// place returns the literal of a function in the reference system of the features.
+func (c *compiler) place(n, literal *Node) ([]Shape, error) {
+	s := *literal.Shape
+	s.Meets = n.Op == "s_intersects" || n.Op == "s_disjoint"
+	return c.schema.Place(s)
+}
+
 // boxes returns the boxes of S_INTERSECTS of the geometry and a box or a point. ok is false for any
 // other literal.
 func (c *compiler) boxes(n *Node) (boxes []Rect, ok bool, err error) {
@@ -49,7 +56,7 @@ func (c *compiler) boxes(n *Node) (boxes []Rect, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	shapes, err := c.schema.Place(*literal.Shape)
+	shapes, err := c.place(n, literal)
 	if err != nil {
 		return nil, false, err
 	}
@@ -93,7 +100,7 @@ func (c *compiler) space(n *Node) (string, error) {
 				"extension (--duckdb-extensions); S_INTERSECTS with a BBOX or a POINT does not",
 		}
 	}
-	shapes, err := c.schema.Place(*literal.Shape)
+	shapes, err := c.place(n, literal)
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +130,7 @@ func (c *compiler) addBounds(n *Node) {
 	if err != nil {
 		return
 	}
-	shapes, err := c.schema.Place(*literal.Shape)
+	shapes, err := c.place(n, literal)
 	if err != nil {
 		return
 	}
