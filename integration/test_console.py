@@ -5,6 +5,7 @@ import pathlib
 import random
 import shutil
 import subprocess
+import time
 
 import geopandas
 import pytest
@@ -65,6 +66,8 @@ class Console:
 
     def __enter__(self):
         self.server.__enter__()
+        while "listening on grpc" not in self.server.log():  # the listener of HTTP is first
+            time.sleep(0.01)
         return self
 
     def __exit__(self, *args):

@@ -35,6 +35,7 @@ const light: Palette = { sea: '#dfe8ef', land: [250, 249, 245, 255], border: [15
 const dark: Palette = { sea: '#10171f', land: [36, 44, 53, 255], border: [96, 108, 120, 255] }
 
 const tileSource = 'tiles'
+const frameInterval = 250 // milliseconds between two frames with more batches
 
 /** A map with the countries of the world and features. */
 export class FeatureMap {
@@ -47,6 +48,9 @@ export class FeatureMap {
   private scale: Scale | null = null
   private palette: Palette
   private frame = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private waits = false // to draw
+  private lastFrame = 0 // when it was drawn
   private loaded: Promise<void>
   private closed = false
   private generation = 0 // of the features; batches of a former one are not added
@@ -186,6 +190,7 @@ export class FeatureMap {
     this.closed = true
     this.generation++
     cancelAnimationFrame(this.frame)
+    clearTimeout(this.timer)
     this.triangulator.close()
     this.map.remove()
   }
@@ -230,23 +235,30 @@ export class FeatureMap {
     this.draw()
   }
 
-  /** Draws at the next frame. */
+  /** Draws soon: the first batch at the next frame, later ones together, since each frame draws all features. */
   private draw() {
-    if (this.frame || this.closed) return
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0
-      const base = this.base.flatMap((d) => {
-        const n = landRows(d)
-        d.fill = filled(n, this.palette.land)
-        d.line = filled(n, this.palette.border)
-        return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
-      })
-      const rows = this.batches.reduce((n, b) => n + b.numRows, 0)
-      const radius = rows > 200_000 ? 1.5 : rows > 20_000 ? 2 : 4
-      const features = this.drawn.flatMap((d) =>
-        cachedLayers(d, { pickable: true, radius, width: rows > 50_000 ? 0.6 : 1 }))
-      this.overlay.setProps({ layers: [...base, ...features] })
+    if (this.waits || this.closed) return
+    this.waits = true
+    const pause = this.drawn.length > 1 ? this.lastFrame + frameInterval - performance.now() : 0
+    const atFrame = () => { this.frame = requestAnimationFrame(() => this.drawNow()) }
+    if (pause > 0) this.timer = setTimeout(atFrame, pause)
+    else atFrame()
+  }
+
+  private drawNow() {
+    this.waits = false
+    this.lastFrame = performance.now()
+    const base = this.base.flatMap((d) => {
+      const n = landRows(d)
+      d.fill = filled(n, this.palette.land)
+      d.line = filled(n, this.palette.border)
+      return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
     })
+    const rows = this.batches.reduce((n, b) => n + b.numRows, 0)
+    const radius = rows > 200_000 ? 1.5 : rows > 20_000 ? 2 : 4
+    const features = this.drawn.flatMap((d) =>
+      cachedLayers(d, { pickable: true, radius, width: rows > 50_000 ? 0.6 : 1 }))
+    this.overlay.setProps({ layers: [...base, ...features] })
   }
 
   private below(): object {
