@@ -112,7 +112,7 @@ async function show(m: FeatureMap, about: About, column: string, transformed: bo
     : request(rowsURL(about.name, { columns, limit: large ? maxRows : undefined }, { coords: 'interleaved' }),
       { signal: stop.signal })
   let shown = 0
-  await m.show(await openStream(answer), column || null, (rows, bytes) => {
+  await m.show(await openStream(answer), column || null, about.rows, (rows, bytes) => {
     shown = rows
     if (stop.signal.aborted) return false
     setStatus(`${count(rows)} of ${count(about.rows)} rows`)

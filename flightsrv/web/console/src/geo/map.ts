@@ -51,6 +51,7 @@ export class FeatureMap {
   private timer: ReturnType<typeof setTimeout> | undefined
   private waits = false // to draw
   private lastFrame = 0 // when it was drawn
+  private numRows = 0 // of the features
   private loaded: Promise<void>
   private closed = false
   private generation = 0 // of the features; batches of a former one are not added
@@ -120,16 +121,18 @@ export class FeatureMap {
   }
 
   /**
-   * Draws the batches of a stream as they come, coloured by a column. Calls progress after each one,
-   * and ends early if it returns false.
+   * Draws the batches of a stream as they come, coloured by a column. The number of rows may be an
+   * estimate. Calls progress after each batch, and ends early if it returns false.
    */
-  async show(stream: Stream, column: string | null, progress: (rows: number, bytes: number) => boolean) {
+  async show(stream: Stream, column: string | null, numRows: number,
+    progress: (rows: number, bytes: number) => boolean) {
     const field = geometryField(stream.schema)
     if (!field) throw new Error('there is no geometry')
     if (!isGeographic(crsOf(field))) {
       throw new Error(`the coordinates are of ${crsOf(field)}, and the map needs longitude and latitude`)
     }
     const generation = this.generation
+    this.numRows = numRows
     let rows = 0, bytes = 0
     for await (const batch of stream.batches) {
       if (generation !== this.generation) return
@@ -141,6 +144,7 @@ export class FeatureMap {
       if (first && column) this.scale = scaleOf(column, this.batches)
       this.add(batch, field.name)
       if (!progress(rows, bytes)) return
+      if (first) await this.rendered() // the first features are seen before the next ones are prepared
       await new Promise((resolve) => setTimeout(resolve)) // lets the browser draw
     }
     if (column && this.batches.length > 1) this.recolour(scaleOf(column, this.batches))
@@ -254,11 +258,18 @@ export class FeatureMap {
       d.line = filled(n, this.palette.border)
       return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
     })
-    const rows = this.batches.reduce((n, b) => n + b.numRows, 0)
-    const radius = rows > 200_000 ? 1.5 : rows > 20_000 ? 2 : 4
+    const radius = this.numRows > 200_000 ? 1.5 : this.numRows > 20_000 ? 2 : 4
     const features = this.drawn.flatMap((d) =>
-      cachedLayers(d, { pickable: true, radius, width: rows > 50_000 ? 0.6 : 1 }))
+      cachedLayers(d, { pickable: true, radius, width: this.numRows > 50_000 ? 0.6 : 1 }))
     this.overlay.setProps({ layers: [...base, ...features] })
+  }
+
+  /** Waits until a frame is drawn, at most half a second: a hidden page draws none. */
+  private rendered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.map.once('render', () => requestAnimationFrame(() => resolve()))
+      setTimeout(resolve, 500)
+    })
   }
 
   private below(): object {
