@@ -33,6 +33,9 @@ const scenarios = {
     const alert = b.page.getByRole('alert')
     await alert.waitFor()
     assert.match(await alert.textContent(), /Byte213.*Line3.*Feature1.*Fieldgeometry/s)
+    if ((await b.page.request.get(`${b.base}/v1/info/broken.geojson`)).status() === 422) {
+      assert.match(await b.page.locator('.excerpt .bad').textContent(), /"coordinates":\[1,\]/)
+    }
     await b.show(table('nothing.geojson'))
     await b.page.getByText('no entry "nothing.geojson"').waitFor()
   },
@@ -59,6 +62,19 @@ const scenarios = {
     assert.equal(answer.status(), 200)
   },
 
+  // Returns the snippets, which the test runs.
+  async snippets(b, { address }) {
+    await b.show(table('world/countries.geojson', 'use'))
+    await b.page.getByLabel('Box: xmin, ymin, xmax, ymax').fill('-10, 35, 20, 45')
+    await b.page.getByLabel('gdp_md_est').uncheck()
+    await b.page.getByLabel('Address of Flight').fill(address)
+    const texts = {}
+    for (const label of ['pyarrow', 'GeoPandas', 'DuckDB', 'Polars', 'SQL', 'curl']) {
+      texts[label] = await b.page.getByRole('region', { name: label, exact: true }).locator('pre').textContent()
+    }
+    return texts
+  },
+
   async map(b) {
     await b.show(table('world/countries.geojson', 'map'))
     await b.page.getByText('177 rows in').waitFor()
@@ -77,6 +93,23 @@ const scenarios = {
       await b.page.getByText(/^[\d,]+ rows in/).waitFor()
       await b.waitForPixels('#map', blue, min, name)
     }
+  },
+
+  // The server says that a small table is large, and has tiles of one square each.
+  async tiles(b) {
+    await b.page.route('**/v1/actions/describe', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { ...await answer.json(), rows: 3_000_000 } })
+    })
+    await b.page.route(/\/tiles\/lines\.geojson(\?.*)?$/, (route) => route.fulfill({
+      json: { tilejson: '3.0.0', tiles: ['/tiles/lines.geojson/{z}/{x}/{y}'], minzoom: 0, maxzoom: 14, vector_layers: [{ id: 'lines' }] },
+    }))
+    await b.page.route(/\/tiles\/lines\.geojson\/\d/, (route) => route.fulfill({ contentType: 'application/vnd.mapbox-vector-tile', body: square('lines') }))
+    await b.show(table('lines.geojson', 'map'))
+    await b.page.getByText('Vector tiles of 3,000,000 rows').waitFor()
+    await b.waitForPixels('#map', blue, 0.5, 'tiles')
+    await clickFeature(b, 0)
+    assert.match(await b.page.getByRole('region', { name: 'Attributes of the feature' }).textContent(), /n-80/) // of row 7
   },
 
   async dark(b) {
@@ -322,6 +355,16 @@ const scenarios = {
     await b.page.locator('.grid').waitFor()
     await shot('sql')
   },
+}
+
+/** A vector tile (MVT 2.1) with a layer, a feature of the ID 7, and a square as large as the tile. */
+function square(layer) {
+  const field = (n, bytes) => [8 * n + 2, bytes.length, ...bytes]
+  const zigzag = (v) => (v << 1) ^ (v >> 31)
+  const varint = (v) => (v < 128 ? [v] : [(v & 127) | 128, ...varint(v >>> 7)])
+  const commands = [9, 0, 0, 26, zigzag(4096), 0, 0, zigzag(4096), zigzag(-4096), 0, 15].flatMap(varint)
+  const feature = [8, 7, 24, 3, ...field(4, commands)]
+  return Buffer.from(field(3, [15 * 8, 2, ...field(1, Buffer.from(layer)), ...field(2, feature), 5 * 8, ...varint(4096)]))
 }
 
 /** Replaces the text of the editor, in which the cursor is. */

@@ -16,8 +16,8 @@ setWorkerUrl(__TILE_WORKER__)
 export const maxRows = 2_000_000
 export const maxBytes = 200_000_000
 
-/** A feature that was clicked: a row of a batch, or the attributes of a feature in a tile. */
-export type Picked = { batch: number; row: number } | { attributes: Record<string, unknown> }
+/** A feature that was clicked: a row of a batch, or a feature of a tile, whose ID is the number of its row. */
+export type Picked = { batch: number; row: number } | { id?: number | string; attributes: Record<string, unknown> }
 
 /** What the map reports. */
 export interface Listener {
@@ -171,7 +171,7 @@ export class FeatureMap {
     this.scale = scale
     const layer = about.vector_layers?.[0]?.id ?? 'default'
     this.map.addSource(tileSource, {
-      type: 'vector', tiles: about.tiles.map((t) => new URL(t, location.href).href),
+      type: 'vector', tiles: about.tiles.map((t) => location.origin + t.replace(/^[a-z]+:\/\/[^/]+/, '')),
       minzoom: about.minzoom ?? 0, maxzoom: about.maxzoom ?? 14,
     })
     const colour = expressionOf(scale) as never
@@ -279,7 +279,7 @@ export class FeatureMap {
   private pick(x: number, y: number) {
     if (this.map.getLayer('tile-fill')) {
       const [found] = this.map.queryRenderedFeatures([[x - 3, y - 3], [x + 3, y + 3]])
-      this.listener.picked(found ? { attributes: found.properties } : null)
+      this.listener.picked(found ? { id: found.id, attributes: found.properties } : null)
       return
     }
     const found = this.overlay.pickObject({ x, y, radius: 4 })
