@@ -15,6 +15,8 @@ BIN     := bin/vibeflight
 PY      := .venv/bin/python
 VENV    := .venv/.installed
 CONSOLE := flightsrv/web/console/node_modules/.package-lock.json
+# Without Node the tests of the console are left out.
+BROWSER := $(if $(shell command -v npm),integration/web/node_modules/.package-lock.json)
 DISTRIBUTED := .venv-distributed/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
@@ -104,7 +106,7 @@ test-sweep: cuda ## SWEEP=600 random documents, most with mistakes, by the emula
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(CHECK_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(CHECK_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
-test-clients: build spatial java $(VENV) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC and JDBC against the running server
+test-clients: build spatial java $(VENV) $(BROWSER) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC, JDBC and Chromium against the running server
 	$(PY) -m pytest integration
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
@@ -201,9 +203,9 @@ clean: ## remove everything that make built, except tools and packages
 $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integration/stores/go.sum
 	cd integration/stores && $(GO) build -buildvcs=false -o ../../$@ .
 
-# npm packages of the console, exactly those of the lock file. No package runs a script.
-$(CONSOLE): flightsrv/web/console/package-lock.json
-	cd flightsrv/web/console && npm ci --ignore-scripts --no-audit --no-fund --silent
+# npm packages of the console and of its tests, exactly those of the lock files. No package runs a script.
+$(CONSOLE) integration/web/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && npm ci --ignore-scripts --no-audit --no-fund --silent
 	touch $@
 
 # Python packages, exactly those of the lock file, in a folder of their own.

@@ -5,8 +5,11 @@ import pathlib
 import random
 import shutil
 import subprocess
+import time
+import urllib.request
 
 import geopandas
+import pyarrow as pa
 import pytest
 import sql
 from serving import ROOT, Server, free_port
@@ -65,6 +68,8 @@ class Console:
 
     def __enter__(self):
         self.server.__enter__()
+        while "listening on grpc" not in self.server.log():  # the listener of HTTP is first
+            time.sleep(0.01)
         return self
 
     def __exit__(self, *args):
@@ -86,7 +91,7 @@ def console(folder):
         yield c
 
 
-@pytest.mark.parametrize("scenario", ["catalog", "error", "table", "dark", "server", "accessibility", "keyboard"])
+@pytest.mark.parametrize("scenario", ["catalog", "error", "table", "tiles", "dark", "server", "accessibility", "keyboard"])
 def test_page(console, scenario, tmp_path):
     console.run(scenario, tmp_path)
 
@@ -95,6 +100,22 @@ def test_page(console, scenario, tmp_path):
 @pytest.mark.parametrize("scenario", ["map", "sql"])
 def test_page_with_spatial(console, scenario, tmp_path):
     console.run(scenario, tmp_path)
+
+
+@sql.needs_spatial
+def test_snippets_run(console, tmp_path, monkeypatch):
+    """Each snippet gives the 13 rows of the box, without the column that is not selected."""
+    texts = console.run("snippets", tmp_path, address=console.server.uri)
+    names = {}
+    for label in "pyarrow", "GeoPandas", "DuckDB", "Polars":
+        exec(compile(texts[label], label, "exec"), names)
+    assert (names["table"].num_rows, names["frame"].height) == (13, 13)
+    assert names["table"].column_names == names["frame"].columns == ["pop_est", "continent", "name", "iso_a3", "geometry"]
+    request = urllib.request.Request(f"{console.base}/v1/sql", json.dumps({"query": texts["SQL"]}).encode())
+    assert pa.ipc.open_stream(urllib.request.urlopen(request)).read_all().num_rows == 13
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(texts["curl"], shell=True, check=True, capture_output=True)
+    assert pa.ipc.open_stream((tmp_path / "table.arrows").read_bytes()).read_all().num_rows == 13
 
 
 def test_login(folder, tmp_path):

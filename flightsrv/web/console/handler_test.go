@@ -51,7 +51,7 @@ func TestBuiltFilesAreCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(h, "%s\n%d\n", path, len(b))
+		h.Write(fmt.Appendf(nil, "%s\n%d\n", path, len(b)))
 		h.Write(b)
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != m.Sources {

@@ -101,15 +101,15 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	coding, err := httpcall.ChooseCoding(r, true)
+	codec, err := httpcall.ChooseCodec(r, true)
 	if err != nil {
 		return err
 	}
-	body := w.Body(coding)
+	body := w.Body(codec)
 	defer body.Release()
 	body.SetHeader()
 	sum := sha256.Sum256(tile)
-	tag := fmt.Sprintf(`"%s-%s"`, hex.EncodeToString(sum[:12]), body.Coding())
+	tag := fmt.Sprintf(`"%s-%s"`, hex.EncodeToString(sum[:12]), body.Codec())
 	head.Set("ETag", tag)
 	if matches(r.Header.Get("If-None-Match"), tag) {
 		head.Del("Content-Encoding")

@@ -48,7 +48,14 @@ export interface Problem {
   line?: number
   feature?: number
   field?: string
-  excerpt?: unknown
+  lines?: Line[] // around the position
+}
+
+/** A line of a file. */
+export interface Line {
+  number?: number // from 1
+  byte: number // where it begins
+  text: string
 }
 
 /** The error of a request. */
@@ -121,7 +128,7 @@ export async function describe(name: string, signal?: AbortSignal): Promise<Abou
   return await act<About>('describe', { name }, signal)
 }
 
-/** The same from /v1/info, whose errors have an excerpt of the file. */
+/** The same from /v1/info, whose errors have lines of the file. */
 export async function explainError(name: string, problem: Problem, signal?: AbortSignal): Promise<Problem> {
   if (problem.byte === undefined) return problem
   try {
@@ -173,9 +180,10 @@ export async function logOut(): Promise<void> {
 /** The formats of answers with rows. */
 export const formats = [
   { name: 'arrow', label: 'Arrow', extension: 'arrows' },
-  { name: 'parquet', label: 'GeoParquet', extension: 'parquet' },
+  { name: 'geoparquet', label: 'GeoParquet', extension: 'parquet' },
   { name: 'geojson', label: 'GeoJSON', extension: 'geojson' },
-  { name: 'geojsonseq', label: 'GeoJSON Text Sequence', extension: 'geojsonl' },
+  { name: 'geojsonseq', label: 'GeoJSON Text Sequence', extension: 'geojsons' },
+  { name: 'geojsonl', label: 'GeoJSON, one feature per line', extension: 'geojsonl' },
   { name: 'flatgeobuf', label: 'FlatGeobuf', extension: 'fgb' },
   { name: 'csv', label: 'CSV', extension: 'csv' },
 ] as const

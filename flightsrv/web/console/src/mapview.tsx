@@ -112,7 +112,7 @@ async function show(m: FeatureMap, about: About, column: string, transformed: bo
     : request(rowsURL(about.name, { columns, limit: large ? maxRows : undefined }, { coords: 'interleaved' }),
       { signal: stop.signal })
   let shown = 0
-  await m.show(await openStream(answer), column || null, (rows, bytes) => {
+  await m.show(await openStream(answer), column || null, about.rows, (rows, bytes) => {
     shown = rows
     if (stop.signal.aborted) return false
     setStatus(`${count(rows)} of ${count(about.rows)} rows`)
@@ -141,14 +141,16 @@ async function sampledScale(name: string, column: string, signal: AbortSignal): 
 
 /** All attributes of a feature that was clicked. */
 async function attributesOf(about: About, p: Picked, m: FeatureMap, transformed: boolean): Promise<Attribute[]> {
-  if ('attributes' in p) return Object.entries(p.attributes).map(([k, v]) => [k, value(v)])
+  if ('attributes' in p && typeof p.id !== 'number') {
+    return Object.entries(p.attributes).map(([k, v]) => [k, value(v)])
+  }
   const geometry = geometryOf(about)
-  if (transformed) {
+  if (transformed && 'row' in p) {
     const batch = m.batch(p.batch)
     return batch.schema.fields.flatMap((f, i): Attribute[] =>
       f.name === geometry ? [] : [[f.name, value(batch.getChildAt(i)?.get(p.row), f.type)]])
   }
-  const row = m.rowsBefore(p.batch) + p.row
+  const row = 'row' in p ? m.rowsBefore(p.batch) + p.row : Number(p.id)
   const columns = about.columns.map((c) => c.name).filter((n) => n !== geometry)
   if (columns.length === 0) return [['row', count(row)]]
   const rows = await firstRows(request(rowsURL(about.name, { columns, rows: [row, row + 1] })), 1)

@@ -42,7 +42,7 @@ export function ResultMap({ rows }: { rows: Rows }) {
     setScale(null)
     m.clear()
     const batches = async function* () { yield* rows.batches }
-    m.show({ schema: rows.schema, batches: batches() }, column || null, () => true).then(() => {
+    m.show({ schema: rows.schema, batches: batches() }, column || null, rows.count, () => true).then(() => {
       setScale(m.currentScale())
       if (first && m.box) m.fit(m.box)
     }, (e) => setProblem(problemOf(e)))

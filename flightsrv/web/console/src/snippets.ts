@@ -4,13 +4,10 @@ import { geometryOf, type Chosen } from './table'
 import { identifier } from './text'
 
 /** The programs, with the selection of columns and the box. */
-export function snippets(about: About, chosen: Chosen): { label: string; text: string }[] {
+export function snippets(about: About, chosen: Chosen, url: string): { label: string; text: string }[] {
   const ticket: Record<string, unknown> = { name: about.name }
   if (chosen.columns) ticket.columns = chosen.columns
   if (chosen.bbox) ticket.bbox = chosen.bbox
-  const host = location.hostname
-  const scheme = location.protocol === 'https:' ? 'grpc+tls' : 'grpc'
-  const url = `${scheme}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:8815`
   const selection = { columns: chosen.columns ?? undefined, bbox: chosen.bbox ?? undefined }
   const http = location.origin + rowsURL(about.name, selection)
   const options = [
@@ -47,6 +44,11 @@ export function snippets(about: About, chosen: Chosen): { label: string; text: s
     })
   }
   return all
+}
+
+/** The usual address of Flight on this server's host. */
+export function usualAddress(): string {
+  return `${location.protocol === 'https:' ? 'grpc+tls' : 'grpc'}://${location.hostname}:8815`
 }
 
 /** A literal of Python. */

@@ -1,12 +1,15 @@
 // Snippets and downloads of a table with the current selection.
 import { useState } from 'preact/hooks'
 import { formats, rowsURL, type About } from './api'
-import { snippets } from './snippets'
+import { snippets, usualAddress } from './snippets'
 import type { Chosen } from './table'
 import { degrees } from './text'
 
+const addressKey = 'vibeflight-flight-address'
+
 export function Use({ about, chosen, choose }: { about: About; chosen: Chosen; choose: (c: Chosen) => void }) {
   const [box, setBox] = useState(chosen.bbox?.map(degrees).join(', ') ?? '')
+  const [address, setAddress] = useState(() => localStorage.getItem(addressKey) ?? usualAddress())
   const names = about.columns.map((c) => c.name)
   const selected = chosen.columns ?? names
 
@@ -17,6 +20,10 @@ export function Use({ about, chosen, choose }: { about: About; chosen: Chosen; c
   const setText = (text: string) => {
     setBox(text)
     choose({ ...chosen, bbox: boxOf(text) })
+  }
+  const keepAddress = (text: string) => {
+    setAddress(text)
+    localStorage.setItem(addressKey, text)
   }
   const invalid = box.trim() !== '' && boxOf(box) === null
   const selection = { columns: chosen.columns ?? undefined, bbox: chosen.bbox ?? undefined }
@@ -48,7 +55,10 @@ export function Use({ about, chosen, choose }: { about: About; chosen: Chosen; c
       </div>
       <div class="grow">
         <h2>Use in a program</h2>
-        {snippets(about, chosen).map((s) => <Snippet key={s.label} {...s} />)}
+        <label class="field">Address of Flight (--listen)
+          <input value={address} onInput={(e) => keepAddress(e.currentTarget.value)} />
+        </label>
+        {snippets(about, chosen, address).map((s) => <Snippet key={s.label} {...s} />)}
       </div>
     </div>
   )

@@ -16,8 +16,8 @@ setWorkerUrl(__TILE_WORKER__)
 export const maxRows = 2_000_000
 export const maxBytes = 200_000_000
 
-/** A feature that was clicked: a row of a batch, or the attributes of a feature in a tile. */
-export type Picked = { batch: number; row: number } | { attributes: Record<string, unknown> }
+/** A feature that was clicked: a row of a batch, or a feature of a tile, whose ID is the number of its row. */
+export type Picked = { batch: number; row: number } | { id?: number | string; attributes: Record<string, unknown> }
 
 /** What the map reports. */
 export interface Listener {
@@ -35,6 +35,7 @@ const light: Palette = { sea: '#dfe8ef', land: [250, 249, 245, 255], border: [15
 const dark: Palette = { sea: '#10171f', land: [36, 44, 53, 255], border: [96, 108, 120, 255] }
 
 const tileSource = 'tiles'
+const frameInterval = 250 // milliseconds between two frames with more batches
 
 /** A map with the countries of the world and features. */
 export class FeatureMap {
@@ -47,6 +48,10 @@ export class FeatureMap {
   private scale: Scale | null = null
   private palette: Palette
   private frame = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private waits = false // to draw
+  private lastFrame = 0 // when it was drawn
+  private numRows = 0 // of the features
   private loaded: Promise<void>
   private closed = false
   private generation = 0 // of the features; batches of a former one are not added
@@ -116,16 +121,18 @@ export class FeatureMap {
   }
 
   /**
-   * Draws the batches of a stream as they come, coloured by a column. Calls progress after each one,
-   * and ends early if it returns false.
+   * Draws the batches of a stream as they come, coloured by a column. The number of rows may be an
+   * estimate. Calls progress after each batch, and ends early if it returns false.
    */
-  async show(stream: Stream, column: string | null, progress: (rows: number, bytes: number) => boolean) {
+  async show(stream: Stream, column: string | null, numRows: number,
+    progress: (rows: number, bytes: number) => boolean) {
     const field = geometryField(stream.schema)
     if (!field) throw new Error('there is no geometry')
     if (!isGeographic(crsOf(field))) {
       throw new Error(`the coordinates are of ${crsOf(field)}, and the map needs longitude and latitude`)
     }
     const generation = this.generation
+    this.numRows = numRows
     let rows = 0, bytes = 0
     for await (const batch of stream.batches) {
       if (generation !== this.generation) return
@@ -137,6 +144,7 @@ export class FeatureMap {
       if (first && column) this.scale = scaleOf(column, this.batches)
       this.add(batch, field.name)
       if (!progress(rows, bytes)) return
+      if (first) await this.rendered() // the first features are seen before the next ones are prepared
       await new Promise((resolve) => setTimeout(resolve)) // lets the browser draw
     }
     if (column && this.batches.length > 1) this.recolour(scaleOf(column, this.batches))
@@ -163,7 +171,7 @@ export class FeatureMap {
     this.scale = scale
     const layer = about.vector_layers?.[0]?.id ?? 'default'
     this.map.addSource(tileSource, {
-      type: 'vector', tiles: about.tiles.map((t) => new URL(t, location.href).href),
+      type: 'vector', tiles: about.tiles.map((t) => location.origin + t.replace(/^[a-z]+:\/\/[^/]+/, '')),
       minzoom: about.minzoom ?? 0, maxzoom: about.maxzoom ?? 14,
     })
     const colour = expressionOf(scale) as never
@@ -186,6 +194,7 @@ export class FeatureMap {
     this.closed = true
     this.generation++
     cancelAnimationFrame(this.frame)
+    clearTimeout(this.timer)
     this.triangulator.close()
     this.map.remove()
   }
@@ -230,22 +239,36 @@ export class FeatureMap {
     this.draw()
   }
 
-  /** Draws at the next frame. */
+  /** Draws soon: the first batch at the next frame, later ones together, since each frame draws all features. */
   private draw() {
-    if (this.frame || this.closed) return
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0
-      const base = this.base.flatMap((d) => {
-        const n = landRows(d)
-        d.fill = filled(n, this.palette.land)
-        d.line = filled(n, this.palette.border)
-        return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
-      })
-      const rows = this.batches.reduce((n, b) => n + b.numRows, 0)
-      const radius = rows > 200_000 ? 1.5 : rows > 20_000 ? 2 : 4
-      const features = this.drawn.flatMap((d) =>
-        cachedLayers(d, { pickable: true, radius, width: rows > 50_000 ? 0.6 : 1 }))
-      this.overlay.setProps({ layers: [...base, ...features] })
+    if (this.waits || this.closed) return
+    this.waits = true
+    const pause = this.drawn.length > 1 ? this.lastFrame + frameInterval - performance.now() : 0
+    const atFrame = () => { this.frame = requestAnimationFrame(() => this.drawNow()) }
+    if (pause > 0) this.timer = setTimeout(atFrame, pause)
+    else atFrame()
+  }
+
+  private drawNow() {
+    this.waits = false
+    this.lastFrame = performance.now()
+    const base = this.base.flatMap((d) => {
+      const n = landRows(d)
+      d.fill = filled(n, this.palette.land)
+      d.line = filled(n, this.palette.border)
+      return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
+    })
+    const radius = this.numRows > 200_000 ? 1.5 : this.numRows > 20_000 ? 2 : 4
+    const features = this.drawn.flatMap((d) =>
+      cachedLayers(d, { pickable: true, radius, width: this.numRows > 50_000 ? 0.6 : 1 }))
+    this.overlay.setProps({ layers: [...base, ...features] })
+  }
+
+  /** Waits until a frame is drawn, at most half a second: a hidden page draws none. */
+  private rendered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.map.once('render', () => requestAnimationFrame(() => resolve()))
+      setTimeout(resolve, 500)
     })
   }
 
@@ -256,7 +279,7 @@ export class FeatureMap {
   private pick(x: number, y: number) {
     if (this.map.getLayer('tile-fill')) {
       const [found] = this.map.queryRenderedFeatures([[x - 3, y - 3], [x + 3, y + 3]])
-      this.listener.picked(found ? { attributes: found.properties } : null)
+      this.listener.picked(found ? { id: found.id, attributes: found.properties } : null)
       return
     }
     const found = this.overlay.pickObject({ x, y, radius: 4 })
