@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/vibeflight/vibeflight/catalog"
-	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/tiles"
@@ -109,7 +108,7 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	defer body.Release()
 	body.SetHeader()
 	sum := sha256.Sum256(tile)
-	tag := fmt.Sprintf(`"%s-%s"`, hex.EncodeToString(sum[:12]), body.Codec())
+	tag := fmt.Sprintf(`"%s-%s"`, hex.EncodeToString(sum[:12]), body.Coding())
 	head.Set("ETag", tag)
 	if matches(r.Header.Get("If-None-Match"), tag) {
 		head.Del("Content-Encoding")
@@ -168,7 +167,7 @@ func (h *handlers) open(ctx context.Context, c httpcall.Call, name string, colum
 ) {
 	t := ticket.Ticket{Name: name, Columns: columns}
 	c.Selects(t)
-	return h.Catalog.TableFor(ctx, access.Read, catalog.Request{Name: name})
+	return tiles.Open(ctx, h.Catalog, catalog.Request{Name: name})
 }
 
 // problemOf returns an error with its status.
