@@ -57,7 +57,7 @@ func TestFlatGeobufStream(t *testing.T) {
 		z       bool
 		err     string
 	}{
-		{"points", []string{"Point"}, [][]string{{"POINT (1 2)"}, {"POINT (3 4)", ""}}, flat.GeometryTypePoint, false, ""},
+		{"points", []string{"Point"}, [][]string{{"POINT (1 2)"}, {""}}, flat.GeometryTypePoint, false, ""},
 		{
 			"single and Multi",
 			[]string{"MultiPoint", "Point"},
