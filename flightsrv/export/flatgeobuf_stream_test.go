@@ -57,9 +57,11 @@ func TestFlatGeobufStream(t *testing.T) {
 		z       bool
 		err     string
 	}{
-		{"points", []string{"Point"}, [][]string{{"POINT (1 2)"}, {"POINT (3 4)", ""}}, flat.GeometryTypePoint, false, ""},
+		{"points", []string{"Point"}, [][]string{{"POINT (1 2)"}, {""}}, flat.GeometryTypePoint, false, ""},
 		{
-			"single and Multi", []string{"MultiPoint", "Point"}, [][]string{{"POINT (1 2)"}, {"MULTIPOINT (3 4)"}},
+			"single and Multi",
+			[]string{"MultiPoint", "Point"},
+			[][]string{{"POINT (1 2)"}, {"MULTIPOINT (3 4)"}},
 			flat.GeometryTypeMultiPoint, false, "",
 		},
 		{"no rows", []string{}, nil, unknown, false, ""},
