@@ -120,7 +120,8 @@ func TestBoxesAreNotInSQL(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.in, err)
 		}
-		if strings.Contains(p.SQL, "b0") || len(p.Boxes) != 1 || len(p.Boxes[0]) != len(c.want) || p.Boxes[0][0] != c.want[0] {
+		if strings.Contains(p.SQL, "b0") || len(p.Boxes) != 1 || len(p.Boxes[0]) != len(c.want) ||
+			p.Boxes[0][0] != c.want[0] {
 			t.Errorf("%s: got %+v, want %v", c.in, p, c.want)
 		}
 	}
