@@ -45,7 +45,7 @@ const scenarios = {
     const row = b.page.locator('#columns tr', { hasText: 'pop_est' })
     await row.getByText('1379302771').waitFor() // the maximum, by SQL
     assert.deepEqual(await b.page.locator('#columns thead th').allTextContents(),
-      ['Name', 'Type', 'Nulls', 'Distinct, about', 'Least', 'Greatest'])
+      ['Name', 'Type', 'Nulls', 'Distinct, about', 'Minimum', 'Maximum'])
     await b.page.locator('#rows tbody tr').first().waitFor()
     assert.match(await b.page.textContent('#rows tbody tr'), /920938OceaniaFijiFJI8374MULTIPOLYGON/)
     await b.page.locator('.extent-map').waitFor()
@@ -273,7 +273,7 @@ const scenarios = {
 
     await b.show(table('hostile.geojson'))
     await b.page.getByRole('button', { name: 'Compute statistics' }).click()
-    await b.page.locator('#columns thead').getByText('Greatest').waitFor()
+    await b.page.locator('#columns thead').getByText('Maximum').waitFor()
     const shown = await b.page.locator('#columns tbody th').allTextContents()
     for (const name of hostile(columns)) assert.ok(shown.includes(name), name)
     await b.show(table('hostile.geojson', 'use'))
