@@ -81,7 +81,7 @@ function Columns({ about }: { about: About }) {
             <tr>
               <th scope="col">Name</th><th scope="col">Type</th>
               {stats && <><th scope="col" class="number">Nulls</th><th scope="col" class="number">Distinct, about</th>
-                <th scope="col">Least</th><th scope="col">Greatest</th></>}
+                <th scope="col">Minimum</th><th scope="col">Maximum</th></>}
             </tr>
           </thead>
           <tbody>

@@ -12,20 +12,25 @@ export function isDark(): boolean {
   return chosen ? chosen === 'dark' : system.matches
 }
 
+function kept(): Theme {
+  const text = localStorage.getItem(key)
+  return text === 'light' || text === 'dark' ? text : 'auto'
+}
+
+function apply(theme: Theme) {
+  if (theme === 'auto') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}
+
+apply(kept()) // before anything is shown
+
 /** The theme that the user has chosen. */
 export function useTheme(): [Theme, (t: Theme) => void] {
-  const [theme, set] = useState<Theme>(() => {
-    const kept = localStorage.getItem(key)
-    return kept === 'light' || kept === 'dark' ? kept : 'auto'
-  })
+  const [theme, set] = useState(kept)
   useEffect(() => {
-    if (theme === 'auto') {
-      delete document.documentElement.dataset.theme
-      localStorage.removeItem(key)
-    } else {
-      document.documentElement.dataset.theme = theme
-      localStorage.setItem(key, theme)
-    }
+    apply(theme)
+    if (theme === 'auto') localStorage.removeItem(key)
+    else localStorage.setItem(key, theme)
     dispatchEvent(new Event('themechange'))
   }, [theme])
   return [theme, set]

@@ -52,6 +52,7 @@ export class FeatureMap {
   private waits = false // to draw
   private lastFrame = 0 // when it was drawn
   private numRows = 0 // of the features
+  private seen = () => {} // called when there are features on the map
   private loaded: Promise<void>
   private closed = false
   private generation = 0 // of the features; batches of a former one are not added
@@ -80,7 +81,10 @@ export class FeatureMap {
     canvas.addEventListener('keydown', (e) => {
       if (e.key === 'Enter') this.pick(canvas.clientWidth / 2, canvas.clientHeight / 2)
     })
-    void this.addCountries()
+    // The countries come after the first features: both would compete for the processor.
+    const waited = new Promise<void>((resolve) => setTimeout(resolve, 1500))
+    const seen = new Promise<void>((resolve) => { this.seen = resolve })
+    void Promise.race([seen, waited]).then(() => this.addCountries())
   }
 
   /** The box that is visible. */
@@ -144,7 +148,10 @@ export class FeatureMap {
       if (first && column) this.scale = scaleOf(column, this.batches)
       this.add(batch, field.name)
       if (!progress(rows, bytes)) return
-      if (first) await this.rendered() // the first features are seen before the next ones are prepared
+      if (first) { // the first features are seen before the next ones are prepared
+        await this.rendered()
+        this.seen()
+      }
       await new Promise((resolve) => setTimeout(resolve)) // lets the browser draw
     }
     if (column && this.batches.length > 1) this.recolour(scaleOf(column, this.batches))
@@ -168,6 +175,7 @@ export class FeatureMap {
   async showTiles(about: TileJSON, scale: Scale | null) {
     await this.loaded
     if (this.closed) return
+    this.seen()
     this.scale = scale
     const layer = about.vector_layers?.[0]?.id ?? 'default'
     this.map.addSource(tileSource, {
@@ -200,6 +208,7 @@ export class FeatureMap {
   }
 
   private async addCountries() {
+    if (this.closed) return
     const { schema, batches } = await openStream(fetch(countries))
     const field = geometryField(schema)!
     for await (const batch of batches) {
@@ -264,10 +273,19 @@ export class FeatureMap {
     this.overlay.setProps({ layers: [...base, ...features] })
   }
 
-  /** Waits until a frame is drawn, at most half a second: a hidden page draws none. */
+  /**
+   * Waits until features are drawn, at most half a second: a hidden page draws nothing. The first frames have none,
+   * because the shaders are compiled meanwhile.
+   */
   private rendered(): Promise<void> {
     return new Promise((resolve) => {
-      this.map.once('render', () => requestAnimationFrame(() => resolve()))
+      let frames = 4
+      const next = () => {
+        if (--frames < 0 || this.closed) return resolve()
+        this.map.once('render', () => requestAnimationFrame(next))
+        this.map.triggerRepaint()
+      }
+      next()
       setTimeout(resolve, 500)
     })
   }
