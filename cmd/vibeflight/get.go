@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/result"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 

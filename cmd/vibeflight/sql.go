@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/result"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
@@ -18,6 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )

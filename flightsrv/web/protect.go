@@ -82,7 +82,8 @@ func (cfg *Config) share(w http.ResponseWriter, r *http.Request) (answered bool)
 	default:
 		return false
 	}
-	head.Set("Access-Control-Expose-Headers", "ETag, Link, Content-Disposition, OGC-NumberMatched, OGC-NumberReturned")
+	head.Set("Access-Control-Expose-Headers",
+		"ETag, Link, Content-Disposition, Content-Crs, OGC-NumberMatched, OGC-NumberReturned")
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

@@ -263,8 +263,15 @@ const pageBuffer = 256 << 10
 func (p *pageWriter) writeJSON(ctx context.Context) error {
 	p.w.Header().Set("Content-Type", typeGeoJSON)
 	p.w.Header().Set("Cache-Control", "no-cache")
+	coding, err := httpcall.ChooseCodec(p.Request, true)
+	if err != nil {
+		return err
+	}
+	body := p.w.Body(coding)
+	defer body.Release()
+	body.SetHeader()
 	p.call.Opened()
-	out := bufio.NewWriterSize(p.w, pageBuffer)
+	out := bufio.NewWriterSize(body, pageBuffer)
 	if _, err := out.WriteString(`{"type":"FeatureCollection","features":[`); err != nil {
 		return err
 	}
@@ -310,7 +317,10 @@ func (p *pageWriter) writeJSON(ctx context.Context) error {
 	if _, err := out.Write(text[1:]); err != nil {
 		return err
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return body.Close()
 }
 
 // links returns the links of a page.

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/atomicfile"
-	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 

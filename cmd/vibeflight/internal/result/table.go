@@ -9,9 +9,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/flightsrv/export"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
 )
 
