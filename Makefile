@@ -15,8 +15,8 @@ BIN     := bin/vibeflight
 PY      := .venv/bin/python
 VENV    := .venv/.installed
 CONSOLE := flightsrv/web/console/node_modules/.package-lock.json
-# Without Node the tests of the console are left out.
-BROWSER := $(if $(shell command -v npm),integration/web/node_modules/.package-lock.json)
+# Without Node the tests of the console and of the Arrow library for JavaScript are left out.
+BROWSER := $(if $(shell command -v npm),$(patsubst %,integration/%/node_modules/.package-lock.json,web http))
 DISTRIBUTED := .venv-distributed/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
@@ -204,7 +204,7 @@ $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integra
 	cd integration/stores && $(GO) build -buildvcs=false -o ../../$@ .
 
 # npm packages of the console and of its tests, exactly those of the lock files. No package runs a script.
-$(CONSOLE) integration/web/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
+$(sort $(CONSOLE) $(BROWSER)): %/node_modules/.package-lock.json: %/package-lock.json
 	cd $* && npm ci --ignore-scripts --no-audit --no-fund --silent
 	touch $@
 

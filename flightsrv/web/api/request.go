@@ -80,7 +80,7 @@ func writeJSON(w http.ResponseWriter, v any) error {
 
 func writeJSONText(w http.ResponseWriter, b []byte) error {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Cache-Control", "private, no-cache")
 	_, err := w.Write(append(b, '\n'))
 	return err
 }

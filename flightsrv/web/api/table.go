@@ -58,7 +58,7 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	c.Opened()
 	if r.Method != http.MethodPost {
 		w.Header().Set("ETag", tag(ref.Version, body.Coding()))
-		a.setCacheControl(w)
+		httpcall.SetCacheControl(w, a.Calls)
 	}
 	if r.Method == http.MethodHead {
 		choice.SetHeader(w, t.Name)
@@ -78,8 +78,7 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 func (a *handlers) unchanged(ctx context.Context, w *httpcall.Writer, r *http.Request, t ticket.Ticket,
 	tag func(version string, coding httpcall.Codec) string, coding httpcall.Codec,
 ) (bool, error) {
-	known := r.Header.Values("If-None-Match")
-	if len(known) == 0 || r.Method == http.MethodPost {
+	if r.Header.Get("If-None-Match") == "" || r.Method == http.MethodPost {
 		return false, nil
 	}
 	version, err := a.Catalog.Version(ctx, t.Request())
@@ -88,39 +87,16 @@ func (a *handlers) unchanged(ctx context.Context, w *httpcall.Writer, r *http.Re
 	}
 	// An answer may have been sent without its coding, which is short of encoders at times.
 	for _, c := range []httpcall.Codec{coding, httpcall.Identity} {
-		if etag := tag(version, c); matches(known, etag) {
+		if etag := tag(version, c); httpcall.IsKnown(r, etag) {
 			w.Header().Set("ETag", etag)
 			w.Header().Add("Vary", "Accept")
 			w.Header().Add("Vary", "Accept-Encoding")
-			a.setCacheControl(w)
+			httpcall.SetCacheControl(w, a.Calls)
 			w.WriteHeader(http.StatusNotModified)
 			return true, nil
 		}
 	}
 	return false, nil
-}
-
-// matches reports whether a header If-None-Match has an entity tag.
-func matches(header []string, etag string) bool {
-	for _, line := range header {
-		for one := range strings.SplitSeq(line, ",") {
-			one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
-			if one == etag || one == "*" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// setCacheControl lets caches keep an answer, if they ask for each use whether it is the present one.
-// Shared caches keep none that only some callers get.
-func (a *handlers) setCacheControl(w *httpcall.Writer) {
-	value := "no-cache"
-	if a.Calls.HasLogin() {
-		value = "private, no-cache"
-	}
-	w.Header().Set("Cache-Control", value)
 }
 
 // bytesVersion is raised when the same rows give other bytes in some format.

@@ -59,7 +59,6 @@ func (q *request) sendPage(p page) error {
 	head := q.w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	head.Set("Content-Security-Policy", pagePolicy)
-	head.Set("Cache-Control", "no-cache")
 	return pageTemplate.Execute(q.w, struct {
 		Page page
 		Base string

@@ -60,7 +60,6 @@ func (h *handlers) item(ctx context.Context, q *request) error {
 		}
 		b = slices.Concat(b[:len(b)-1], []byte(`,"links":`), bytes.TrimSpace(text), []byte("}\n"))
 		q.w.Header().Set("Content-Type", typeGeoJSON)
-		q.w.Header().Set("Cache-Control", "no-cache")
 		q.call.Opened()
 		_, err = q.w.Write(b)
 		return err

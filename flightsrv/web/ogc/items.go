@@ -63,7 +63,7 @@ func (q *request) unchanged(t *featureTable) bool {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%t", t.ref.Version, q.with(), q.html))
 	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
 	q.w.Header().Set("ETag", tag)
-	return q.Header.Get("If-None-Match") == tag
+	return httpcall.IsKnown(q.Request, tag)
 }
 
 // count returns the number of features that meet the conditions; -1 if only SQL tells.
@@ -262,7 +262,6 @@ const pageBuffer = 256 << 10
 // writeJSON writes a FeatureCollection. The members that the features determine follow them.
 func (p *pageWriter) writeJSON(ctx context.Context) error {
 	p.w.Header().Set("Content-Type", typeGeoJSON)
-	p.w.Header().Set("Cache-Control", "no-cache")
 	coding, err := httpcall.ChooseCodec(p.Request, true)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package ogc
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -23,16 +22,6 @@ type link struct {
 	Rel   string `json:"rel"`
 	Type  string `json:"type,omitempty"`
 	Title string `json:"title,omitempty"`
-}
-
-// baseURL returns the URL of the landing page, as the client names the server. A proxy with TLS says
-// so in X-Forwarded-Proto.
-func baseURL(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host + "/ogc"
 }
 
 // collectionURL returns the URL of a collection.
@@ -79,7 +68,6 @@ func (q *request) send(media string, document any, page page) error {
 		return err
 	}
 	q.w.Header().Set("Content-Type", media)
-	q.w.Header().Set("Cache-Control", "no-cache")
 	_, err = q.w.Write(b)
 	return err
 }

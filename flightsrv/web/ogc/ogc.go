@@ -64,11 +64,12 @@ func (h *handlers) answer(ctx context.Context, w *httpcall.Writer, r *http.Reque
 	if err != nil {
 		return err
 	}
-	q := &request{Request: r, w: w, call: c, path: at, base: baseURL(r)}
+	q := &request{Request: r, w: w, call: c, path: at, base: httpcall.BaseURL(r) + "/ogc"}
 	if q.parameters, err = parseParameters(r.URL.RawQuery); err != nil {
 		return err
 	}
 	w.Header().Add("Vary", "Accept")
+	httpcall.SetCacheControl(w, h.Calls)
 	if q.html, err = q.prefersHTML(); err != nil {
 		return err
 	}

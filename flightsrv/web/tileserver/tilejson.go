@@ -49,7 +49,7 @@ func (h *handlers) tileJSON(ctx context.Context, w *httpcall.Writer, r *http.Req
 		return problemOf(err)
 	}
 	c.Opened()
-	w.Header().Set("Cache-Control", h.caching())
+	httpcall.SetCacheControl(w, h.Calls)
 	w.Header().Add("Vary", "Accept")
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Location", "/#/table/"+url.PathEscape(name)+"/map?tiles=1")

@@ -95,7 +95,7 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	}
 	c.Opened()
 	head := w.Header()
-	head.Set("Cache-Control", h.caching())
+	httpcall.SetCacheControl(w, h.Calls)
 	if len(tile) == 0 {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -110,7 +110,7 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	sum := sha256.Sum256(tile)
 	tag := fmt.Sprintf(`"%s-%s"`, hex.EncodeToString(sum[:12]), body.Coding())
 	head.Set("ETag", tag)
-	if matches(r.Header.Get("If-None-Match"), tag) {
+	if httpcall.IsKnown(r, tag) {
 		head.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -120,25 +120,6 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 		return err
 	}
 	return body.Close()
-}
-
-// caching returns the header Cache-Control: a client asks with each use whether the tile is still
-// the same, which a changed file needs.
-func (h *handlers) caching() string {
-	if h.Calls.HasLogin() {
-		return "private, no-cache"
-	}
-	return "no-cache"
-}
-
-// matches reports whether a header If-None-Match has a tag (RFC 9110 section 13.1.2).
-func matches(header, tag string) bool {
-	for _, t := range strings.Split(header, ",") {
-		if t = strings.TrimSpace(t); t == "*" || strings.TrimPrefix(t, "W/") == tag {
-			return true
-		}
-	}
-	return false
 }
 
 // columnsOf returns the attributes that a request selects: nil is all, and an empty list is none.
