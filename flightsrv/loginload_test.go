@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,8 +61,6 @@ func TestLoginFlood(t *testing.T) {
 			flood.Rate = n
 		}
 	}
-	reserve := make([]byte, 256<<20) // of the heap, as the command line has it
-	defer runtime.KeepAlive(reserve)
 	f := serve(t, map[string]string{"a.fake": "rows=100"}, withSlowLogins(t))
 	flood.Address = f.addr
 	ctx, err := f.client.AuthenticateBasicToken(t.Context(), "user0", "secret")

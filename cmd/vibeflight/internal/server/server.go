@@ -369,19 +369,11 @@ const (
 	minFeatureBytes = 1 << 20 // bytes
 )
 
-// reserve is a part of the heap that is never touched, and so has no pages. The garbage collector
-// begins a cycle when the heap has doubled. Without the reserve a server that holds little would
-// collect for each password: a hash allocates 19 MiB.
-var reserve []byte
-
-const reserveBytes = 256 << 20
-
 // boundHeap sets the memory limit of the garbage collector to the tables' budget and the working
-// memory. GOMEMLIMIT has precedence, and then there is no reserve.
+// memory. GOMEMLIMIT has precedence.
 func boundHeap(tables int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		reserve = make([]byte, reserveBytes)
-		debug.SetMemoryLimit(tables + workingMemory + reserveBytes)
+		debug.SetMemoryLimit(tables + workingMemory)
 	}
 }
 
