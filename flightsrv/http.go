@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
@@ -73,12 +74,14 @@ func (s httpCalls) Login(ctx context.Context) (user, token string, err error) {
 	if s.cfg.Login == nil {
 		return "", "", nil
 	}
-	p, token, err := s.cfg.Login.Handshake(ctx)
-	s.countAuthentication(p)
+	c := &call{method: httpPrefix + "session", start: time.Now()}
+	defer func() { _ = s.finish(ctx, c, err) }()
+	c.caller, token, err = s.cfg.Login.Handshake(ctx)
+	s.countAuthentication(c.caller)
 	if err != nil {
 		return "", "", s.callError("", err)
 	}
-	return p.Name, token, nil
+	return c.caller.Name, token, nil
 }
 
 // HasLogin implements httpcall.Server.
@@ -109,6 +112,8 @@ func (c *requestCall) Send(ctx context.Context, n int) error {
 // BeginQuery implements httpcall.Call.
 func (c *requestCall) BeginQuery(ctx context.Context, query string) (context.Context, httpcall.Clock, func(), error) {
 	c.sql = query
+	var request any = &httpcall.Request{Name: c.name, SQL: query}
+	c.active.request.Store(&request)
 	leave, err := c.service.cfg.Admission.Query(ctx)
 	if err != nil {
 		return ctx, nil, nil, err

@@ -184,6 +184,17 @@ def test_calls_are_logged_and_counted(folder, tmp_path):
         assert b'method="http.table"' in s.request("/metrics")[2]
 
 
+def test_logins_are_logged(folder, files, tmp_path):
+    log = tmp_path / "audit.jsonl"
+    with Web(folder, *files.flags, "--audit", str(log)) as s:
+        for password in "secret", "wrong":
+            s.request("/v1/session", "POST", Authorization=basic("alice", password))
+        until("two lines", lambda: log.exists() and len(log.read_text().splitlines()) == 2)
+        first, second = map(json.loads, log.read_text().splitlines())
+        assert (first["method"], first["user"], first["code"]) == ("http.session", "alice", "OK")
+        assert (second["method"], second["code"]) == ("http.session", "UNAUTHENTICATED")
+
+
 def test_kill_ends_an_answer_that_is_not_read(server):
     with server.stalled("/v1/tables/rows.csv") as client:
         def listed():
@@ -268,6 +279,6 @@ def test_a_client_that_leaves_ends_its_query(server):
     client = socket.create_connection(("127.0.0.1", server.port))
     client.sendall(b"POST /v1/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
     running = lambda: [q for q in server.action("queries")["queries"] if q["method"] == "http.sql"]  # noqa: E731
-    until("the query", running)
+    assert until("the query", running)[0]["sql"].startswith("SELECT count(*)")
     client.close()
     until("its end", lambda: not running())
