@@ -15,6 +15,7 @@ import urllib.request
 
 import geopandas
 import numpy
+import openapi_spec_validator
 import pyarrow
 import pyarrow.flight as flight
 import pyogrio
@@ -181,6 +182,7 @@ def test_api_definition(server):
     assert answer.type == "application/vnd.oai.openapi+json;version=3.0"
     api = answer.json
     assert api["openapi"].startswith("3.0.") and api["info"]["title"] and api["info"]["version"]
+    openapi_spec_validator.validate(api)
     assert {"/", "/conformance", "/api", "/collections", "/collections/{collectionId}", "/collections/{collectionId}/items",
             "/collections/{collectionId}/items/{featureId}", "/collections/{collectionId}/queryables"} == set(api["paths"])
 
