@@ -134,8 +134,12 @@ async function tilesOf(name: string, column: string, signal: AbortSignal): Promi
   }
 }
 
+/** The colours of a column by some of its rows: a sample, or the first ones if the server has no SQL. */
 async function sampledScale(name: string, column: string, signal: AbortSignal): Promise<Scale | null> {
-  const rows = await firstRows(request(rowsURL(name, { columns: [column], limit: sampledRows }), { signal }), sampledRows)
+  const sample = sendQuery(
+    `SELECT ${identifier(column)} FROM ${identifier(name)} USING SAMPLE reservoir(${sampledRows} ROWS) REPEATABLE (1)`, signal)
+  const answer = sample.catch(() => request(rowsURL(name, { columns: [column], limit: sampledRows }), { signal }))
+  const rows = await firstRows(answer, sampledRows)
   return scaleOf(column, rows.batches)
 }
 

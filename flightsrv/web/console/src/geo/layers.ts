@@ -99,8 +99,10 @@ function pathLayer(id: string, xy: Float64Array, starts: Uint32Array | Int32Arra
   })
 }
 
+/** The place of a layer: the order of layers alone decides what is on top, also among layers of MapLibre. */
 function placed(look: Look): object {
-  return look.beforeId ? { beforeId: look.beforeId } : {}
+  const parameters = { depthWriteEnabled: false, depthCompare: 'always' }
+  return look.beforeId ? { parameters, beforeId: look.beforeId } : { parameters }
 }
 
 /** The first position of each polygon, and the end of the last one. */

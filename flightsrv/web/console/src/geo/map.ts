@@ -35,6 +35,7 @@ const light: Palette = { sea: '#dfe8ef', land: [250, 249, 245, 255], border: [15
 const dark: Palette = { sea: '#10171f', land: [36, 44, 53, 255], border: [96, 108, 120, 255] }
 
 const tileSource = 'tiles'
+const countriesBelow = 'countries-below' // the layer that the countries are below, and the features above
 const frameInterval = 250 // milliseconds between two frames with more batches
 
 /** A map with the countries of the world and features. */
@@ -64,7 +65,10 @@ export class FeatureMap {
       container,
       style: {
         version: 8, sources: {},
-        layers: [{ id: 'background', type: 'background', paint: { 'background-color': this.palette.sea } }],
+        layers: [
+          { id: 'background', type: 'background', paint: { 'background-color': this.palette.sea } },
+          { id: countriesBelow, type: 'background', layout: { visibility: 'none' } },
+        ],
       },
       attributionControl: false, dragRotate: false, pitchWithRotate: false, renderWorldCopies: false,
       center: [0, 20], zoom: 0.6, fadeDuration: 0,
@@ -265,7 +269,7 @@ export class FeatureMap {
       const n = landRows(d)
       d.fill = filled(n, this.palette.land)
       d.line = filled(n, this.palette.border)
-      return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, ...this.below() }, this.palette.sea)
+      return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, beforeId: countriesBelow }, this.palette.sea)
     })
     const radius = this.numRows > 200_000 ? 1.5 : this.numRows > 20_000 ? 2 : 4
     const features = this.drawn.flatMap((d) =>
@@ -288,10 +292,6 @@ export class FeatureMap {
       next()
       setTimeout(resolve, 500)
     })
-  }
-
-  private below(): object {
-    return this.map.getLayer('tile-fill') ? { beforeId: 'tile-fill' } : {}
   }
 
   private pick(x: number, y: number) {
