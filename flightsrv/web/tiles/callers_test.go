@@ -263,6 +263,8 @@ func TestOverviewIsMadeOnce(t *testing.T) {
 			t.Error("there are several overviews")
 		}
 	}
+	s.overviews.mu.Lock() // their maker may not have returned
+	defer s.overviews.mu.Unlock()
 	if s.overviews.bytes != found[0].bytes || len(s.overviews.tables) != 1 {
 		t.Errorf("%d bytes of %d overviews", s.overviews.bytes, len(s.overviews.tables))
 	}
@@ -285,8 +287,11 @@ func TestOverviewsAreBounded(t *testing.T) {
 		if found := tileOf(t, s, open(t.Context(), t, c, name), 1, 0, 0); len(found) < 100 {
 			t.Errorf("%d features", len(found))
 		}
-		if n := len(s.overviews.tables); s.overviews.bytes > 100_000 || n == 0 {
-			t.Errorf("%d overviews of %d bytes", n, s.overviews.bytes)
+		s.overviews.mu.Lock()
+		n, bytes := len(s.overviews.tables), s.overviews.bytes
+		s.overviews.mu.Unlock()
+		if bytes > 100_000 || n == 0 {
+			t.Errorf("%d overviews of %d bytes", n, bytes)
 		}
 	}
 }

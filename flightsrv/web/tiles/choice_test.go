@@ -176,7 +176,7 @@ func TestOverviewDrawsTheSame(t *testing.T) {
 	text := featureCollection("", randomGeometries(rng, 20_000))
 	tiles := 30
 	if testing.Short() {
-		tiles = 6
+		tiles = 2
 	}
 	for _, onDisk := range []bool{false, true} {
 		ref := openText(t, "mixed.geojson", text, onDisk)
@@ -213,9 +213,11 @@ func TestOverviewDrawsTheSame(t *testing.T) {
 				}
 			}
 		}
+		with.overviews.mu.Lock()
 		for _, c := range with.overviews.tables {
 			lists += len(c.overview.lists)
 		}
+		with.overviews.mu.Unlock()
 		if lists < 20 {
 			t.Errorf("%d lists", lists)
 		}
