@@ -16,7 +16,8 @@ func (s *Server) drain() {
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
-		s.service.requests.Lock() // when the last request by HTTP has ended; it is never unlocked
+		s.service.requests.Lock() // when the last request by HTTP has ended
+		s.service.requests.Unlock()
 		close(done)
 	}()
 	select {

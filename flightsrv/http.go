@@ -142,7 +142,11 @@ func (c *requestCall) Action(ctx context.Context, name string, body []byte) (any
 
 // enter takes a slot for a request. The drain waits for those that have one.
 func (s httpCalls) enter(ctx context.Context) (leave func(), err error) {
-	if s.load.goingAway.Load() || !s.requests.TryRLock() {
+	if !s.requests.TryRLock() { // the drain waits for the lock
+		return nil, errGoingAway
+	}
+	if s.load.goingAway.Load() {
+		s.requests.RUnlock()
 		return nil, errGoingAway
 	}
 	if !acquire(&s.load.streams, s.load.maxStreams) {
