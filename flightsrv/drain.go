@@ -16,8 +16,8 @@ func (s *Server) drain() {
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
-		s.service.requests.Lock() // when the last request by HTTP has ended
-		s.service.requests.Unlock()
+		s.service.requests.Lock()   // when the last request by HTTP has ended
+		s.service.requests.Unlock() //nolint:staticcheck // it waits, and protects nothing
 		close(done)
 	}()
 	select {

@@ -32,6 +32,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/auth/login"
 	"github.com/vibeflight/vibeflight/flightsrv/web"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
+	"github.com/vibeflight/vibeflight/flightsrv/web/tiles"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
@@ -39,7 +40,8 @@ import (
 // webOf is the handler of the HTTP paths of a server.
 func (f *fixture) webOf(change ...func(*web.Config)) http.Handler {
 	cfg := web.Config{
-		Calls: f.server.Calls(), Catalog: f.catalog, SQL: f.server.service.cfg.SQL, Telemetry: http.NotFoundHandler(),
+		Tiles: tiles.New(tiles.Config{}), Calls: f.server.Calls(), Catalog: f.catalog, SQL: f.server.service.cfg.SQL,
+		Telemetry: http.NotFoundHandler(),
 	}
 	for _, c := range change {
 		c(&cfg)

@@ -28,7 +28,11 @@ var (
 	}
 	fuzzPaths = []string{
 		"/v1/tables/", "/v1/tables", "/v1/info/", "/v1/sql", "/v1/actions/", "/v1/session", "/v1/openapi.json", "/v1/",
-		"/v1", "/", "/metrics", "/V1/tables/",
+		"/v1", "/", "/metrics", "/V1/tables/", "/console/", "/tiles/", "/ogc", "/ogc/collections", "/ogc/collections/",
+	}
+	fuzzEndings = []string{
+		"", "", "", "", "/items", "/items/0", "/items/-1", "/queryables", "/0/0/0", "/1/0/1.mvt", "/0/1/0", "/99/0/0",
+		"/4294967296/0/0", "/items/items",
 	}
 	fuzzActions = []string{
 		"describe", "refresh", "evict", "stats", "drop", "zz", "CancelQuery",
@@ -36,7 +40,7 @@ var (
 	}
 	fuzzKeys = []string{
 		"format", "compression", "download", "columns", "bbox", "rows", "limit", "partitions",
-		"geometry_encoding", "coords",
+		"geometry_encoding", "coords", "f", "filter", "filter-lang", "bbox-crs", "datetime", "properties", "next",
 		"crs", "version", "options", "poll", "name", "prefix", "after", "zz", "", "query", "schema",
 		"parameters", "layer",
 	}
@@ -48,7 +52,8 @@ var (
 		"[0,0,1,1]", "[", "]", "{", "}", "{}", `{"a":1}`, `{"format":"csv"}`, `{"on_error":"skip"}`, `{"batch":1}`, "a", "a,b",
 		"geometry", "geometry,geometry", "native", "wkb", "wkt", "interleaved", "separated", "OGC:CRS84",
 		"EPSG:4326", "EPSG:3857",
-		"null", `"x"`, "\x00", "\xff", "<script>alert(1)</script>", "'; DROP TABLE a; --", "../..", "/etc/passwd",
+		"a = 1", "S_INTERSECTS(geometry, BBOX(0,0,9,9))", "a = 1 AND (", `{"op":"=","args":[{"property":"a"},1]}`, "cql2-json",
+		"2020-01-01/..", "html", "json", "null", `"x"`, "\x00", "\xff", "<script>alert(1)</script>", "'; DROP TABLE a; --", "../..", "/etc/passwd",
 		strings.Repeat("9", 400), strings.Repeat("[", 2000), "ü", "1,2", "2,1", "0,1",
 	}
 	fuzzHeaders = []string{
@@ -84,12 +89,12 @@ func fuzzRequest(r *rand.Rand) *http.Request {
 		}
 		return s
 	}
-	path := fuzzPaths[min(r.IntN(len(fuzzPaths)+8)/2, len(fuzzPaths)-1)]
+	path := fuzzPaths[r.IntN(len(fuzzPaths))]
 	switch {
 	case strings.HasSuffix(path, "actions/"):
 		path += pick(fuzzActions)
 	case strings.HasSuffix(path, "/") && path != "/":
-		path += pick(fuzzNames)
+		path += pick(fuzzNames) + pick(fuzzEndings)
 	}
 	query := url.Values{}
 	for range r.IntN(4) {
