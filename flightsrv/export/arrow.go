@@ -1,7 +1,7 @@
 package export
 
 import (
-	"io"
+	"os"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
@@ -9,12 +9,12 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
-func newArrowStream(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+func newArrowStream(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
 	return ipc.NewWriter(out, ipcOptions(schema, compression)...), nil
 }
 
-func newArrowFile(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
-	return ipc.NewFileWriter(out.(io.WriteSeeker), ipcOptions(schema, compression)...)
+func newArrowFile(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+	return ipc.NewFileWriter(out, ipcOptions(schema, compression)...)
 }
 
 func ipcOptions(schema *arrow.Schema, compression ticket.Compression) []ipc.Option {

@@ -6,16 +6,10 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
 
 // bufferBytes is the size of writes to a file.
 const bufferBytes = 256 << 10
-
-func newCSVFile(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
-	return NewCSV(out, schema)
-}
 
 // csvLines writes CSV (RFC 4180). A null is empty, and an empty text is "". Geometries are WKT.
 type csvLines struct {

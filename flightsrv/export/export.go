@@ -31,7 +31,7 @@ type Format struct {
 	// Compressions are the compressions of the format; the first one is the default.
 	Compressions []ticket.Compression
 
-	open func(out io.Writer, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
+	open func(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
 }
 
 // The formats that are not chosen by a file's name alone.
@@ -57,18 +57,30 @@ var formats = []Format{
 	ArrowStream,
 	{
 		Name: "GeoParquet", Extensions: []string{".parquet"}, WKB: true,
-		Compressions: []ticket.Compression{ticket.Zstd, ticket.NoCompression}, open: NewParquet,
+		Compressions: []ticket.Compression{ticket.Zstd, ticket.NoCompression},
+		open: func(out *os.File, schema *arrow.Schema, c ticket.Compression) (Writer, error) {
+			return NewParquet(out, schema, c)
+		},
 	},
 	{
 		Name: "GeoJSON", Extensions: []string{".geojson", ".json"}, WKB: true, Compressions: noCompression,
-		open: newGeoJSON,
+		open: plain(NewGeoJSON),
 	},
 	{
 		Name: "GeoJSONSeq", Extensions: []string{".geojsonl", ".geojsons", ".ndjson"}, WKB: true,
-		Compressions: noCompression, open: newGeoJSONSeq,
+		Compressions: noCompression, open: plain(NewGeoJSONLines),
 	},
-	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Compressions: noCompression, open: newCSVFile},
+	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Compressions: noCompression, open: plain(NewCSV)},
 	{Name: "FlatGeobuf", Extensions: []string{".fgb"}, WKB: true, Compressions: noCompression, open: newFlatGeobuf},
+}
+
+// plain adapts a format that has no compression.
+func plain(open func(io.Writer, *arrow.Schema) (Writer, error)) func(*os.File, *arrow.Schema, ticket.Compression) (
+	Writer, error,
+) {
+	return func(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
+		return open(out, schema)
+	}
 }
 
 // ForPath returns the format for a file's name.

@@ -41,8 +41,7 @@ const (
 	indexItemBytes  = 40 // xmin, ymin, xmax, ymax, offset
 )
 
-func newFlatGeobuf(to io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
-	out := to.(*os.File)
+func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
 	if err := distinctNames(schema, "FlatGeobuf"); err != nil {
 		return nil, err
 	}

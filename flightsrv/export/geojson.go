@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
@@ -21,14 +20,6 @@ type geoJSON struct {
 	separated bool   // by commas
 	before    string // each Feature of a sequence
 	rows      int64
-}
-
-func newGeoJSON(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
-	return NewGeoJSON(out, schema)
-}
-
-func newGeoJSONSeq(out io.Writer, schema *arrow.Schema, _ ticket.Compression) (Writer, error) {
-	return NewGeoJSONLines(out, schema)
 }
 
 // NewGeoJSON writes a FeatureCollection (RFC 7946).
