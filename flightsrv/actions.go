@@ -97,7 +97,7 @@ func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoAct
 	if err != nil {
 		return err
 	}
-	return stream.Send(&flight.Result{Body: body})
+	return stream.Send(&flight.Result{Body: []byte(s.cfg.Catalog.WithoutPaths(string(body)))})
 }
 
 func runAction(ctx context.Context, s *service, a action, body []byte) (any, error) {

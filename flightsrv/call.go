@@ -124,7 +124,7 @@ func (s *service) finish(ctx context.Context, c *call, err error) error {
 	e.Str("method", c.method[strings.LastIndexByte(c.method, '/')+1:]).
 		Str("name", excerpt.Clip(c.name, maxMessageText)).
 		Int64("rows", c.rows).Int64("bytes", c.bytes).Dur("ms", time.Since(c.start)).Stringer("code", code).Msg("call")
-	return statusError(c.name, err)
+	return s.statusError(c.name, err)
 }
 
 // causeOr returns the reason of the server if it has ended the call, such as the end of the caller's

@@ -58,12 +58,9 @@ func (s httpCalls) callError(name string, err error) error {
 		return err
 	}
 	status, code := httpStatusOf(err)
-	text := messageOf(name, err)
-	e = &httpcall.Error{
-		Status: status, Code: code, Detail: excerpt.Clip(s.cfg.Catalog.WithoutPaths(text), maxMessageText), Err: err,
-	}
+	e = &httpcall.Error{Status: status, Code: code, Detail: s.clientText(name, err), Err: err}
 	var at *readers.ParseError
-	if errors.As(err, &at) && strings.Contains(text, at.Error()) {
+	if errors.As(err, &at) && strings.Contains(messageOf(name, err), at.Error()) {
 		e.Position = at
 	}
 	return e

@@ -125,10 +125,10 @@ type callSlotKey struct{}
 // call exists yet. gRPC holds a lock of the connection meanwhile.
 func (l *clientLoad) acquireSlot(ctx context.Context, info *grpctap.Info) (context.Context, error) {
 	if l.goingAway.Load() && !strings.HasPrefix(info.FullMethodName, healthPrefix) {
-		return nil, statusError("", errGoingAway)
+		return nil, refusal(errGoingAway)
 	}
 	if !acquire(&l.streams, l.maxStreams) {
-		return nil, statusError("", l.refuse(ctx))
+		return nil, refusal(l.refuse(ctx))
 	}
 	p := &callSlot{load: l}
 	p.uses.Store(1)

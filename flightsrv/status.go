@@ -280,12 +280,20 @@ func isBusy(err error) bool { return codeOf(err) == codes.ResourceExhausted }
 func isServerError(c codes.Code) bool { return c == codes.Internal || c == codes.Unknown }
 
 // statusError converts the error of a handler for the entry name to a status.
-func statusError(name string, err error) error {
+func (s *service) statusError(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return status.Error(codeOf(err), excerpt.Clip(messageOf(name, err), maxMessageText))
+	return status.Error(codeOf(err), s.clientText(name, err))
 }
+
+// clientText returns the text of an error for a client, without paths of the server's file system.
+func (s *service) clientText(name string, err error) string {
+	return excerpt.Clip(s.cfg.Catalog.WithoutPaths(messageOf(name, err)), maxMessageText)
+}
+
+// refusal is the status of a call that is refused before its handler runs.
+func refusal(err error) error { return status.Error(codeOf(err), err.Error()) }
 
 // statusWriter is the stream of a call in gRPC's transport.
 type statusWriter interface{ WriteStatus(s *status.Status) error }

@@ -24,6 +24,7 @@ import (
 )
 
 func TestStatusError(t *testing.T) {
+	f := serve(t, nil)
 	parse := &readers.ParseError{
 		Name: "a", Format: "geojson", Offset: 18734, Line: 213, Row: 212,
 		Unit: "feature", Err: errors.New("ring is not closed"),
@@ -144,7 +145,7 @@ func TestStatusError(t *testing.T) {
 		{"long", errors.New(strings.Repeat("é", 5000)), codes.Internal, "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := statusError("a", c.err)
+			err := f.server.service.statusError("a", c.err)
 			wantStatus(t, err, c.code, c.words)
 			text := status.Convert(err).Message()
 			if strings.Contains(text, "secret") || len(text) > maxMessageText+3 {
