@@ -231,7 +231,7 @@ var codeNames = map[codes.Code]string{
 	codes.DataLoss: "DATA_LOSS", codes.Unauthenticated: "UNAUTHENTICATED",
 }
 
-// codeNamed returns the code of a name; Internal if there is none.
+// codeNamed returns the code with a name. An unknown name gives Internal.
 func codeNamed(name string) codes.Code {
 	for code, n := range codeNames {
 		if n == name {

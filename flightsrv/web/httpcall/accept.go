@@ -68,7 +68,8 @@ func parseElement(text string) (Element, bool) {
 }
 
 // WeightOf returns the weight of a media type: that of the most specific range that contains it
-// (RFC 9110 section 12.5.1). It is 0 if there is none.
+// (RFC 9110 section 12.5.1). It is 0 if no range contains
+// it.
 func WeightOf(accepted []Element, mediaType string) (best Element) {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	specific := 0

@@ -91,7 +91,7 @@ type pageWriter struct {
 
 	parts    []selection
 	returned int           // features of the page
-	next     int64         // row where the next page begins; -1: there is none
+	next     int64         // row where the next page begins; -1: this page is the last one
 	schema   *arrow.Schema // of the selected columns
 }
 

@@ -122,7 +122,8 @@ func (h *handlers) serve(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	return body.Close()
 }
 
-// columnsOf returns the attributes that a request selects: nil is all, and an empty list is none.
+// columnsOf returns the attributes that a request selects. nil selects all of them, and an empty list
+// selects no attribute.
 func columnsOf(r *http.Request) ([]string, error) {
 	q := r.URL.Query()
 	for key, values := range q {
