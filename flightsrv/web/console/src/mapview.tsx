@@ -1,14 +1,14 @@
 // The map of a table.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { pathOf, problemOf, request, rowsURL, sendQuery, type About, type Problem } from './api'
 import { cell, firstRows, openStream } from './arrow'
 import { isColourableName, scaleOf, rgb, type Scale } from './geo/colours'
-import { FeatureMap, maxBytes, maxRows, type Picked, type TileJSON } from './geo/map'
+import { type FeatureMap, maxBytes, maxRows, type Picked, type TileJSON } from './geo/map'
 import { isGeographic, type Box } from './geo/shapes'
 import { ProblemView } from './problem'
 import { geometryOf } from './table'
 import { count, identifier, seconds, value } from './text'
-import { isDark, onThemeChange } from './theme'
+import { useMap } from './usemap'
 
 const sampledRows = 20_000 // for the colours of tiles
 
@@ -16,8 +16,7 @@ const sampledRows = 20_000 // for the colours of tiles
 export type Attribute = [name: string, value: string]
 
 export function MapView({ about, onBox }: { about: About; onBox: (bbox: Box) => void }) {
-  const box = useRef<HTMLDivElement>(null)
-  const map = useRef<FeatureMap | null>(null)
+  const { box, map } = useMap((p, m) => void pick(p, m))
   const [column, setColumn] = useState('')
   const [scale, setScale] = useState<Scale | null>(null)
   const [status, setStatus] = useState('Loading…')
@@ -26,27 +25,17 @@ export function MapView({ about, onBox }: { about: About; onBox: (bbox: Box) => 
   const geometry = geometryOf(about)
   const transformed = !isGeographic(about.crs ?? '')
 
-  const pick = async (p: Picked | null) => {
+  const pick = async (p: Picked | null, m: FeatureMap) => {
     if (!p) {
       setAttributes(null)
       return
     }
     try {
-      setAttributes(await attributesOf(about, p, map.current!, transformed))
+      setAttributes(await attributesOf(about, p, m, transformed))
     } catch (e) {
       setProblem(problemOf(e))
     }
   }
-
-  useEffect(() => {
-    const m = new FeatureMap(box.current!, isDark(), { picked: (p) => void pick(p), moved: () => {} })
-    map.current = m
-    const off = onThemeChange((dark) => m.setDark(dark))
-    return () => {
-      off()
-      m.close()
-    }
-  }, [])
 
   useEffect(() => {
     const m = map.current!

@@ -1,40 +1,25 @@
 // The map of a result of SQL.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { problemOf, type Problem } from './api'
 import type { Rows } from './arrow'
 import { isColourable, type Scale } from './geo/colours'
-import { FeatureMap } from './geo/map'
 import { encodingOf } from './geo/shapes'
 import { Attributes, Legend, type Attribute } from './mapview'
 import { ProblemView } from './problem'
 import { value } from './text'
-import { isDark, onThemeChange } from './theme'
+import { useMap } from './usemap'
 
 export function ResultMap({ rows }: { rows: Rows }) {
-  const box = useRef<HTMLDivElement>(null)
-  const map = useRef<FeatureMap | null>(null)
+  const { box, map } = useMap((p, m) => {
+    if (!p || !('row' in p)) return setAttributes(null)
+    const batch = m.batch(p.batch)
+    setAttributes(batch.schema.fields.flatMap((f, i): Attribute[] =>
+      encodingOf(f) ? [] : [[f.name, value(batch.getChildAt(i)?.get(p.row), f.type)]]))
+  })
   const [column, setColumn] = useState('')
   const [scale, setScale] = useState<Scale | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [attributes, setAttributes] = useState<Attribute[] | null>(null)
-
-  useEffect(() => {
-    const m = new FeatureMap(box.current!, isDark(), {
-      picked: (p) => {
-        if (!p || !('row' in p)) return setAttributes(null)
-        const batch = m.batch(p.batch)
-        setAttributes(batch.schema.fields.flatMap((f, i): Attribute[] =>
-          encodingOf(f) ? [] : [[f.name, value(batch.getChildAt(i)?.get(p.row), f.type)]]))
-      },
-      moved: () => {},
-    })
-    map.current = m
-    const off = onThemeChange((dark) => m.setDark(dark))
-    return () => {
-      off()
-      m.close()
-    }
-  }, [])
 
   useEffect(() => {
     const m = map.current!

@@ -19,12 +19,6 @@ export const maxBytes = 200_000_000
 /** A feature that was clicked: a row of a batch, or a feature of a tile, whose ID is the number of its row. */
 export type Picked = { batch: number; row: number } | { id?: number | string; attributes: Record<string, unknown> }
 
-/** What the map reports. */
-export interface Listener {
-  picked(p: Picked | null): void
-  moved(view: Box): void
-}
-
 interface Palette {
   sea: string
   land: [number, number, number, number]
@@ -44,6 +38,7 @@ export class FeatureMap {
   private overlay: MapLibreOverlay
   private triangulator = new Triangulator()
   private base: Drawn[] = []
+  private placed = false // the countries are among the layers of MapLibre
   private drawn: Drawn[] = []
   private batches: RecordBatch[] = []
   private scale: Scale | null = null
@@ -59,7 +54,7 @@ export class FeatureMap {
   private generation = 0 // of the features; batches of a former one are not added
   box: Box | null = null // of all batches
 
-  constructor(container: HTMLElement, isDark: boolean, private listener: Listener) {
+  constructor(container: HTMLElement, isDark: boolean, private picked: (p: Picked | null) => void) {
     this.palette = isDark ? dark : light
     this.map = new MapLibre({
       container,
@@ -80,7 +75,6 @@ export class FeatureMap {
     this.map.addControl(this.overlay)
     this.loaded = new Promise((resolve) => this.map.once('load', () => resolve()))
     this.map.on('click', (e: MapMouseEvent) => this.pick(e.point.x, e.point.y))
-    this.map.on('moveend', () => this.listener.moved(this.view()))
     const canvas = this.map.getCanvas()
     canvas.addEventListener('keydown', (e) => {
       if (e.key === 'Enter') this.pick(canvas.clientWidth / 2, canvas.clientHeight / 2)
@@ -265,16 +259,25 @@ export class FeatureMap {
   private drawNow() {
     this.waits = false
     this.lastFrame = performance.now()
-    const base = this.base.flatMap((d) => {
+    const radius = this.numRows > 200_000 ? 1.5 : this.numRows > 20_000 ? 2 : 4
+    const features = this.drawn.flatMap((d) =>
+      cachedLayers(d, { pickable: true, radius, width: this.numRows > 50_000 ? 0.6 : 1 }))
+    this.overlay.setProps({ layers: [...this.background(), ...features] })
+  }
+
+  /** The countries. While tiles load, deck.gl would draw new layers on top of everything, so they wait. */
+  private background(): Layer[] {
+    if (!this.placed && !this.map.isStyleLoaded()) {
+      this.map.once('idle', () => this.draw())
+      return []
+    }
+    this.placed = this.base.length > 0
+    return this.base.flatMap((d) => {
       const n = landRows(d)
       d.fill = filled(n, this.palette.land)
       d.line = filled(n, this.palette.border)
       return cachedLayers(d, { pickable: false, radius: 0, width: 0.8, beforeId: countriesBelow }, this.palette.sea)
     })
-    const radius = this.numRows > 200_000 ? 1.5 : this.numRows > 20_000 ? 2 : 4
-    const features = this.drawn.flatMap((d) =>
-      cachedLayers(d, { pickable: true, radius, width: this.numRows > 50_000 ? 0.6 : 1 }))
-    this.overlay.setProps({ layers: [...base, ...features] })
   }
 
   /**
@@ -297,12 +300,12 @@ export class FeatureMap {
   private pick(x: number, y: number) {
     if (this.map.getLayer('tile-fill')) {
       const [found] = this.map.queryRenderedFeatures([[x - 3, y - 3], [x + 3, y + 3]])
-      this.listener.picked(found ? { id: found.id, attributes: found.properties } : null)
+      this.picked(found ? { id: found.id, attributes: found.properties } : null)
       return
     }
     const found = this.overlay.pickObject({ x, y, radius: 4 })
     const i = this.drawn.findIndex((d) => found?.layer?.id.startsWith(d.id + '-'))
-    this.listener.picked(found && i >= 0 ? { batch: i, row: rowOf(this.drawn[i], found.layer!.id, found.index) } : null)
+    this.picked(found && i >= 0 ? { batch: i, row: rowOf(this.drawn[i], found.layer!.id, found.index) } : null)
   }
 }
 
