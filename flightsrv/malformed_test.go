@@ -139,7 +139,8 @@ func TestMalformedBytes(t *testing.T) {
 func TestPanicIsInternalAndServerLives(t *testing.T) {
 	var log bytes.Buffer
 	s := &service{cfg: Config{
-		Log: zerolog.New(&log), Admission: admission.New(admission.Config{}), Telemetry: &telemetry.Telemetry{},
+		Catalog: emptyCatalog(t), Log: zerolog.New(&log),
+		Admission: admission.New(admission.Config{}), Telemetry: &telemetry.Telemetry{},
 	}}
 	_, err := s.unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: flightPrefix + "GetFlightInfo"},
 		func(ctx context.Context, _ any) (any, error) {
