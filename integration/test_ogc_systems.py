@@ -127,3 +127,15 @@ def test_without_sql(folder, countries):
         for parameters in {"filter": "pop_est > 1"}, {"continent": "Africa"}:
             answer = server.get(collection(COUNTRIES) + "/items", **parameters)
             assert answer.status == 501 and "--no-sql" in answer.json["detail"]
+
+
+def test_files_without_a_system(tmp_path):
+    (tmp_path / "degrees.csv").write_text('wkt\n"POINT (10 50)"\n')
+    (tmp_path / "metres.csv").write_text('wkt\n"POINT (500000 5600000)"\n')
+    with Web(tmp_path) as server:
+        document = server.get(collection("degrees.csv")).json
+        assert "names no reference system" in document["description"] and document["storageCrs"] == CRS84
+        assert server.items("degrees.csv")["features"][0]["geometry"]["coordinates"] == [10, 50]
+        for path in "/items", "/items/0", "/items?f=html", "/items?crs=" + EPSG + "4326":
+            answer = server.get(collection("metres.csv") + path)
+            assert (answer.status, answer.json["code"]) == (422, "FAILED_PRECONDITION"), path

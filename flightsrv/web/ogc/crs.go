@@ -45,6 +45,19 @@ func (t *featureTable) storage() geoarrow.CRS {
 	return t.CRS
 }
 
+// checkPlaces refuses coordinates without a system that can't be longitudes and latitudes.
+func (t *featureTable) checkPlaces() error {
+	b := t.BBox
+	if t.CRS != (geoarrow.CRS{}) || b == nil || b[0] >= -360 && b[2] <= 360 && b[1] >= -90 && b[3] <= 90 {
+		return nil
+	}
+	return &httpcall.Error{
+		Status: http.StatusUnprocessableEntity, Code: "FAILED_PRECONDITION",
+		Detail: "the file names no reference system, and its coordinates are not longitudes and latitudes; " +
+			"/v1/tables has its rows",
+	}
+}
+
 // systems returns the systems that the features of a table can be had in, the default one first.
 func (h *handlers) systems(t *featureTable) []geoarrow.CRS {
 	own := t.storage()

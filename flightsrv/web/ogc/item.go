@@ -22,6 +22,9 @@ func (h *handlers) item(ctx context.Context, q *request) error {
 	if err := q.only("crs", "properties"); err != nil {
 		return err
 	}
+	if err := t.checkPlaces(); err != nil {
+		return err
+	}
 	row := q.path.feature
 	if row >= t.Rows {
 		return notFound(fmt.Sprintf("the collection has no feature %d", row))

@@ -29,6 +29,9 @@ func (h *handlers) items(ctx context.Context, q *request) error {
 		return err
 	}
 	defer t.release()
+	if err := t.checkPlaces(); err != nil {
+		return err
+	}
 	s, err := h.parseQuery(ctx, q, t)
 	if err != nil {
 		return err
