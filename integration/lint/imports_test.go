@@ -42,7 +42,8 @@ var layers = []string{
 		"readers/shapefile",
 	"readers/all readers/readertest",
 	// the catalog
-	"catalog/access catalog/internal/files catalog/internal/nearest catalog/rtree catalog/store",
+	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
+	"catalog/store",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",
