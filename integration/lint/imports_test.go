@@ -44,6 +44,8 @@ var layers = []string{
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
 	"catalog/fleet/fleettest catalog/store",
+	"catalog/store/internal/row",
+	"catalog/store/sqlite catalog/store/storetest",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",
