@@ -24,6 +24,10 @@ const columns = `name, options,
 	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers,
 	object`
 
+// deviceColumn is the place of a column that is 0 in new rows. Older rows have the device of the
+// file there, which differs between the hosts of a network file system.
+const deviceColumn = 5
+
 // upsert has the values and their checksum as parameters.
 const upsert = `INSERT INTO record (` + columns + `, sum) VALUES
 	(?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?, ?)
@@ -74,7 +78,7 @@ func (r *Record) values() ([]any, error) {
 	}
 	return []any{
 		r.Name, r.Options[:],
-		id.Size, id.Mtime, id.Ctime, int64(id.Device), int64(id.Inode), blob(r.Content),
+		id.Size, id.Mtime, id.Ctime, int64(0), int64(id.Inode), blob(r.Content),
 		r.Format, int64(r.FormatVersion), r.Rows, r.TableBytes, blob(appendBox(nil, r.BBox)), r.Engine,
 		int64(r.ParseTime), parsedAt,
 		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks),
@@ -176,7 +180,7 @@ func (w *row) decode() (Record, error) {
 		return Record{}, fmt.Errorf("options: a digest has %d bytes, not %d", len(r.Options), len(w.options))
 	}
 	r.Key = Key{Name: string(w.name), Options: [32]byte(w.options)}
-	r.Identity.Device, r.Identity.Inode = uint64(w.device), uint64(w.inode)
+	r.Identity.Inode = uint64(w.inode)
 	r.ParseTime = time.Duration(w.parseTime)
 	if w.parsedAt.Valid {
 		r.ParsedAt = time.Unix(0, w.parsedAt.Int64).UTC()
@@ -211,6 +215,7 @@ func (w *row) decode() (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
+	values[deviceColumn] = w.device // of an older row
 	if !bytes.Equal(checksum(values), w.sum) {
 		return Record{}, errors.New("the checksum does not fit")
 	}
