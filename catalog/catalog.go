@@ -69,6 +69,7 @@ type Config struct {
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
 	Store          OpenStore     // opens roots that are URLs; nil: there are none
+	Fleet          *Fleet        // of which this server is a replica; nil: it is alone
 	// Restricted catalogs show callers what the scope of their context allows, and nothing without
 	// a scope. Others show everything to a context without a scope (--grants).
 	Restricted bool
@@ -142,10 +143,11 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		Loaded: c.setLayers,
 		Failed: func(k job.Key, err error) { c.polls.Failed(k, err) },
 	})
+	leases, fetcher := cfg.Fleet.keeper(cfg.Log)
 	c.loader = load.New(c.ctx, load.Config{
 		Formats: cfg.Formats, Engines: cfg.Engines, Parsing: cfg.Parsing, Parsed: cfg.Parsed, Limits: cfg.Limits,
 		MemoryBytes: cfg.MemoryBytes, MaxUnpacked: cfg.MaxUnpacked, Archive: c.archive,
-		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log,
+		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log, Leases: leases, Fetcher: fetcher,
 	})
 	c.parts = restrict.New(restrict.Config{Limits: cfg.Limits, Log: cfg.Log})
 	c.datasets = dataset.New(dataset.Config{

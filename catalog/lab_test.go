@@ -146,7 +146,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // eventually calls ok until it returns no error. The deadline only makes a failing test end.
-func eventually(t *testing.T, what string, ok func() error) {
+func eventually(t testing.TB, what string, ok func() error) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 )
@@ -32,6 +33,7 @@ type Stats struct {
 	Stores  []tree.StoreStats `json:"stores,omitempty"`  // roots that are URLs
 	Cache   *persist.Stats    `json:"cache,omitempty"`   // nil: no cache on disk
 	Engines *EngineStats      `json:"engines,omitempty"` // nil: no Config.Engines
+	Leases  *lease.Stats      `json:"leases,omitempty"`  // of parses; nil: no Config.Fleet
 }
 
 // Stats returns the current numbers.
@@ -49,6 +51,10 @@ func (c *Catalog) Stats() Stats {
 	if e := c.cfg.Engines; e != nil {
 		stats := e.Stats()
 		s.Engines = &stats
+	}
+	if k := c.loader.Leases; k != nil {
+		stats := k.Stats()
+		s.Leases = &stats
 	}
 	if c.archive.OnDisk() {
 		s.Cache = c.archive.Stats()

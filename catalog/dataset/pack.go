@@ -113,6 +113,15 @@ func (p *pack) Make(ctx context.Context) (*readers.Table, error) {
 	return t, nil
 }
 
+// Record implements job.Maker: it stores the record of the unit.
+func (p *pack) Record(ctx context.Context) error {
+	s, r := p.set.Archive.Store(), p.set.recordOf(p.unit)
+	if s == nil || r == nil {
+		return nil
+	}
+	return p.set.saveRecord(ctx, s, &loadedUnit{unit: p.unit, record: r})
+}
+
 // checkCells returns an error if the rows take too much memory with the columns of all members.
 func (p *pack) checkCells(parts []part, shape *readers.Shape) error {
 	rows := 0

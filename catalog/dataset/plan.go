@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -184,22 +185,38 @@ func (d *set) learnUnit(ctx context.Context, u *unit) (*record, error) {
 		return d.learnMember(ctx, u)
 	}
 	j := d.packJob(u, nil)
-	for range 2 {
-		ref, err := d.Cache.Get(ctx, j)
-		if err != nil {
-			return nil, err
-		}
-		ref.Release()
-		if r := d.recordOf(u); r != nil {
-			return r, nil
-		}
-		// the table was in the cache, but its record was lost
-		d.Cache.Evict(j.Key.Name, nil)
-		if err := d.Archive.ForgetMade(j); err != nil {
-			return nil, err
-		}
+	ref, err := d.Cache.Get(ctx, j)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s: the cache has a table that cannot be replaced", d.Name)
+	ref.Release()
+	if r := d.recordOf(u); r != nil {
+		return r, nil
+	}
+	if r := d.readRecord(ctx, u); r != nil {
+		return r, nil
+	}
+	return d.relearn(ctx, u, j)
+}
+
+// relearn makes the record of a pack whose table is in the cache, but whose record was lost.
+func (d *set) relearn(ctx context.Context, u *unit, j job.Job) (*record, error) {
+	free, err := d.Loader.Slot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	err = guarded(func() error {
+		_, err := j.Maker.Make(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r := d.recordOf(u); r != nil {
+		return r, nil
+	}
+	return nil, fmt.Errorf("%s: the record of a pack was removed while it was made", d.Name)
 }
 
 // learnMember is learnUnit for a large member.

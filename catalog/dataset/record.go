@@ -238,13 +238,9 @@ func (d *set) loadRecords(ctx context.Context) error {
 	}
 	var all []entry
 	err := s.Of(ctx, d.recordID, func(stored store.Record) error {
-		r := &record{}
-		if stored.FormatVersion != recordVersion || json.Unmarshal(stored.Shape, r) != nil ||
-			!r.fits(len(r.Members), d.Limits) {
-			return nil
+		if r := d.decode(stored); r != nil {
+			all = append(all, entry{stored.Options, stored.ParsedAt, r})
 		}
-		r.pack = stored.Format == packFormat
-		all = append(all, entry{stored.Options, stored.ParsedAt, r})
 		return nil
 	})
 	// The rows of a member are in the newest of its packs.
@@ -265,6 +261,39 @@ func (d *set) loadRecords(ctx context.Context) error {
 	}
 	d.loaded = true
 	return nil
+}
+
+// decode returns the record of a unit, or nil if it can't be used.
+func (d *set) decode(stored store.Record) *record {
+	r := &record{}
+	if stored.FormatVersion != recordVersion || json.Unmarshal(stored.Shape, r) != nil ||
+		!r.fits(len(r.Members), d.Limits) {
+		return nil
+	}
+	r.pack = stored.Format == packFormat
+	return r
+}
+
+// readRecord reads the record of a unit whose table another replica has made. It returns nil if there
+// is none.
+func (d *set) readRecord(ctx context.Context, u *unit) *record {
+	s := d.Archive.Store()
+	if s == nil {
+		return nil
+	}
+	stored, ok, err := s.Get(ctx, d.recordKey(u.digest))
+	if err != nil || !ok {
+		return nil
+	}
+	r := d.decode(stored)
+	if r == nil || len(r.Members) != len(u.members) {
+		return nil
+	}
+	d.keep(u.digest, r, nil)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stored[u.digest] = true
+	return r
 }
 
 // keep remembers the record of a unit, and where it has the rows of its members. parts has the

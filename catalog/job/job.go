@@ -52,6 +52,9 @@ type Maker interface {
 	Digest() source.Digest
 	// Make makes the table, in memory.
 	Make(ctx context.Context) (*readers.Table, error)
+	// Record stores what other replicas need to know of the table. It is called after Make, before they
+	// can find the table.
+	Record(ctx context.Context) error
 }
 
 // New checks the options given for an entry. The operator's options are used where they are silent.

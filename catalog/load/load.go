@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -33,6 +34,8 @@ type Config struct {
 	Archive     *persist.Archive                                   // where tables outlive the process
 	Slot        func(ctx context.Context) (free func(), err error) // waits until a parse may run
 	Begin       func() (end func(), ok bool)                       // counts work that Close waits for
+	Leases      *lease.Keeper                                      // of parses; nil: there is no fleet
+	Fetcher     Fetcher                                            // gets tables from replicas; nil: they are parsed
 	Log         zerolog.Logger
 	Read        ReadFunc // nil: readers.Read
 }
@@ -62,7 +65,8 @@ func New(ctx context.Context, cfg Config) *Loader {
 // they read.
 func (c *Loader) Parts() (scans, bytes int64) { return c.parts.Load(), c.partBytes.Load() }
 
-// Load returns the table of a job, and whether its file was parsed for it. It is
+// Load returns the table of a job, and whether its file was parsed for it. In a fleet it waits for
+// another replica that parses the file, and the lease of a parse is the call's. It is
 // tables.Config.Load.
 func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persist.Data, parsed bool, err error) {
 	defer func() {
@@ -78,12 +82,14 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 	if l := c.Archive.Find(ctx, j, record); l != nil {
 		return l, false, nil
 	}
-	queued := time.Now()
-	free, err := c.Slot(ctx)
-	if err != nil {
-		return nil, false, err
+	w := c.work(f, j, record)
+	turn, err := c.begin(ctx, w)
+	if err != nil || turn == nil {
+		return w.found, false, err
 	}
-	defer free()
+	defer turn.Free()
+	f.Holds(turn.Lease)
+	record = w.record
 	defer c.parsing()()
 	parsed = true
 	f.Start()
@@ -93,7 +99,7 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 		if l == nil && err == nil {
 			failed = errPanicked
 		}
-		c.report(j, p.engine, f.BytesRead(), started.Sub(queued), time.Since(started), failed)
+		c.report(j, p.engine, f.BytesRead(), w.queued, time.Since(started), failed)
 	}(time.Now())
 	if j.Maker != nil {
 		l, err = c.made(ctx, f, j)
@@ -105,7 +111,7 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 		logDeviations(c.Log, j.Entry.Name, &l.Table.Summary)
 		c.Archive.Note(j, l.Table)
 	case ctx.Err() == nil && !errors.Is(err, source.ErrChanged) && !errors.Is(err, readers.ErrNoLayer):
-		c.Archive.Fail(ctx, j, err)
+		c.Archive.Fail(ctx, j, turn.Lease, err)
 	}
 	return l, parsed, err
 }

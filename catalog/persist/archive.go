@@ -17,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
@@ -130,6 +132,21 @@ func (a *Archive) tableKey(j job.Job, content source.Digest) cachedir.Key {
 		_ = binary.Write(h, binary.LittleEndian, n) // a hash takes everything
 	}
 	return cachedir.Key(h.Sum(nil))
+}
+
+// WorkKey identifies the parse of a job among the replicas of a fleet. As the key of its table it has
+// all that shows in the table, but the location and the identity of the file in place of its content.
+func (a *Archive) WorkKey(j job.Job) fleet.WorkKey {
+	var content source.Digest
+	if j.Maker != nil {
+		content = j.Maker.Digest()
+	} else {
+		h := sha256.New()
+		h.Write([]byte("vibeflight work 1\n" + j.Entry.Location() + "\n"))
+		h.Write(j.Entry.Identity.Append(nil))
+		h.Sum(content[:0])
+	}
+	return fleet.WorkKey(a.tableKey(j, content))
 }
 
 // StoreKey is the key of the file's record: by its location, because names of the catalog depend on
@@ -326,12 +343,12 @@ func (a *Archive) remove(name string, key cachedir.Key, why error) {
 	}
 }
 
-// Fail records why a file could not be parsed.
-func (a *Archive) Fail(ctx context.Context, j job.Job, why error) {
+// Fail records why a file could not be parsed. held is the lease of the parse; nil: there is none.
+func (a *Archive) Fail(ctx context.Context, j job.Job, held *lease.Lease, why error) {
 	if !a.OnDisk() {
 		return
 	}
-	a.Put(ctx, store.Record{
+	a.putHeld(ctx, held, store.Record{
 		Key: StoreKey(j), Identity: j.Entry.Identity, Format: j.Format.Name, FormatVersion: j.Format.Version,
 		OptionsJSON: j.Options.JSON(),
 		ParsedAt:    time.Now(), LastError: why.Error(),
@@ -343,6 +360,29 @@ func (a *Archive) Put(ctx context.Context, r store.Record) {
 	defer a.recent.drop(r.Key)
 	if err := a.store.Put(ctx, r); err != nil && ctx.Err() == nil {
 		a.log.Warn().Err(err).Str("file", r.Name).Msg("what is known of a file can't be stored")
+	}
+}
+
+// leaseStore is a store that other replicas read.
+type leaseStore interface {
+	// PutHeld stores a record on this host, and for the other replicas while the lease is held. It
+	// returns an error that wraps fleet.ErrLost if the lease is lost.
+	PutHeld(ctx context.Context, r store.Record, l fleet.Lease) error
+}
+
+// putHeld stores the record of a parse. A replica that has lost its lease does not replace the record
+// of the one that has it now.
+func (a *Archive) putHeld(ctx context.Context, held *lease.Lease, r store.Record) {
+	l, ok := held.Stored()
+	s, shared := a.store.(leaseStore)
+	if !ok || !shared {
+		a.Put(ctx, r)
+		return
+	}
+	defer a.recent.drop(r.Key)
+	err := s.PutHeld(ctx, r, l)
+	if err != nil && !errors.Is(err, fleet.ErrLost) && ctx.Err() == nil {
+		a.log.Warn().Err(err).Str("file", r.Name).Msg("what is known of a file can't be stored for other replicas")
 	}
 }
 

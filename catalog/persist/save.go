@@ -12,6 +12,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
 	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/readers"
@@ -20,9 +21,9 @@ import (
 
 // Save writes a table that was just parsed to the folder, and its file's record to the store. The
 // record is written even if there is no room for the table: its rows are then streamed whenever the
-// file is parsed again. For a table in memory, mapped is the same table mapped from the folder, or
-// nil if that cannot be opened.
-func (a *Archive) Save(ctx context.Context, j job.Job, l *Data) (mapped *Data, err error) {
+// file is parsed again. held is the lease of the parse; nil: there is none. For a table in memory,
+// mapped is the same table mapped from the folder, or nil if that cannot be opened.
+func (a *Archive) Save(ctx context.Context, j job.Job, l *Data, held *lease.Lease) (mapped *Data, err error) {
 	if j.Maker != nil {
 		return a.saveMade(ctx, j, l)
 	}
@@ -37,7 +38,7 @@ func (a *Archive) Save(ctx context.Context, j job.Job, l *Data) (mapped *Data, e
 		return nil, errors.Join(committed, err)
 	}
 	r.Content, r.Blocks = content[:], blocks
-	a.Put(ctx, r)
+	a.putHeld(ctx, held, r)
 	if committed != nil {
 		return nil, committed
 	}

@@ -417,7 +417,7 @@ func (t *Cache) Progress(j job.Job) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f := t.underWay(j); f != nil {
-		return f.progress()
+		return f.Progress()
 	}
 	return 0
 }

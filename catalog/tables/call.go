@@ -3,11 +3,13 @@ package tables
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -25,6 +27,8 @@ type Call struct {
 	packed  atomic.Pointer[source.File] // that is unpacked first; nil: the file is not packed
 	src     atomic.Pointer[source.File] // that is read; nil until then
 	started time.Time                   // of the parse; zero if the table was loaded
+	held    *lease.Lease                 // of the parse, until the table is saved; nil: there is none
+	other   atomic.Uint64               // bits of the progress of another replica that parses the file; or 0
 
 	begun   chan struct{} // closed when partial is set, or never will be
 	partial *PartialTable // nil: rows are available only after the parse
@@ -50,6 +54,12 @@ func (f *Call) Unpacks(src *source.File) { f.packed.Store(src) }
 // Reads sets the file that is read.
 func (f *Call) Reads(src *source.File) { f.src.Store(src) }
 
+// Holds sets the lease of the parse, which is released when the table is saved.
+func (f *Call) Holds(held *lease.Lease) { f.held = held }
+
+// Waits sets the progress of another replica that parses the file; 0: none does.
+func (f *Call) Waits(progress float64) { f.other.Store(math.Float64bits(progress)) }
+
 // Begin tells the waiters that rows are available while the file is parsed, or with nil, that they
 // are not. Calls after the first do nothing.
 func (f *Call) Begin(l *PartialTable) {
@@ -59,8 +69,11 @@ func (f *Call) Begin(l *PartialTable) {
 	})
 }
 
-// progress returns the share of the file that was read, from 0 to 1. Unpacking counts as half.
-func (f *Call) progress() float64 {
+// Progress returns the share of the file that was read, from 0 to 1. Unpacking counts as half.
+func (f *Call) Progress() float64 {
+	if other := math.Float64frombits(f.other.Load()); other > 0 {
+		return other
+	}
 	packed, src := f.packed.Load(), f.src.Load()
 	if packed == nil {
 		return shareRead(src)
@@ -196,6 +209,11 @@ func (t *Cache) do(ctx context.Context, f *Call, j job.Job) {
 		defer f.partial.end() // after the table is available
 	}
 
+	saves := err == nil && parsed && t.cfg.Archive.OnDisk()
+	if !saves {
+		f.held.Release()
+	}
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.calls[j.Key] == f {
@@ -207,15 +225,15 @@ func (t *Cache) do(ctx context.Context, f *Call, j job.Job) {
 	}
 	if err == nil {
 		pins := f.waiters
-		if parsed && t.cfg.Archive.OnDisk() {
+		if saves {
 			pins++ // that of the save
 		}
 		f.entry, f.cached = t.put(loaded, l, pins), !parsed
-		if pins > f.waiters {
+		if saves {
 			t.saves.Add(1)
 			t.wg.Go(func() {
 				defer t.saves.Done()
-				t.save(loaded, f.entry)
+				t.save(loaded, f.entry, f.held)
 			})
 		}
 	} else if f.waiters > 0 {
@@ -228,9 +246,11 @@ func (t *Cache) do(ctx context.Context, f *Call, j job.Job) {
 	close(f.done)
 }
 
-// save writes a parsed table to the archive while its callers use it, and removes its pin.
-func (t *Cache) save(j job.Job, p *cacheEntry) {
+// save writes a parsed table to the archive while its callers use it, and removes its pin. Then it
+// releases the lease of the parse: other replicas find the table.
+func (t *Cache) save(j job.Job, p *cacheEntry, held *lease.Lease) {
 	a, log := t.cfg.Archive, t.cfg.Log
+	defer held.Release()
 	defer t.release(p)
 	defer func() {
 		if r := recover(); r != nil {
@@ -246,7 +266,12 @@ func (t *Cache) save(j job.Job, p *cacheEntry) {
 	if t.wasEvicted(p) {
 		return
 	}
-	mapped, err := a.Save(t.ctx, j, p.Data)
+	if _, ok := held.Stored(); ok && j.Maker != nil {
+		if err := j.Maker.Record(t.ctx); err != nil && t.ctx.Err() == nil {
+			log.Warn().Err(err).Str("name", j.Entry.Name).Msg("what is known of a pack can't be stored")
+		}
+	}
+	mapped, err := a.Save(t.ctx, j, p.Data, held)
 	if err == nil && t.wasEvicted(p) {
 		err = a.Forget(t.ctx, j)
 	}

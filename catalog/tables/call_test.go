@@ -27,7 +27,7 @@ func TestProgressOfPacked(t *testing.T) {
 		t.Helper()
 		_, err := src.ReadAt(make([]byte, bytes), 0)
 		must(t, err)
-		if got := f.progress(); got != want {
+		if got := f.Progress(); got != want {
 			t.Errorf("progress %v with %d bytes of %s, want %v", got, bytes, src.Name, want)
 		}
 	}

@@ -31,8 +31,10 @@ type Mount struct {
 type folderID struct{ device, inode uint64 }
 
 func idOf(info fs.FileInfo) folderID {
-	id := source.IdentityOf(info)
-	return folderID{id.Device, id.Inode}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		return folderID{uint64(sys.Dev), sys.Ino}
+	}
+	return folderID{}
 }
 
 // Limits of what a walk follows, and of what a client's name may pass through.

@@ -36,8 +36,8 @@ type page struct {
 
 // localID is the rest of the identity of a file of this host.
 type localID struct {
-	ctime         int64
-	device, inode uint64
+	ctime int64
+	inode uint64
 }
 
 // noTime is the modification time of an object that has none.
@@ -73,7 +73,7 @@ func newPage(files []namedFile, formats []string) *page {
 			p.siblings = sized(p.siblings, n)
 			p.siblings[i] = true
 		}
-		if id := (localID{f.identity.Ctime, f.identity.Device, f.identity.Inode}); id != (localID{}) {
+		if id := (localID{f.identity.Ctime, f.identity.Inode}); id != (localID{}) {
 			p.local = sized(p.local, n)
 			p.local[i] = id
 		}
@@ -171,7 +171,7 @@ func (p *page) file(i int, formats []string) file {
 	f.sibling = p.siblings != nil && p.siblings[i]
 	if p.local != nil {
 		id := p.local[i]
-		f.identity.Ctime, f.identity.Device, f.identity.Inode = id.ctime, id.device, id.inode
+		f.identity.Ctime, f.identity.Inode = id.ctime, id.inode
 	}
 	if p.digests != nil {
 		f.identity.Siblings = p.digests[i]

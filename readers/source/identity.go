@@ -11,13 +11,14 @@ import (
 )
 
 // Identity tells, without reading a byte, that a file may have changed. It does not tell what is in
-// it. A local file has times and an inode, an object of a store has a version.
+// it. A local file has times and an inode, an object of a store has a version. A file of a network
+// file system has the same identity on each host. So its device, which differs, is not part of it.
 type Identity struct {
-	Size          int64
-	Mtime, Ctime  int64 // nanoseconds since the epoch; Ctime of a local file
-	Device, Inode uint64
-	Object        ObjectVersion
-	Siblings      [16]byte // digest of the names and identities of the files that belong to it; zeros: there are none
+	Size         int64
+	Mtime, Ctime int64 // nanoseconds since the epoch; Ctime of a local file
+	Inode        uint64
+	Object       ObjectVersion
+	Siblings     [16]byte // digest of the names and identities of the files that belong to it; zeros: there are none
 }
 
 // ObjectVersion identifies one content of an object, in the words of its store; "" is of a local
@@ -48,7 +49,7 @@ func IdentityOf(info fs.FileInfo) Identity {
 	switch sys := info.Sys().(type) {
 	case *syscall.Stat_t:
 		id.Ctime = sys.Ctim.Nano()
-		id.Device, id.Inode = uint64(sys.Dev), sys.Ino
+		id.Inode = sys.Ino
 	case ObjectVersion:
 		id.Object = sys
 		if sys != "date" { // the version says all
@@ -78,11 +79,11 @@ func (id Identity) Version() string {
 // bytes is the identity, integers little-endian. Without siblings and without a version of an
 // object, the last fields are left out. With a version, siblings are there:
 //
-//	0      8       16      24       32      40         56
-//	│ size │ mtime │ ctime │ device │ inode │ siblings │ object … │
+//	0      8       16      24      32         48
+//	│ size │ mtime │ ctime │ inode │ siblings │ object … │
 func (id Identity) bytes() []byte {
-	b := make([]byte, 0, 56)
-	for _, v := range [...]uint64{uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime), id.Device, id.Inode} {
+	b := make([]byte, 0, 48)
+	for _, v := range [...]uint64{uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime), id.Inode} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	if id.Siblings != [16]byte{} || id.Remote() {

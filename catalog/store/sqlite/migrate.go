@@ -16,8 +16,8 @@ const applicationID = 0x76666c74
 func migrations() []string {
 	return []string{
 		// Rows do not depend on byte order or word size, so a database can be copied to another
-		// host. Times are in nanoseconds; parsed_at is since the epoch. device and inode are the
-		// bits of a uint64.
+		// host. Times are in nanoseconds; parsed_at is since the epoch. inode is the bits of a
+		// uint64; device is 0 in rows of later versions.
 		`CREATE TABLE record (
 			id             INTEGER PRIMARY KEY,
 			name           TEXT NOT NULL,

@@ -92,7 +92,7 @@ func Sample(name string, version int) store.Record {
 		Key: store.Key{Name: name, Options: [32]byte{1}},
 		Identity: source.Identity{
 			Size: int64(version), Mtime: int64(n >> 1), Ctime: -int64(n >> 2),
-			Device: n, Inode: ^n,
+			Inode: ^n,
 		},
 		Content: sum[:], Format: "geojson", FormatVersion: version, OptionsJSON: `{"a":"` + text + `"}`,
 		Schema: bytes.Repeat(sum[:], 20), Rows: int64(n >> 3), TableBytes: int64(n >> 4),

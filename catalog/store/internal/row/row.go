@@ -32,6 +32,10 @@ const Columns = `name, options,
 // Names returns the names of Columns.
 func Names() []string { return strings.Split(strings.Join(strings.Fields(Columns), ""), ",") }
 
+// deviceColumn is the place of a column that is 0 in new rows. Older rows have the device of the
+// file there, which differs between the hosts of a network file system.
+const deviceColumn = 5
+
 // Assignments returns the part of an upsert that replaces the values of a row and its checksum.
 func Assignments() string {
 	var set []string
@@ -111,7 +115,7 @@ func values(r *store.Record) ([]any, error) {
 	}
 	return []any{
 		r.Name, r.Options[:],
-		id.Size, id.Mtime, id.Ctime, int64(id.Device), int64(id.Inode), blob(r.Content),
+		id.Size, id.Mtime, id.Ctime, int64(0), int64(id.Inode), blob(r.Content),
 		r.Format, int64(r.FormatVersion), r.Rows, r.TableBytes, blob(appendBox(nil, r.BBox)), r.Engine,
 		int64(r.ParseTime), parsedAt,
 		string(types), r.OptionsJSON, r.CRS, r.LastError, blob(r.Schema), string(stats), blob(r.Blocks),
@@ -215,7 +219,7 @@ func (w *Row) Decode() (store.Record, error) {
 		return store.Record{}, fmt.Errorf("options: a digest has %d bytes, not %d", len(r.Options), len(w.options))
 	}
 	r.Key = store.Key{Name: string(w.name), Options: [32]byte(w.options)}
-	r.Identity.Device, r.Identity.Inode = uint64(w.device), uint64(w.inode)
+	r.Identity.Inode = uint64(w.inode)
 	r.ParseTime = time.Duration(w.parseTime)
 	if w.parsedAt.Valid {
 		r.ParsedAt = time.Unix(0, w.parsedAt.Int64).UTC()
@@ -250,6 +254,7 @@ func (w *Row) Decode() (store.Record, error) {
 	if err != nil {
 		return store.Record{}, err
 	}
+	values[deviceColumn] = w.device // of an older row
 	if !bytes.Equal(checksum(values), w.sum) {
 		return store.Record{}, errors.New("the checksum does not fit")
 	}
