@@ -12,6 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
+	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/process"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
@@ -193,13 +194,18 @@ func (s *service) stats(ctx context.Context, body []byte) (any, error) {
 		of := s.sql.Stats()
 		out.SQL = &of
 	}
+	if s.fleet != nil {
+		of := s.fleet.Stats()
+		out.Fleet = &of
+	}
 	return out, nil
 }
 
 // stats is the answer of the action stats.
 type stats struct {
 	catalog.Stats
-	SQL         *sql.Stats      `json:"sql,omitempty"` // nil: the server has no SQL
+	SQL         *sql.Stats      `json:"sql,omitempty"`   // nil: the server has no SQL
+	Fleet       *fleet.Stats    `json:"fleet,omitempty"` // nil: the server is alone
 	Connections connections     `json:"connections"`
 	Admission   admission.Stats `json:"admission"`
 	Process     process.Stats   `json:"process"`

@@ -61,7 +61,7 @@ func (s *service) finishPoll(ctx context.Context, d *flight.FlightDescriptor, t 
 ) (*flight.PollInfo, error) {
 	defer o.Release()
 	t.Version = o.Version
-	info, err := s.info(ctx, d, t, o.Table, o.scan, o.Cached)
+	info, err := s.info(ctx, d, t, o)
 	if err != nil {
 		return nil, err
 	}

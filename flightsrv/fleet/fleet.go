@@ -28,7 +28,8 @@ type Config struct {
 	Tables    func() []fleetstore.TableKey // that this replica has on its disk; nil: none
 	Log       zerolog.Logger
 
-	renew, presence time.Duration // the constants of the store, unless a test sets them
+	Renew    time.Duration // between two looks at the store; default fleetstore.RenewTime
+	Presence time.Duration // that a list of replicas is used; default fleetstore.PresenceTime
 }
 
 // Times and limits of what is known of others.
@@ -55,7 +56,8 @@ func Tag(id string) string {
 	return string(sum[:TagBytes])
 }
 
-// Fleet is the view that one replica has of all. It is safe for concurrent use.
+// Fleet is the view that one replica has of all. It is safe for concurrent use. Start, Leave and Close
+// do nothing on nil.
 type Fleet struct {
 	cfg     Config
 	self    fleetstore.Replica
@@ -67,9 +69,9 @@ type Fleet struct {
 
 	mu      sync.Mutex
 	leaving bool
-	list    []fleetstore.Replica    // the others that are alive, ordered by ID
-	seen    time.Time               // when the list was read; zero: never
-	err     error                   // of the last call to the store
+	list    []fleetstore.Replica     // the others that are alive, ordered by ID
+	seen    time.Time                // when the list was read; zero: never
+	err     error                    // of the last call to the store
 	others  map[string]*otherReplica // by tag
 
 	// Of the loop.
@@ -87,13 +89,13 @@ type otherReplica struct {
 
 // New returns the fleet of a replica that is alone until Start.
 func New(cfg Config) *Fleet {
-	cfg.renew = cmp.Or(cfg.renew, fleetstore.RenewTime)
-	cfg.presence = cmp.Or(cfg.presence, fleetstore.PresenceTime)
+	cfg.Renew = cmp.Or(cfg.Renew, fleetstore.RenewTime)
+	cfg.Presence = cmp.Or(cfg.Presence, fleetstore.PresenceTime)
 	f := &Fleet{
 		cfg: cfg, self: fleetstore.Replica{ID: cfg.ID, Locations: cfg.Locations},
 		others: map[string]*otherReplica{}, reported: map[fleetstore.TableKey]struct{}{},
 	}
-	f.keepers = newKeepers(cfg.Store.Keepers, cfg.renew)
+	f.keepers = newKeepers(cfg.Store.Keepers, cfg.Renew)
 	return f
 }
 
@@ -102,6 +104,9 @@ func (f *Fleet) OnChange(do func()) { f.changed = do }
 
 // Start announces this replica, and follows the others, until Close.
 func (f *Fleet) Start() {
+	if f == nil {
+		return
+	}
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())
 	f.wg.Go(func() { f.follow(ctx) })
@@ -109,6 +114,9 @@ func (f *Fleet) Start() {
 
 // Close ends the loop. It does not leave the fleet.
 func (f *Fleet) Close() {
+	if f == nil {
+		return
+	}
 	if f.stop != nil {
 		f.stop()
 	}
@@ -119,6 +127,9 @@ func (f *Fleet) Close() {
 // Leave tells the others that this replica is going away. It answers calls, and follows the others,
 // until Close.
 func (f *Fleet) Leave() {
+	if f == nil {
+		return
+	}
 	f.mu.Lock()
 	left := f.leaving
 	f.leaving = true
@@ -141,7 +152,7 @@ func (f *Fleet) Replicas() []fleetstore.Replica {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []fleetstore.Replica
-	if !f.seen.IsZero() && time.Since(f.seen) <= f.cfg.presence {
+	if !f.seen.IsZero() && time.Since(f.seen) <= f.cfg.Presence {
 		all = slices.Clone(f.list)
 	}
 	if f.leaving {
@@ -186,14 +197,10 @@ func (f *Fleet) Callable(id string) bool {
 }
 
 // Placement returns the live replicas that should serve a table, the best first: those that have
-// it, or all if none has, or it is not known. name identifies the table while its key is not known.
-// wait means that the caller can wait for an answer of the store for a moment.
-func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, name string, wait bool) []fleetstore.Replica {
-	all := f.Replicas()
-	if key == nil {
-		return Order([]byte(name), all)
-	}
-	order := Order(key[:], all)
+// it, or all if none is known to have it. wait means that the caller can wait for an answer of the
+// store for a moment.
+func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, wait bool) []fleetstore.Replica {
+	order := Order(key[:], f.Replicas())
 	have := f.keepers.of(ctx, *key, wait && f.Answers())
 	own := f.has(*key)
 	kept := slices.DeleteFunc(slices.Clone(order), func(r fleetstore.Replica) bool {

@@ -11,7 +11,7 @@ import (
 
 // follow announces this replica and reads the list of the others, again and again until ctx ends.
 func (f *Fleet) follow(ctx context.Context) {
-	tick := time.NewTicker(f.cfg.renew)
+	tick := time.NewTicker(f.cfg.Renew)
 	defer tick.Stop()
 	for {
 		f.look(ctx)
@@ -53,7 +53,7 @@ func (f *Fleet) exchange(ctx context.Context) ([]fleetstore.Replica, error) {
 	if err := f.announce(ctx); err != nil {
 		return nil, err
 	}
-	return call(ctx, f.cfg.renew, f.cfg.Store.Replicas)
+	return call(ctx, f.cfg.Renew, f.cfg.Store.Replicas)
 }
 
 // announce tells the store that this replica is alive, unless it is leaving.
@@ -66,7 +66,7 @@ func (f *Fleet) announce(ctx context.Context) error {
 	}
 	if !f.entered {
 		// An earlier process with this ID may have had other tables.
-		err := do(ctx, f.cfg.renew, func(ctx context.Context) error { return f.cfg.Store.Leave(ctx, f.cfg.ID) })
+		err := do(ctx, f.cfg.Renew, func(ctx context.Context) error { return f.cfg.Store.Leave(ctx, f.cfg.ID) })
 		if err != nil {
 			return err
 		}
@@ -75,14 +75,14 @@ func (f *Fleet) announce(ctx context.Context) error {
 	own := f.self
 	own.Load = f.cfg.Load()
 	begin := time.Now()
-	err := do(ctx, f.cfg.renew, func(ctx context.Context) error { return f.cfg.Store.Announce(ctx, own) })
+	err := do(ctx, f.cfg.Renew, func(ctx context.Context) error { return f.cfg.Store.Announce(ctx, own) })
 	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.self.Load = own.Load
-	if begin.Sub(f.renewed) > f.cfg.presence || begin.Sub(f.resynced) > resyncEvery {
+	if begin.Sub(f.renewed) > f.cfg.Presence || begin.Sub(f.resynced) > resyncEvery {
 		// The store may have forgotten what a silent replica has.
 		clear(f.reported)
 		f.resynced = begin
@@ -142,7 +142,7 @@ func (f *Fleet) report(ctx context.Context) error {
 }
 
 func (f *Fleet) keep(ctx context.Context, added, dropped []fleetstore.TableKey) error {
-	err := do(ctx, f.cfg.renew, func(ctx context.Context) error {
+	err := do(ctx, f.cfg.Renew, func(ctx context.Context) error {
 		return f.cfg.Store.Keep(ctx, f.cfg.ID, added, dropped)
 	})
 	if err != nil {
