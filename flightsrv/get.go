@@ -20,6 +20,11 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	if ok, err := s.isSQL(ctx, req.GetTicket()); err != nil {
 		return err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, req.GetTicket()); err != nil {
+			return err
+		} else if to != nil {
+			return s.forwardStream(to, "DoGet", req, stream)
+		}
 		return s.getSQL(ctx, req.GetTicket(), stream)
 	}
 	t, err := ticket.Parse(req.GetTicket())

@@ -20,6 +20,11 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, d.GetCmd()); err != nil {
+			return nil, err
+		} else if to != nil {
+			return forwardUnary[flight.FlightInfo](ctx, s, to, "GetFlightInfo", d)
+		}
 		return s.sql.Info(ctx, d)
 	}
 	t, err := ticket.ParseDescriptor(d)
@@ -40,6 +45,11 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, d.GetCmd()); err != nil {
+			return nil, err
+		} else if to != nil {
+			return forwardUnary[flight.SchemaResult](ctx, s, to, "GetSchema", d)
+		}
 		schema, err := s.sql.Schema(ctx, d)
 		if err != nil {
 			return nil, err

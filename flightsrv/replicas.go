@@ -49,7 +49,21 @@ func (s *service) joinFleet(addresses []string, encrypted bool) error {
 		Load:   func() int64 { return s.load.streams.Load() },
 		Tables: s.cfg.Catalog.TablesOnDisk, Renew: s.cfg.fleetRenew,
 	})
+	var err error
+	if s.peers, err = fleet.NewPeers(s.cfg.Replica, encrypted, s.cfg.PeerCA); err != nil {
+		return err
+	}
+	s.fleet.OnChange(func() { s.peers.Keep(s.fleet.Callable) })
+	if s.sql != nil {
+		s.sql.SetTag(fleet.Tag(s.cfg.Replica))
+	}
 	return nil
+}
+
+// leaveFleet ends what joinFleet has begun.
+func (s *service) leaveFleet() {
+	s.fleet.Close()
+	s.peers.Close()
 }
 
 // reachable returns the addresses that name a host.

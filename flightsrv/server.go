@@ -77,6 +77,9 @@ type Config struct {
 	// what the replicas of a fleet agree on; nil: this server is alone (--store)
 	Fleet   fleetstore.Members
 	Replica string // ID of this server in its fleet (--replica)
+	// PEM file of the certificates that sign those of the other replicas; empty: those of the system
+	// (--peer-ca)
+	PeerCA string
 
 	Telemetry *telemetry.Telemetry // metrics, traces and health; nil: health only
 	Audit     *audit.Log           // nil: none
@@ -210,7 +213,6 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load,
 		slow: svc.slow, active: &svc.active, service: svc,
 	}
-	svc.observeSources()
 	pb.RegisterFlightServiceServer(requestRegistrar{s.grpc, svc}, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
@@ -227,6 +229,7 @@ func New(cfg Config) (*Server, error) {
 		s.close()
 		return nil, err
 	}
+	svc.observeSources()
 	return s, nil
 }
 
@@ -298,7 +301,7 @@ func (s *Server) close() {
 	for _, l := range s.listeners {
 		_ = l.Close() // it may already be closed
 	}
-	s.service.fleet.Close()
+	s.service.leaveFleet()
 	s.slow.close()
 	if s.sql != nil {
 		s.sql.Close()

@@ -29,6 +29,7 @@ type service struct {
 	slow         *slowLog           // nil: none
 	locations    []*flight.Location // of every endpoint without a fleet; empty: clients use their connection
 	fleet        *fleet.Fleet       // nil: this server is alone
+	peers        *fleet.Peers       // nil: this server is alone
 }
 
 // tableScan is the table that a ticket names, and the scan of the ticket's selection.
@@ -92,6 +93,11 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	}
 	if !ok {
 		return errReadOnly
+	}
+	if to, err := s.remoteOfCommand(ctx, cmd); err != nil {
+		return err
+	} else if to != nil {
+		return s.forwardPut(to, first, stream)
 	}
 	answer, err := s.sql.Put(ctx, first, stream)
 	if err != nil {
