@@ -219,15 +219,15 @@ func (s *service) forwardPut(to *remote, first *flight.FlightData, stream flight
 	return s.passAnswer(call, stream)
 }
 
-// forwardTicket sends the rows that the replica with an ID has for a ticket: this one does not have
-// the table. The call is forwarded with the caller's own credential.
-func (s *service) forwardTicket(id string, has fleet.Thing, ticket *flight.Ticket, stream grpc.ServerStream) error {
-	to, err := s.remoteOf(stream.Context(), has, []byte(fleet.Tag(id)))
+// forwardTicket sends the rows that the replica with an ID has for the ticket of a table: only that
+// one has the table. The call is forwarded with the caller's own credential.
+func (s *service) forwardTicket(id string, ticket *flight.Ticket, stream grpc.ServerStream) error {
+	to, err := s.remoteOf(stream.Context(), fleet.Table, []byte(fleet.Tag(id)))
 	if err != nil {
 		return err
 	}
 	if to == nil {
-		return &fleet.UnreachableError{Replica: id, Has: has}
+		return &fleet.UnreachableError{Replica: id, Has: fleet.Table}
 	}
 	return s.forwardStream(to, "DoGet", ticket, stream)
 }

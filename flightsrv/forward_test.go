@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
+	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
@@ -558,5 +560,69 @@ func TestConnectionsToReplicas(t *testing.T) {
 	peers.Keep(func(id string) bool { return id == "r0" })
 	if n := peers.Connections(); n != 1 {
 		t.Errorf("%d connections after one has gone", n)
+	}
+}
+
+// forwarder answers DoGet with what the replica r0 has.
+type forwarder struct {
+	flight.BaseFlightServer
+	service *service
+	replica string
+}
+
+func (f *forwarder) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetServer) error {
+	return f.service.statusError("", f.service.forwardTicket(f.replica, req, stream))
+}
+
+// TestTicketOfAnotherReplica forwards the tickets of tables to a replica.
+func TestTicketOfAnotherReplica(t *testing.T) {
+	f := serveFleet(t, 2, map[string]string{"a.fake": "rows=100000 pad=20"}, func(c *Config) {
+		c.Login = named{auth.Token}
+	})
+	ann := withHeader(t.Context(), "authorization", "Bearer ann")
+	for _, test := range []struct {
+		replica string
+		header  string
+		code    codes.Code
+		text    string
+	}{
+		{"r0", "Bearer ann", codes.OK, ""},
+		{"r0", "", codes.Unauthenticated, "no credential"},
+		{"r1", "Bearer ann", codes.Unavailable, "replica r1 had the table"},
+		{"r9", "Bearer ann", codes.Unavailable, "ask again"},
+	} {
+		server := grpc.NewServer(grpc.ForceServerCodecV2(frame.NewCodec()))
+		flight.RegisterFlightServiceServer(server, &forwarder{service: f.all[1].server.service, replica: test.replica})
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = server.Serve(l) }()
+		client := dial(t, l.Addr().String())
+		get := func(client flight.Client, ctx context.Context) (all []byte, err error) {
+			stream, err := client.DoGet(ctx, &flight.Ticket{Ticket: []byte("a.fake")})
+			if err != nil {
+				return nil, err
+			}
+			for {
+				d, err := stream.Recv()
+				if errors.Is(err, io.EOF) {
+					return all, nil
+				}
+				if err != nil {
+					return nil, err
+				}
+				all = append(append(all, d.DataHeader...), d.DataBody...)
+			}
+		}
+		got, err := get(client, withHeader(t.Context(), "authorization", test.header))
+		wantStatus(t, err, test.code, test.text)
+		if test.code == codes.OK {
+			if want, err := get(f.all[0].client, ann); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes, want %d, %v", len(got), len(want), err)
+			}
+		}
+		_ = client.Close()
+		server.Stop()
 	}
 }

@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	keepersFresh   = 3 * time.Second        // an answer is not asked for again
 	keepersValid   = time.Minute            // an old answer is better than none
 	keepersWait    = 100 * time.Millisecond // for an answer of the store
 	maxKeepers     = 4096                   // tables whose answers are kept
@@ -18,10 +17,10 @@ const (
 
 // keepers remembers which replicas have a table. The store is asked in the background.
 type keepers struct {
-	ask     func(context.Context, fleetstore.TableKey) ([]string, error)
-	timeout time.Duration
-	slots   chan struct{}
-	wg      sync.WaitGroup
+	ask   func(context.Context, fleetstore.TableKey) ([]string, error)
+	fresh time.Duration // for which an answer is not asked for again, and the limit of a call
+	slots chan struct{}
+	wg    sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -35,9 +34,9 @@ type keepersAnswer struct {
 	asking chan struct{} // closed when the call under way has ended; nil: there is none
 }
 
-func newKeepers(ask func(context.Context, fleetstore.TableKey) ([]string, error), timeout time.Duration) *keepers {
+func newKeepers(ask func(context.Context, fleetstore.TableKey) ([]string, error), fresh time.Duration) *keepers {
 	return &keepers{
-		ask: ask, timeout: timeout, slots: make(chan struct{}, maxKeepersAsks),
+		ask: ask, fresh: fresh, slots: make(chan struct{}, maxKeepersAsks),
 		tables: map[fleetstore.TableKey]*keepersAnswer{},
 	}
 }
@@ -76,7 +75,7 @@ func (k *keepers) known(key fleetstore.TableKey, ask bool) (ids []string, asking
 		k.tables[key] = a
 	}
 	age := time.Since(a.at)
-	if ask && age > keepersFresh && a.asking == nil && !k.closed {
+	if ask && age > k.fresh && a.asking == nil && !k.closed {
 		select {
 		case k.slots <- struct{}{}:
 			a.asking = make(chan struct{})
@@ -105,7 +104,7 @@ func (k *keepers) makeRoom() {
 // update asks the store.
 func (k *keepers) update(key fleetstore.TableKey, a *keepersAnswer) {
 	defer func() { <-k.slots }()
-	ids, err := call(context.Background(), k.timeout, func(ctx context.Context) ([]string, error) {
+	ids, err := call(context.Background(), k.fresh, func(ctx context.Context) ([]string, error) {
 		return k.ask(ctx, key)
 	})
 	k.mu.Lock()
