@@ -32,6 +32,7 @@ func (a *Archive) Save(ctx context.Context, j job.Job, l *Data, held *lease.Leas
 		return nil, err
 	}
 	key := a.tableKey(j, content)
+	a.keys.add(j, key)
 	committed := a.commit(ctx, key, l)
 	r, err := a.record(ctx, j, l.Table)
 	if err != nil {

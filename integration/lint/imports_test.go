@@ -63,7 +63,7 @@ var layers = []string{
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/export flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
-	"flightsrv/telemetry flightsrv/web/httpcall flightsrv/web/tiles",
+	"flightsrv/fleet flightsrv/telemetry flightsrv/web/httpcall flightsrv/web/tiles",
 	"flightsrv/web/rows flightsrv/web/ogc/cql2 flightsrv/web/console",
 	"flightsrv/web/api flightsrv/web/ogc flightsrv/web/tileserver",
 	"flightsrv/web",
