@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 )
 
@@ -29,9 +30,10 @@ type Stats struct {
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // that inotify does not watch
 
-	Stores  []tree.StoreStats `json:"stores,omitempty"`  // roots that are URLs
-	Cache   *persist.Stats    `json:"cache,omitempty"`   // nil: no cache on disk
-	Engines *EngineStats      `json:"engines,omitempty"` // nil: no Config.Engines
+	Stores      []tree.StoreStats  `json:"stores,omitempty"`       // roots that are URLs
+	Cache       *persist.Stats     `json:"cache,omitempty"`        // nil: no cache on disk
+	SharedCache *sharedcache.Stats `json:"shared_cache,omitempty"` // nil: no Config.SharedCache
+	Engines     *EngineStats       `json:"engines,omitempty"`      // nil: no Config.Engines
 }
 
 // Stats returns the current numbers.
@@ -54,6 +56,9 @@ func (c *Catalog) Stats() Stats {
 		s.Cache = c.archive.Stats()
 		s.Cache.MappedTables, s.Cache.BytesChecked = t.Mapped, t.BytesChecked
 		s.Cache.Parts, _ = c.loader.Parts()
+	}
+	if shared := c.archive.Shared(); shared != nil {
+		s.SharedCache = shared.Stats()
 	}
 	return s
 }

@@ -43,7 +43,7 @@ var layers = []string{
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
-	"catalog/store",
+	"catalog/store catalog/sharedcache",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",
