@@ -25,6 +25,7 @@ import time
 import urllib.error
 import urllib.request
 
+import pyarrow.flight as flight
 import rawclient
 import sql
 import stores
@@ -127,7 +128,7 @@ class Postgres(Part):
         super().__init__(folder)
         self.binaries = POSTGRES_BINARIES[-1]
         self.data = self.folder / "data"
-        subprocess.run([self.binaries / "initdb", "--pgdata", self.data, "--username", USER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"],
+        subprocess.run([self.binaries / "initdb", "-D", self.data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
                        check=True, stdout=self._log, stderr=self._log, cwd=self.folder, **unprivileged())
 
     def command(self):
@@ -310,7 +311,7 @@ class HAProxy(Part):
 
 def balancer(text, ports, replicas):
     """The configuration of deploy/compose for other ports and servers."""
-    for shipped, port in zip((8815, 8816, 8080), ports):
+    for shipped, port in zip((8815, 8816, 8080), ports, strict=True):
         text = re.sub(rf"bind :{shipped}\b", f"bind 127.0.0.1:{port}", text)
     text = re.sub(r"^resolvers docker\n(?:    .*\n)+", "", text, flags=re.M).replace("resolvers docker init-addr libc,none ", "")
     lines = []
@@ -425,6 +426,27 @@ def until(what, condition, seconds=30):
             raise AssertionError(f"not so after {seconds} s: {what}")
         time.sleep(0.05)
     return found
+
+
+def retry(call, uris, seconds=90):
+    """The result of a call with a client, as a client with retries has it: one that is Unavailable is repeated, at the next address."""
+    deadline, attempt = time.monotonic() + seconds, 0
+    while True:
+        client = flight.connect(uris[attempt % len(uris)])
+        attempt += 1
+        try:
+            with client:
+                return call(client)
+        except flight.FlightUnavailableError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(min(0.05 * attempt, 1))
+
+
+def fetch(endpoint, uri):
+    """The rows of an endpoint, from its first location that answers, or from where it came from."""
+    uris = [at.uri.decode().replace("grpc+tcp://", "grpc://") for at in endpoint.locations]
+    return retry(lambda client: client.do_get(endpoint.ticket).read_all(), [u for u in uris if u.startswith("grpc://")] or [uri])
 
 
 def poll(replica, path):

@@ -1,6 +1,5 @@
 """What deploy/ has for fleets fits the binary: flags, ports, configurations. Neither Docker nor Kubernetes is needed."""
 import json
-import os
 import re
 import subprocess
 
@@ -11,6 +10,8 @@ import yaml
 from serving import BINARY, ROOT, Server, free_port
 
 COMPOSE = ROOT / "deploy" / "compose"
+CHART = ROOT / "deploy" / "helm" / "vibeflight"
+RENDERER = ROOT / "build" / "chart"
 needs_haproxy = pytest.mark.skipif(not fleet.program("haproxy"), reason="haproxy is not installed here: apt-get install haproxy")
 
 
@@ -111,3 +112,144 @@ def test_compose_server_starts(servers, tmp_path, monkeypatch):
             del environment[name]  # Server has flags for them
         with Server(tmp_path, env=environment) as server:
             assert server.client().do_get(flight.Ticket("a.csv")).read_all().num_rows == 2
+
+
+needs_renderer = pytest.mark.skipif(not RENDERER.exists(), reason="build/chart is not here: make chart builds it")
+
+# Everything that the chart has.
+FULL = {
+    "replicas": 5,
+    "data": {"roots": ["/data", "west=s3://geo/west?region=eu-central-1"], "volume": {"persistentVolumeClaim": {"claimName": "geo", "readOnly": True}}},
+    "config": '[[files]]\nmatch = "*.csv"\noptions = { delimiter = ";" }\n',
+    "flags": {"max-calls": 2048, "batch-rows": 131072, "on-error": "skip", "dataset": ["a=/data/a/*", "b=/data/b/*"]},
+    "env": [{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}], "envFrom": [{"secretRef": {"name": "more"}}],
+    "imagePullSecrets": [{"name": "registry"}], "store": {"secret": "postgres", "caSecret": "postgres-ca", "timeout": "3s"},
+    "cacheStore": {"url": "s3://tables/geo?region=eu-central-1", "bytes": "2TiB", "expiry": "720h", "secret": "bucket"},
+    "cache": {"storageClassName": "local-nvme"}, "tls": {"secret": "certificate", "peerCaSecret": "ca", "clientCaSecret": "clients"},
+    "login": {"users": {"secret": "users"}, "tokens": {"secret": "tokens"}, "sessionKeys": {"secret": "keys"}, "grants": {"configMap": "grants"},
+              "oidc": {"issuer": "https://id.example.org", "audience": "geo"}},
+    "service": {"type": "LoadBalancer", "annotations": {"a": "b"}}, "advertise": ["arrow-flight-reuse-connection://?"],
+    "gpu": {"count": 2, "runtimeClassName": "nvidia"},
+    "autoscaling": {"enabled": True},
+    "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}, "authorization": {"credentials": {"name": "scraper", "key": "token"}}},
+    "networkPolicy": {"from": [{"namespaceSelector": {"matchLabels": {"team": "geo"}}}], "monitoring": [{"namespaceSelector": {}}],
+                      "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]},
+    "podAnnotations": {"a": "b"}, "podLabels": {"c": "d"}, "nodeSelector": {"disk": "nvme"}, "tolerations": [{"key": "gpu", "operator": "Exists"}],
+    "affinity": {"nodeAffinity": {}}, "priorityClassName": "high", "serviceAccount": {"annotations": {"role": "geo"}},
+}
+CASES = {
+    "insecure": {"insecure": True},
+    "full": FULL,
+    "without disks": {"insecure": True, "cache": {"persistent": False}, "podDisruptionBudget": {"enabled": False}, "networkPolicy": {"enabled": False},
+                      "serviceAccount": {"create": False}},
+}
+
+
+def render(tmp_path, values, *flags):
+    """The manifests of the chart by kind and name, and its notes. Unknown fields of Kubernetes' API are errors."""
+    (tmp_path / "values.yaml").write_text(json.dumps(values))
+    done = subprocess.run([RENDERER, "--values", tmp_path / "values.yaml", *flags, CHART], capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(done.stderr)
+    *manifests, notes = json.loads(done.stdout)
+    return {(m["kind"], m["metadata"]["name"]): m for m in manifests}, notes
+
+
+@needs_renderer
+@pytest.mark.parametrize("values", CASES.values(), ids=CASES)
+def test_chart(tmp_path, flags, values):
+    found, notes = render(tmp_path, values)
+    (server,) = [m for (kind, _), m in found.items() if kind == "StatefulSet"]
+    name, pod = server["metadata"]["name"], server["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["args"][0] == "serve"
+    assert [a for a in container["args"][1:] if a.removeprefix("--").partition("=")[0] not in flags] == []
+    assert unknown([e["name"] for e in container["env"]], flags) == []
+    assert notes.startswith(f"The fleet {name} answers at grpc")
+    # Not root, nothing to write but its folders, no capabilities.
+    assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 65532
+    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+    # Each mount has its volume, and each file of a flag is in a mount.
+    volumes = {v["name"] for v in pod["volumes"]} | {c["metadata"]["name"] for c in server["spec"].get("volumeClaimTemplates", [])}
+    mounts = {m["name"]: m["mountPath"] for m in container["volumeMounts"]}
+    assert set(mounts) == volumes
+    for argument in container["args"]:
+        for path in re.findall(r"=(/etc/\S+)", argument):
+            assert any(path.startswith(mount + "/") for mount in mounts.values()), argument
+    # Services, budget, policy and autoscaler are about these pods.
+    labels = server["spec"]["template"]["metadata"]["labels"]
+    for (kind, _), manifest in found.items():
+        spec = manifest.get("spec", {})
+        selector = {"Service": spec.get("selector"), "PodDisruptionBudget": spec.get("selector", {}).get("matchLabels"),
+                    "NetworkPolicy": spec.get("podSelector", {}).get("matchLabels"), "StatefulSet": spec.get("selector", {}).get("matchLabels")}.get(kind)
+        if selector is not None:
+            assert selector.items() <= labels.items(), kind
+        if kind == "HorizontalPodAutoscaler":
+            assert spec["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": name} and "replicas" not in server["spec"]
+    # Clients are sent to a name that the headless Service gives each pod.
+    peers = found["Service", server["spec"]["serviceName"]]
+    assert peers["spec"]["clusterIP"] == "None" and peers["spec"]["publishNotReadyAddresses"]
+    (advertised,) = [a for a in container["args"] if a.startswith("--advertise=grpc")]
+    assert f"$(POD_NAME).{peers['metadata']['name']}.$(POD_NAMESPACE).svc.cluster.local:8815" in advertised
+    ports = {p["name"] for p in container["ports"]}
+    for service in (peers, found["Service", name]):
+        assert {p["targetPort"] for p in service["spec"]["ports"]} <= ports
+    # The drain fits in the time that Kubernetes gives.
+    drain = sum(int(a.partition("=")[2].removesuffix("s")) for a in container["args"] if a.startswith("--drain"))
+    assert pod["terminationGracePeriodSeconds"] >= drain + 10
+    assert {container[p]["httpGet"]["path"] for p in ("startupProbe", "readinessProbe", "livenessProbe")} == {"/readyz", "/healthz"}
+
+
+@needs_renderer
+def test_chart_values(tmp_path):
+    """Values reach their places."""
+    found, notes = render(tmp_path, FULL)
+    pod = found["StatefulSet", "geo-vibeflight"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    for argument in ("--batch-rows=131072", "--max-calls=2048", "--dataset=b=/data/b/*", "--data=west=s3://geo/west?region=eu-central-1", "--cache-store-expiry=720h",
+                     "--advertise=grpc+tls://$(POD_NAME).geo-vibeflight-peers.$(POD_NAMESPACE).svc.cluster.local:8815", "--store-timeout=3s", "--oidc-audience=geo"):
+        assert argument in container["args"]
+    assert "--insecure" not in container["args"]
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == 2 and pod["runtimeClassName"] == "nvidia"
+    assert container["readinessProbe"]["httpGet"]["scheme"] == "HTTPS"
+    (store,) = [e for e in container["env"] if e["name"] == "VIBEFLIGHT_STORE"]
+    assert store["valueFrom"] == {"secretKeyRef": {"name": "postgres", "key": "url"}}, "the password is in a secret"
+    assert {"secretRef": {"name": "bucket"}} in container["envFrom"]
+    assert found["ConfigMap", "geo-vibeflight"]["data"]["vibeflight.toml"].strip() == FULL["config"].strip()
+    assert found["ServiceMonitor", "geo-vibeflight"]["spec"]["endpoints"][0]["authorization"] == FULL["serviceMonitor"]["authorization"]
+    assert [m["type"] for m in found["HorizontalPodAutoscaler", "geo-vibeflight"]["spec"]["metrics"]] == ["Resource", "Pods"]
+    assert "*.geo-vibeflight-peers.default.svc.cluster.local" in notes
+
+
+@needs_renderer
+@pytest.mark.parametrize("values, message", [
+    ({}, "set tls.secret and a login"),
+    ({"tls": {"secret": "t"}, "login": {"users": {"secret": "u"}}}, "sessionKeys"),
+    ({"insecure": True, "login": {"grants": {"configMap": "g"}}}, "needs a login"),
+    ({"insecure": True, "replica": 3}, "replica"),
+    ({"insecure": True, "replicas": 0}, "replicas"),
+    ({"insecure": True, "cacheStore": {"url": "ftp://x"}}, "url"),
+    ({"insecure": True, "autoscaling": {"metrics": [{"name": "cpu", "averageValue": "1"}]}}, "name"),
+])
+def test_chart_refuses(tmp_path, values, message):
+    with pytest.raises(ValueError, match=message):
+        render(tmp_path, values)
+
+
+def test_chart_metrics():
+    """The autoscaler's metrics are those of the server."""
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    page = (ROOT / "docs/reference/metrics.md").read_text()
+    assert all(f"| `{m['name']}` |" in page for m in values["autoscaling"]["metrics"])
+
+
+def test_chart_schema():
+    """values.schema.json knows each value, and no other."""
+    def compare(schema, values, path):
+        if not schema.get("properties"):
+            return
+        assert set(schema["properties"]) - {"global"} == set(values), path
+        for name, value in values.items():
+            compare(schema["properties"][name], value, f"{path}.{name}")
+
+    compare(json.loads((CHART / "values.schema.json").read_text()), yaml.safe_load((CHART / "values.yaml").read_text()), "values")

@@ -71,9 +71,11 @@ func run(to io.Writer, dir string, files []string, release, namespace string) er
 		if err != nil {
 			return err
 		}
-		if err := yaml.Unmarshal(text, &values); err != nil { // adds to the maps of the former file
+		more := map[string]any{}
+		if err := yaml.UnmarshalStrict(text, &more); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		values = loader.MergeMaps(values, more)
 	}
 	c, err := loader.Load(dir)
 	if err != nil {

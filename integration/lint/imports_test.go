@@ -79,7 +79,7 @@ var layers = []string{
 	"cmd/vibeflight",
 	// support of tests
 	"readers/remote/faults readers/remote/storetest",
-	"integration/issuer integration/lint integration/promql integration/stores",
+	"integration/chart integration/issuer integration/lint integration/promql integration/stores",
 }
 
 // importers are the packages that may import a format, or the list of all formats. Others know
