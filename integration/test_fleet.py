@@ -116,7 +116,7 @@ def fl(running, request):
 
 def members(replica):
     """How many live replicas a replica knows of."""
-    return replica.metric("vibeflight_fleet_replicas")
+    return replica.metric("vibeflight_replicas")
 
 
 def table_of(replica, name, **fields):

@@ -9,6 +9,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -86,7 +87,7 @@ func run(to io.Writer, dir string, files []string, release, namespace string) er
 	if err != nil {
 		return err
 	}
-	rendered, err := engine.Engine{Strict: true}.Render(c, all)
+	rendered, err := engine.Engine{Strict: true}.RenderWithContext(context.Background(), c, all)
 	if err != nil {
 		return err
 	}

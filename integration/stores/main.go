@@ -1,6 +1,7 @@
 // Command stores runs one object store on loopback for tests: S3, GCS, Azure or plain HTTP over a folder.
 //
-//	stores s3    --root DIR [--bucket b] [--public] [--versioning] [--region r] [--latency 10ms] [--log FILE] [--port N]
+//	stores s3    --root DIR [--bucket b] [--public] [--versioning] [--region r] [--latency 10ms] [--log FILE]
+//	stores s3    --root DIR --port N
 //	stores s3    --backend memory --keys 1000000 [--bucket b]
 //	stores gcs   --root DIR [--bucket b] [--latency 10ms]
 //	stores http  --root DIR [--no-ranges] [--no-etag] [--no-last-modified] [--gzip] [--latency 10ms]
