@@ -2,6 +2,7 @@
 import json
 import re
 import subprocess
+import tomllib
 
 import fleet
 import pyarrow.flight as flight
@@ -253,3 +254,23 @@ def test_chart_schema():
             compare(schema["properties"][name], value, f"{path}.{name}")
 
     compare(json.loads((CHART / "values.schema.json").read_text()), yaml.safe_load((CHART / "values.yaml").read_text()), "values")
+
+
+def test_page(flags):
+    """Flags, settings and values that docs/how-to/run-a-fleet.md names exist."""
+    page = (ROOT / "docs/how-to/run-a-fleet.md").read_text()
+    toml = re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S)
+    assert toml and set(tomllib.loads("".join(toml))) <= flags
+    known = flags | {"values", "build", "detach", "from-literal", "from-file", "server"}
+    assert sorted(set(re.findall(r"--([a-z][a-z0-9-]+)", page)) - known) == []
+    assert unknown(re.findall(r"VIBEFLIGHT_[A-Z_]+", page), flags) == []
+    metrics = (ROOT / "docs/reference/metrics.md").read_text()
+    assert [m for m in set(re.findall(r"`(vibeflight_[a-z_]+)`", page)) if f"| `{m}` |" not in metrics] == []
+
+
+@needs_renderer
+def test_page_values(tmp_path):
+    """The values in docs/how-to/run-a-fleet.md are those of a chart that renders."""
+    (values,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/how-to/run-a-fleet.md").read_text(), re.M | re.S)
+    found, _ = render(tmp_path, yaml.safe_load(values))
+    assert ("StatefulSet", "geo-vibeflight") in found
