@@ -113,7 +113,7 @@ test-clients: build spatial java $(STORES) $(CHART) $(VENV) $(BROWSER) ## our Py
 	$(PY) -m pytest clients/python
 	if [ -e $(DISTRIBUTED) ]; then $(MAKE) test-distributed; fi
 
-test-distributed: build $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
+test-distributed: build $(STORES) $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
 	.venv-distributed/bin/python -m pytest integration/test_distributed.py
 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint

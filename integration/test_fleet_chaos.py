@@ -3,6 +3,7 @@
 Each round adds files that no replica has seen, kills one part, starts it again, and counts the parses. VIBEFLIGHT_KILLS is the number of
 rounds; VIBEFLIGHT_SEED repeats the choices of a run.
 """
+import collections
 import json
 import os
 import random
@@ -68,7 +69,7 @@ class Load:
     def __init__(self, f, expected, seed):
         self.fleet, self.expected = f, expected
         self.names = []  # that may be read; the newest last
-        self.failures, self.reads, self.retries = [], 0, 0
+        self.failures, self.reads, self.retries = [], 0, collections.Counter()
         self._over, self._lock = threading.Event(), threading.Lock()
         self._threads = [threading.Thread(target=self._run, args=(random.Random(f"{seed} {n}"),)) for n in range(READERS)]
 
@@ -106,7 +107,7 @@ class Load:
                     self.failures.append(f"{read.__name__} of {name} at {uri} after {seconds} s of retries: {e}")
                     return
                 with self._lock:
-                    self.retries += 1
+                    self.retries[re.sub(r"[\d.:]+", "#", f"{type(e).__name__} {str(e)[:120]}")] += 1
                 time.sleep(0.02 + 0.2 * choices.random())
                 continue
             with self._lock:
@@ -176,8 +177,9 @@ def test_kills(tmp_path_factory, kills):
         for name in (n for names in rounds for n in names):
             load.read(whole, name, choices, choices.choice(f.replicas))
         assert load.failures == [], load.failures[:5]
+        print("\n".join(f"{count:6} {reason}" for reason, count in load.retries.most_common(20)))
         print(f"{kills} kills ({', '.join(f'{k}: {v}' for k, v in sorted(killed.items()))}), "
-              f"{load.reads} reads, {load.retries} retries, 0 wrong; {extra} files parsed again")
+              f"{load.reads} reads, {load.retries.total()} retries, 0 wrong; {extra} files parsed again")
 
 
 def parsed(before, after, dead):
