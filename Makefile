@@ -20,6 +20,7 @@ BROWSER := $(if $(shell command -v npm),$(patsubst %,integration/%/node_modules/
 DISTRIBUTED := .venv-distributed/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
+CHART   := build/chart
 CLANG   := .tools/clang-format-20.1.8/bin/clang-format
 LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -106,13 +107,13 @@ test-sweep: cuda ## SWEEP=600 random documents, most with mistakes, by the emula
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(CHECK_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
 	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(CHECK_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
-test-clients: build spatial java $(VENV) $(BROWSER) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC, JDBC and Chromium against the running server
+test-clients: build spatial java $(STORES) $(CHART) $(VENV) $(BROWSER) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC, JDBC and Chromium against the running server
 	$(PY) -m pytest integration
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
 	if [ -e $(DISTRIBUTED) ]; then $(MAKE) test-distributed; fi
 
-test-distributed: build $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
+test-distributed: build $(STORES) $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
 	.venv-distributed/bin/python -m pytest integration/test_distributed.py
 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint
@@ -160,7 +161,7 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine with a 
 	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend
-.PHONY: fmt lock profile clean cuda spatial java stores
+.PHONY: fmt lock profile clean cuda spatial java stores chart
 cuda: ## fetch CUDA's headers
 	@CUDA=$(CUDA) .ci/cuda headers
 
@@ -175,6 +176,9 @@ java:
 
 stores: $(STORES) ## build build/stores, the object stores of the tests, and fetch azurite and moto
 	@.ci/stores
+
+chart: $(CHART) ## build build/chart, which renders deploy/helm for the tests
+	@
 
 fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
 	$(LINT) fmt ./...
@@ -202,6 +206,10 @@ clean: ## remove everything that make built, except tools and packages
 # The object stores of the tests, a Go module of their own: the server does not depend on what they need.
 $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integration/stores/go.sum
 	cd integration/stores && $(GO) build -buildvcs=false -o ../../$@ .
+
+# Helm's engine and the types of Kubernetes' API, in a Go module of their own too.
+$(CHART): $(wildcard integration/chart/*.go) integration/chart/go.mod integration/chart/go.sum
+	cd integration/chart && $(GO) build -buildvcs=false -o ../../$@ .
 
 # npm packages of the console and of its tests, exactly those of the lock files. No package runs a script.
 $(sort $(CONSOLE) $(BROWSER)): %/node_modules/.package-lock.json: %/package-lock.json

@@ -1,4 +1,4 @@
-"""A handwritten client of DoGet over a plain socket, which disconnects in ways that no library does. HTTP/2 is RFC 9113, its headers RFC 7541."""
+"""A handwritten client over a plain socket, which disconnects in ways that no library does. HTTP/2 is RFC 9113, its headers RFC 7541."""
 import socket
 import struct
 
@@ -21,14 +21,14 @@ def literal(name, value):
 
 
 class RawClient:
-    """A connection with one DoGet, with the initial window of HTTP/2: 64 KiB."""
+    """A connection with one DoGet, or another call with one message, with the initial window of HTTP/2: 64 KiB."""
 
-    def __init__(self, address, ticket):
+    def __init__(self, address, ticket=b"", method=b"DoGet", message=None):
         host, _, port = address.rpartition(":")
         self.socket = socket.create_connection((host, int(port)), timeout=30)
-        headers = [(b":method", b"POST"), (b":scheme", b"http"), (b":path", b"/arrow.flight.protocol.FlightService/DoGet"),
+        headers = [(b":method", b"POST"), (b":scheme", b"http"), (b":path", b"/arrow.flight.protocol.FlightService/" + method),
                    (b":authority", address.encode()), (b"content-type", b"application/grpc"), (b"te", b"trailers")]
-        message = field(1, ticket)
+        message = field(1, ticket) if message is None else message
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 1, b"".join(literal(*h) for h in headers))
                             + frame(DATA, END_STREAM, 1, b"\0" + struct.pack(">I", len(message)) + message))
         self.received = 0  # bytes of DATA
@@ -46,6 +46,22 @@ class RawClient:
             elif kind == HEADERS and flags & END_STREAM or kind == RST_STREAM:
                 raise RuntimeError(f"the server ended the stream after {self.received} bytes")
         return self
+
+    def answer(self):
+        """The message of a call that has one. A call that fails has none, and its status is in trailers that this client can't read."""
+        data = b""
+        while True:
+            head = self._exactly(9)
+            size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+            body = self._exactly(size)
+            if kind == DATA:
+                data += body
+            elif kind in (SETTINGS, PING) and not flags & ACK:
+                self.socket.sendall(frame(kind, ACK, 0, body if kind == PING else b""))
+            elif kind == RST_STREAM or kind == HEADERS and flags & END_STREAM:
+                if not data:
+                    raise RuntimeError("the call failed")
+                return data[5:]
 
     def _exactly(self, size):
         parts = []
@@ -80,3 +96,12 @@ class RawClient:
         """Cancels the stream, and disconnects."""
         self.socket.sendall(frame(RST_STREAM, 0, 1, struct.pack(">I", CANCEL)))
         self.socket.close()
+
+
+def unary(address, method, message):
+    """The answer of a call with one message and one answer."""
+    client = RawClient(address, method=method, message=message)
+    try:
+        return client.answer()
+    finally:
+        client.close()

@@ -20,13 +20,13 @@ READY = "listening on"  # in the log line that reports that the server is ready
 class Server:
     """A `vibeflight serve` over the folder data, on a loopback port of its own unless listen says otherwise.
 
-    tls is a pair of files, its certificate, which its clients trust, and the key. cache is its cache folder, "" for none. Unless it is given, the server has one of its own that goes with it: never the user's.
+    tls is a pair of files, its certificate, which its clients trust, and the key. cache is its cache folder, "" for none. Unless it is given, the server has one of its own that goes with it: never the user's. env has variables in addition to those of this process.
 
     with Server(folder) as server:
         server.client().do_get(...)
     """
 
-    def __init__(self, data, *flags, listen=None, cache=None, tls=None):
+    def __init__(self, data, *flags, listen=None, cache=None, tls=None, env=None):
         self.location = listen or f"127.0.0.1:{free_port()}"
         self.uri = self.location if self.location.startswith("unix:") else f"grpc{'+tls' if tls else ''}://{self.location}"
         self.trusted = pathlib.Path(tls[0]).read_bytes() if tls else None
@@ -35,13 +35,13 @@ class Server:
         self._own_cache = tempfile.TemporaryDirectory(prefix="vibeflight-cache-") if cache is None else None
         cache = self._own_cache.name if cache is None else cache
         self.command = [str(BINARY), "serve", "--data", str(data), "--cache-dir", str(cache), "--listen", self.location, *flags]
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("VIBEFLIGHT_")} | (env or {})
         self._clients = []
         self._asking = None  # the client of action
 
     def __enter__(self):
         self._log = tempfile.TemporaryFile()
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("VIBEFLIGHT_")}
-        self.process = subprocess.Popen(self.command, stdout=self._log, stderr=self._log, env=environment)
+        self.process = subprocess.Popen(self.command, stdout=self._log, stderr=self._log, env=self.environment)
         try:
             self._wait_until_ready(seconds=30)
         except BaseException:

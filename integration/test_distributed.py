@@ -1,4 +1,4 @@
-"""Spark, Ray, Dask and Daft give the rows of one DoGet, each once, also if the server is killed in the middle of their job.
+"""Spark, Ray, Dask and Daft give the rows of one DoGet, each once, also if the server is killed in the middle of their job, and from four replicas of a fleet.
 
 They read a file and a dataset of 290 files with the same rows. Values are compared exactly, and so are types, except for those that an engine lacks: the
 table of an engine, such as SPARK, says which type it has in place of each.
@@ -14,8 +14,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import fleet
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -478,3 +481,88 @@ def test_a_changed_file_ends_the_job(tmp_path):
         time.sleep(0.1)
         with pytest.raises(vibeflight.FileChanged):
             frame.compute(scheduler="sync")
+
+
+# A fleet
+
+
+@pytest.fixture(scope="module")
+def four(folder):
+    """Four replicas over the file and the dataset, with caches of their own."""
+    if fleet.missing():
+        pytest.skip(fleet.missing())
+    with fleet.Fleet(folder / "data", 4, "--config", str(folder / "datasets.toml"), "--no-sql") as f:
+        yield f
+
+
+@pytest.fixture
+def shared(four):
+    """The fleet for a test whose rows come from more than one replica."""
+    before = gets(four)
+    yield four
+    after = gets(four)
+    assert sum(after[name] > before[name] for name in before) > 1, "one replica served all"
+
+
+def gets(four):
+    """The DoGets that each replica has answered."""
+    return {r.id: sum(n for series, n in r.metrics().items() if series.startswith("vibeflight_calls_total{") and "DoGet" in series) for r in four.replicas}
+
+
+class Kill:
+    """Kills a replica a moment after the beginning of its `with`, and starts it again."""
+
+    def __init__(self, replica):
+        self._replica, self._thread = replica, threading.Thread(target=self._run)
+
+    def _run(self):
+        time.sleep(0.7)
+        self._replica.kill()
+        time.sleep(2)
+        self._replica.start()
+
+    def __enter__(self):
+        self._thread.start()
+
+    def __exit__(self, *_):
+        self._thread.join()
+
+
+def spark_over(spark):
+    return lambda uri, name: spark_frame(spark, uri, name).toArrow()
+
+
+def ray_over(ray):
+    import vibeflight.ray
+
+    return lambda uri, name: ray_table(ray, vibeflight.ray.read(uri, name, geometry_encoding="wkb"))
+
+
+def check_fleet(read, four, want, name, types=None):
+    """The table of an engine over the replicas is that of one server, also if one of them is killed."""
+    uri = four.balancer.uri
+    check_same(read(uri, name), want, types)
+    with Kill(four.replicas[1]):
+        check_same(read(uri, name), want, types)
+
+
+@engine("pyspark")
+@both
+def test_spark_over_a_fleet(spark, shared, whole, name):
+    check_fleet(spark_over(spark), shared, whole(name, geometry_encoding="wkb"), name, SPARK)
+
+
+@engine("ray")
+@both
+def test_ray_over_a_fleet(ray, shared, whole, name):
+    check_fleet(ray_over(ray), shared, whole(name, geometry_encoding="wkb"), name)
+
+
+@both
+def test_a_fleet_without_an_engine(shared, whole, name):
+    """The endpoints that engines read, by our package, each in a thread."""
+    def read(uri, name):
+        with vibeflight.connect(uri) as server, ThreadPoolExecutor(4) as pool:
+            return pa.concat_tables(pool.map(lambda part: pa.Table.from_batches(part.read()), server.partitions(name, geometry_encoding="wkb")))
+
+    check_fleet(read, shared, whole(name, geometry_encoding="wkb"), name)

@@ -82,7 +82,7 @@ var layers = []string{
 	// support of tests
 	"readers/remote/faults readers/remote/storetest",
 	"catalog/store/postgres/pgtest",
-	"integration/issuer integration/lint integration/promql integration/stores",
+	"integration/chart integration/issuer integration/lint integration/promql integration/stores",
 }
 
 // importers are the packages that may import a format, or the list of all formats. Others know

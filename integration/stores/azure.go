@@ -31,7 +31,7 @@ func startAzure(ctx context.Context, o options) (*store, error) {
 		return nil, installError{"azurite is not installed in " + o.azurite + ": make stores"}
 	}
 	child := &child{dir: o.scratch}
-	endpoint, ended, err := listen(func(address string) (<-chan error, error) {
+	endpoint, ended, err := listen(0, func(address string) (<-chan error, error) {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 // Command stores runs one object store on loopback for tests: S3, GCS, Azure or plain HTTP over a folder.
 //
 //	stores s3    --root DIR [--bucket b] [--public] [--versioning] [--region r] [--latency 10ms] [--log FILE]
+//	stores s3    --root DIR --port N
 //	stores s3    --backend memory --keys 1000000 [--bucket b]
 //	stores gcs   --root DIR [--bucket b] [--latency 10ms]
 //	stores http  --root DIR [--no-ranges] [--no-etag] [--no-last-modified] [--gzip] [--latency 10ms]
@@ -53,6 +54,7 @@ type options struct {
 	region  string
 	latency time.Duration
 	log     string
+	port    int // 0 is a free one
 
 	public     bool
 	versioning bool
@@ -159,6 +161,7 @@ func parse(kind string, args []string) (options, error) {
 	case "s3":
 		f.StringVar(&o.log, "log", "", "append a line for each request to this file: method, path, status, "+
 			"range, bytes sent")
+		f.IntVar(&o.port, "port", 0, "port on loopback, for a store that is started again; 0 is a free one")
 		f.StringVar(&o.region, "region", "us-east-1", "region that signatures must name")
 		f.BoolVar(&o.public, "public", false, "allow anonymous reads")
 		f.BoolVar(&o.versioning, "versioning", false, "keep earlier versions of objects")

@@ -21,7 +21,7 @@ func startMoto(ctx context.Context, o options) (*store, error) {
 		return nil, installError{"moto is not installed in " + o.moto + ": make stores"}
 	}
 	child := &child{dir: o.scratch}
-	endpoint, ended, err := listen(func(address string) (<-chan error, error) {
+	endpoint, ended, err := listen(0, func(address string) (<-chan error, error) {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err

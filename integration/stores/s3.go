@@ -57,7 +57,7 @@ func startS3(ctx context.Context, o options) (*store, error) {
 	}
 
 	ctx, cancel := context.WithCancel(ctx)
-	endpoint, ended, err := listen(func(address string) (<-chan error, error) {
+	endpoint, ended, err := listen(o.port, func(address string) (<-chan error, error) {
 		cfg := cfg
 		cfg.Ports = []string{address}
 		ended := make(chan error, 1)
@@ -178,10 +178,10 @@ func noPolicy(bucket string) error {
 
 // listen starts a server that takes an address and gives no listener, on a port that was free a moment ago.
 // It returns the server's URL when it answers HTTP.
-func listen(start func(address string) (<-chan error, error)) (string, <-chan error, error) {
+func listen(port int, start func(address string) (<-chan error, error)) (string, <-chan error, error) {
 	var last error
 	for range 5 {
-		address, err := freeAddress()
+		address, err := freeAddress(port)
 		if err != nil {
 			return "", nil, err
 		}
@@ -196,8 +196,9 @@ func listen(start func(address string) (<-chan error, error)) (string, <-chan er
 	return "", nil, last
 }
 
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// freeAddress returns the address of a port on loopback that is free, for port 0 of any.
+func freeAddress(port int) (string, error) {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return "", err
 	}
