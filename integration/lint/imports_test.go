@@ -80,6 +80,9 @@ var layers = []string{
 	// support of tests
 	"readers/remote/faults readers/remote/storetest",
 	"integration/issuer integration/lint integration/promql integration/stores",
+	"integration/fleetsim/lru integration/fleetsim/queue integration/fleetsim/sample",
+	"integration/fleetsim/model",
+	"integration/fleetsim",
 }
 
 // importers are the packages that may import a format, or the list of all formats. Others know
