@@ -33,7 +33,7 @@ func main() {
 func run(args []string, out, diagnostics io.Writer) error {
 	flags := flag.NewFlagSet("fleetsim", flag.ContinueOnError)
 	flags.SetOutput(diagnostics)
-	replicas := flags.String("replicas", "", "numbers of replicas, separated by commas (default: that of the parameters)")
+	replicas := flags.String("replicas", "", "numbers of replicas, separated by commas")
 	placements := flags.String("placement", "", "random, rendezvous or both, separated by a comma")
 	seed := flags.Uint64("seed", 0, "of the random numbers (default: that of the parameters)")
 	asJSON := flags.Bool("json", false, "print JSON, not a table")

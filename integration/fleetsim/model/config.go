@@ -20,7 +20,7 @@ type Config struct {
 	Host      Host      `json:"host"`
 	Replica   Replica   `json:"replica"`
 	Costs     Costs     `json:"costs"`
-	Shared    Shared    `json:"shared"`
+	Shared    Bucket    `json:"shared"`
 	Leases    Leases    `json:"leases"`
 	Deaths    Deaths    `json:"deaths"`
 	Placement Placement `json:"placement"`
@@ -94,13 +94,13 @@ type Costs struct {
 	FetchSecondsPerGB float64 `json:"fetch_seconds_per_gb"`
 }
 
-// Shared is the shared cache.
-type Shared struct {
+// Bucket is the shared cache.
+type Bucket struct {
 	Enabled bool    `json:"enabled"`
 	Full    bool    `json:"full"` // has all tables at the start
 	Bytes   float64 `json:"bytes"`
-	Latency float64 `json:"latency_seconds"` // of a request
-	Bucket  float64 `json:"bytes_per_second"`
+	Latency float64 `json:"latency_seconds"`  // of a request
+	Rate    float64 `json:"bytes_per_second"` // of all replicas together
 	Link    float64 `json:"replica_bytes_per_second"`
 	Footer  float64 `json:"footer_bytes"` // that each fetch of a part begins with
 }
@@ -150,7 +150,7 @@ func (c *Config) check() error {
 		{len(c.Files.Sizes) == 0 && c.Files.Median <= 0, "files.median_bytes: not positive"},
 		{c.Reads.Count < 1 || c.Reads.Warmup >= c.Reads.Count, "reads.count: not more than reads.warmup"},
 		{c.Reads.Rate <= 0 && c.Reads.Clients < 1, "reads: neither a rate nor clients"},
-		{c.Reads.Partial > 0 && (c.Reads.Fraction <= 0 || c.Reads.Fraction > 1), "reads.partial_fraction: not in (0, 1]"},
+		{c.Reads.Partial > 0 && (c.Reads.Fraction <= 0 || c.Reads.Fraction > 1), "reads.partial_fraction: not a share"},
 		{c.Replica.Cores <= 0, "replica.cores: not positive"},
 		{c.Replica.Slots < 1 || c.Replica.Workers < 1, "replica: parse_slots or workers not positive"},
 		{c.Client.OnHost && c.Host.Cores <= 0, "client.on_host: host.cores is not given"},

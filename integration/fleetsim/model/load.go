@@ -344,7 +344,9 @@ func (s *Simulation) retryReads(dead int32) {
 			s.reads[id].next = s.freeRead
 			s.freeRead = int32(id)
 		}
-		again := s.newRead(read{start: r.start, file: r.file, fraction: r.fraction, replica: -1, stage: stageRetry, pending: 1})
+		again := s.newRead(read{
+			start: r.start, file: r.file, fraction: r.fraction, replica: -1, stage: stageRetry, pending: 1,
+		})
 		s.reads[again].pending += s.wait(s.c.Deaths.Retry+s.roundTrips(), again)
 		s.end(again)
 	}

@@ -159,9 +159,9 @@ func (s *Simulation) addStations() {
 		s.unlimited[r.fetch] = c.Shared.Link == 0
 		s.unlimited[r.disk] = c.Replica.Disk == 0
 	}
-	bucket := limit(c.Shared.Bucket)
+	bucket := limit(c.Shared.Rate)
 	s.bucket = s.addStation(bucket, queue.Group{Capacity: bucket, Unit: bucket})
-	s.unlimited[s.bucket] = c.Shared.Bucket == 0
+	s.unlimited[s.bucket] = c.Shared.Rate == 0
 	s.counts.done = make([]float64, len(s.unlimited))
 }
 
@@ -314,8 +314,8 @@ func (s *Simulation) summarize() Result {
 		busiest = max(busiest, k.perServer[i])
 	}
 	res.Use.Busiest = ratio(float64(busiest*s.c.Replicas), n)
-	if s.c.Shared.Bucket > 0 {
-		res.Use.Bucket = ratio(s.done(s.bucket), s.c.Shared.Bucket*res.Seconds)
+	if s.c.Shared.Rate > 0 {
+		res.Use.Bucket = ratio(s.done(s.bucket), s.c.Shared.Rate*res.Seconds)
 	}
 	if s.c.Client.Cores > 0 {
 		res.Use.Clients = ratio(s.done(s.clientCPU), s.c.Client.Cores*res.Seconds)
