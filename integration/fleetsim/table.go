@@ -26,6 +26,7 @@ var lines = []line{
 	{"distinct files", func(r model.Result) string { return fmt.Sprint(r.Distinct) }},
 	{"parses", func(r model.Result) string { return fmt.Sprint(r.Parses) }},
 	{"parses per file", func(r model.Result) string { return fmt.Sprintf("%.3f", r.PerFile) }},
+	{"tables fetched", func(r model.Result) string { return fmt.Sprint(r.Fetches) }},
 	{"waits for a lease", func(r model.Result) string { return fmt.Sprint(r.Waits) }},
 	{"deaths", func(r model.Result) string { return fmt.Sprint(r.Deaths) }},
 	{"reads made again", func(r model.Result) string { return fmt.Sprint(r.Retries) }},

@@ -25,7 +25,7 @@ type Cache struct {
 	memoryLast           int32   // the last entry of the list that is in memory, or 0
 	index                []int32 // hash table: number of the entry, or 0
 	count                int
-	evictions            int
+	evicted              func(file int32, share float64)
 }
 
 type entry struct {
@@ -34,10 +34,12 @@ type entry struct {
 	share      float32 // negative while the entry is on disk only
 }
 
-// New returns an empty cache with budgets in bytes. size returns the bytes of a whole table.
-func New(disk, memory float64, size func(file int32) float64) *Cache {
+// New returns an empty cache with budgets in bytes. size returns the bytes of a whole table. evicted is
+// called for each table that is removed; it may be nil.
+func New(disk, memory float64, size func(file int32) float64, evicted func(file int32, share float64)) *Cache {
 	return &Cache{
-		disk: disk, memory: min(memory, disk), size: size, entries: make([]entry, 1, 8), index: make([]int32, 16),
+		disk: disk, memory: min(memory, disk), size: size, evicted: evicted,
+		entries: make([]entry, 1, 8), index: make([]int32, 16),
 	}
 }
 
@@ -46,9 +48,6 @@ func (c *Cache) Len() int { return c.count }
 
 // Bytes returns the bytes in the folder and in memory.
 func (c *Cache) Bytes() (disk, memory float64) { return c.diskUsed, c.memoryUsed }
-
-// Evictions returns the number of tables that were removed from the folder.
-func (c *Cache) Evictions() int { return c.evictions }
 
 // Find returns the level of a table and the share of it that was fetched. It is not a use.
 func (c *Cache) Find(file int32) (Level, float64) {
@@ -99,10 +98,10 @@ func (c *Cache) Use(file int32, share float64) {
 
 // Clear removes all tables.
 func (c *Cache) Clear() {
-	c.entries = c.entries[:1]
-	c.entries[0] = entry{}
-	clear(c.index)
-	c.diskUsed, c.memoryUsed, c.free, c.memoryLast, c.count = 0, 0, 0, 0, 0
+	for c.count > 0 {
+		c.evict(c.entries[0].prev)
+	}
+	c.diskUsed, c.memoryUsed = 0, 0
 }
 
 // Unmap removes all tables from memory, not from the folder.
@@ -140,7 +139,10 @@ func (c *Cache) evict(e int32) {
 	c.entries[e].next = c.free
 	c.free = e
 	c.count--
-	c.evictions++
+	if c.evicted != nil {
+		share := c.entries[e].share
+		c.evicted(c.entries[e].file, float64(max(share, -share)))
+	}
 }
 
 // insert makes an entry that is not in the list.

@@ -47,7 +47,7 @@ type Reads struct {
 	Think    float64 `json:"think_seconds"`
 	Partial  float64 `json:"partial_share"`    // of the reads, that are for a part of a table
 	Fraction float64 `json:"partial_fraction"` // of the table that such a read is for
-	Info     bool    `json:"info"`             // whether GetFlightInfo precedes each DoGet
+	Info     bool    `json:"info"`             // whether GetFlightInfo precedes each DoGet; it needs the record of the file
 }
 
 // Client is the clients' side: network, and CPU that receiving takes.
@@ -57,10 +57,10 @@ type Client struct {
 	CallSeconds  float64 `json:"cpu_call_seconds"`
 	SecondsPerGB float64 `json:"cpu_seconds_per_gb"`
 	Cores        float64 `json:"cores"`   // of all clients; 0 is no limit
-	OnHost       bool    `json:"on_host"` // whether they share the cores of the first host
+	OnHost       bool    `json:"on_host"` // whether they and the store share the cores of the first host
 }
 
-// Host is the machines' limit.
+// Host is the machines' limit. Clients and the store may share the cores of the first host.
 type Host struct {
 	Cores    float64 `json:"cores"`    // of each host; 0 is those that its replicas may use
 	Replicas int     `json:"replicas"` // on each host
@@ -92,6 +92,7 @@ type Costs struct {
 	PutSecondsPerGB   float64 `json:"upload_seconds_per_gb"`
 	FetchSeconds      float64 `json:"fetch_seconds"`
 	FetchSecondsPerGB float64 `json:"fetch_seconds_per_gb"`
+	StoreSeconds      float64 `json:"store_seconds"` // of the store's host, for a parse
 }
 
 // Bucket is the shared cache.
@@ -125,15 +126,21 @@ type Deaths struct {
 
 // Placement says which replica serves a read.
 type Placement struct {
-	Kind string  `json:"kind"` // Random or Rendezvous
-	Cap  float64 `json:"cap"`  // load of a replica in relation to the mean; 0 is no cap
-	Age  float64 `json:"load_age_seconds"`
+	Kind string `json:"kind"` // Random or Rendezvous
+	// A replica is overloaded from Cap × the mean of the loads, plus Free calls. A Cap of 0 is no cap.
+	Cap  float64 `json:"cap"`
+	Free float64 `json:"free_calls"`
+	Age  float64 `json:"load_age_seconds"` // time between announcements of the load; 0: it is always known
+	// Keepers prefers the replicas that have the table. They are known from one to two times Known
+	// after the first of them got it.
+	Keepers bool    `json:"keepers"`
+	Known   float64 `json:"keepers_known_seconds"`
 }
 
 // Kinds of placement.
 const (
 	Random     = "random"     // the balancer's choice
-	Rendezvous = "rendezvous" // the first replica of the file's order whose load is below the cap
+	Rendezvous = "rendezvous" // the first replica of the file's order that is not overloaded
 )
 
 const maxReplicas = 1 << 14

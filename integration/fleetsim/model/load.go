@@ -54,7 +54,6 @@ func (s *Simulation) loadOf(replica, file int32) int32 {
 // join lets a read wait for the load of its table, which is started if need be.
 func (s *Simulation) join(id int32) {
 	r := &s.reads[id]
-	r.stage = stageLoad
 	if l := s.loadOf(r.replica, r.file); l >= 0 {
 		r.next = s.loads[l].readers
 		s.loads[l].readers = id
@@ -100,6 +99,7 @@ func (s *Simulation) stepLoad(id int32) {
 		s.end(^id)
 	case loadFetch:
 		s.counts.bytes.Fetched += float64(l.missing) * s.size(l.file)
+		s.result.Fetches++
 		s.loaded(id, Fetched)
 		s.removeLoad(id)
 	case loadParse:
@@ -113,6 +113,7 @@ func (s *Simulation) stepLoad(id int32) {
 		s.shared.Use(l.file, 1)
 		s.record(id)
 	case loadRecord:
+		s.recorded[l.file] = true
 		s.release(l)
 		s.removeLoad(id)
 	case loadDead:
@@ -246,6 +247,7 @@ func (s *Simulation) upload(id int32) {
 func (s *Simulation) record(id int32) {
 	l := &s.loads[id]
 	l.stage, l.pending = loadRecord, 1
+	l.pending += s.work(s.storeCPU, s.c.Costs.StoreSeconds, 1, ^id)
 	if s.c.Leases.Enabled {
 		l.pending += s.wait(s.c.Leases.Acquire, ^id)
 	}
@@ -255,13 +257,18 @@ func (s *Simulation) record(id int32) {
 // loaded puts the table into the replica's cache and serves the reads that wait for it.
 func (s *Simulation) loaded(id int32, level Level) {
 	l := &s.loads[id]
-	s.replicas[l.replica].cache.Use(l.file, 1)
+	s.keep(l.replica, l.file, 1)
 	delete(s.inWork, key(l.replica, l.file))
 	waiting := l.readers
 	l.readers = -1
 	for waiting >= 0 {
 		next := s.reads[waiting].next
-		s.send(waiting, level)
+		if s.reads[waiting].stage == stageShape {
+			s.reads[waiting].level = level
+			s.inform(waiting)
+		} else {
+			s.send(waiting, level)
+		}
 		waiting = next
 	}
 }
@@ -335,10 +342,8 @@ func (s *Simulation) retryReads(dead int32) {
 			continue
 		}
 		s.result.Retries++
-		if r.stage != stageInfo {
-			s.load[dead]--
-			s.total--
-		}
+		s.load[dead]--
+		s.total--
 		s.reads[id].stage = stageDead
 		if r.pending == 0 {
 			s.reads[id].next = s.freeRead

@@ -5,20 +5,24 @@ import "math"
 // ranked is the number of replicas of a file's order that are remembered.
 const ranked = 8
 
-// placement chooses replicas by rendezvous hashing (Thaler and Ravishankar 1998): each pair of a file
-// and a replica has a score, and the replicas of a file are ordered by theirs.
+// placement chooses replicas as package flightsrv/fleet does: by rendezvous hashing, with a cap of
+// the load. Its order is computed once for each file, because fleet.Order is too slow for millions of
+// reads of thousands of replicas. A test compares the two.
 type placement struct {
-	scores []uint64 // one for each replica
+	hashes []uint64 // of the IDs of the replicas
 	best   []uint16 // the first replicas of each file, plus 1; 0 is not computed yet
 	cap    float64
+	free   float64
 	load   []int32 // calls in progress of each replica, as they were announced
 	total  int64
 }
 
 func newPlacement(c *Config) *placement {
-	p := &placement{cap: c.Placement.Cap, load: make([]int32, c.Replicas), scores: make([]uint64, c.Replicas)}
-	for i := range p.scores {
-		p.scores[i] = mix(uint64(i) ^ 0x9e3779b97f4a7c15)
+	p := &placement{
+		cap: c.Placement.Cap, free: c.Placement.Free, load: make([]int32, c.Replicas), hashes: make([]uint64, c.Replicas),
+	}
+	for i := range p.hashes {
+		p.hashes[i] = hashOf(replicaID(i))
 	}
 	if c.Placement.Kind == Rendezvous {
 		p.best = make([]uint16, c.Files.Count*ranked)
@@ -26,7 +30,24 @@ func newPlacement(c *Config) *placement {
 	return p
 }
 
-// mix is the finalizer of MurmurHash3, by which each bit of the input changes half of the output's.
+// replicaID returns the ID of a replica.
+func replicaID(i int) []byte { return []byte{'r', byte(i >> 8), byte(i)} }
+
+// fileKey returns the key of a file.
+func fileKey(file int32) []byte {
+	return []byte{byte(file >> 24), byte(file >> 16), byte(file >> 8), byte(file)}
+}
+
+// hashOf is FNV-1a.
+func hashOf(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// mix is the finalizer of MurmurHash3.
 func mix(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
@@ -35,17 +56,18 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// limit returns the load that no replica may exceed with one more call.
-func (p *placement) limit(alive int) int32 {
+// limit returns the number of calls from which a replica is overloaded.
+func (p *placement) limit(alive int) float64 {
 	if p.cap == 0 {
-		return math.MaxInt32
+		return math.Inf(1)
 	}
-	return int32(math.Ceil(p.cap * float64(p.total+1) / float64(alive)))
+	return p.cap*float64(p.total)/float64(alive) + p.free
 }
 
-// choose returns the first replica of a file that is alive and, with this call, within the cap.
-func (p *placement) choose(file int32, up []bool, alive int) int {
-	most := p.limit(alive)
+// choose returns the first replica of a file's order that is eligible and not overloaded. If all
+// eligible ones are overloaded, it returns the first of them, and -1 if there are none.
+func (p *placement) choose(file int32, alive int, eligible func(i int) bool) int {
+	limit := p.limit(alive)
 	best := p.best[int(file)*ranked:][:ranked]
 	if best[0] == 0 {
 		p.rank(file, best)
@@ -54,42 +76,42 @@ func (p *placement) choose(file int32, up []bool, alive int) int {
 		if r == 0 {
 			break
 		}
-		if i := int(r - 1); up[i] && p.load[i] < most {
+		if i := int(r - 1); float64(p.load[i]) < limit && eligible(i) {
 			return i
 		}
 	}
-	return p.scan(file, up, most)
+	return p.scan(file, limit, eligible)
 }
 
-// scan looks at all replicas. If the load that was announced excludes all of them, the first of the
-// file's order is as good as another.
-func (p *placement) scan(file int32, up []bool, most int32) int {
+// scan looks at all replicas.
+func (p *placement) scan(file int32, limit float64, eligible func(i int) bool) int {
 	within, first := -1, -1
 	var withinScore, firstScore uint64
-	for i, score := range p.scores {
-		if !up[i] {
+	key := hashOf(fileKey(file))
+	for i, hash := range p.hashes {
+		score, fits := mix(key^hash), float64(p.load[i]) < limit
+		if first >= 0 && score <= firstScore && (!fits || within >= 0 && score <= withinScore) || !eligible(i) {
 			continue
 		}
-		score = mix(score ^ uint64(file))
 		if first < 0 || score > firstScore {
 			first, firstScore = i, score
 		}
-		if p.load[i] < most && (within < 0 || score > withinScore) {
+		if fits && (within < 0 || score > withinScore) {
 			within, withinScore = i, score
 		}
 	}
-	if within < 0 {
-		return first
+	if within >= 0 {
+		return within
 	}
-	return within
+	return first
 }
 
 // rank finds the first replicas of a file.
 func (p *placement) rank(file int32, best []uint16) {
 	var top [ranked]uint64
-	n := 0
-	for i, score := range p.scores {
-		score = mix(score ^ uint64(file))
+	n, key := 0, hashOf(fileKey(file))
+	for i, hash := range p.hashes {
+		score := mix(key ^ hash)
 		if n == ranked && score <= top[n-1] {
 			continue
 		}

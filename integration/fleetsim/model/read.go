@@ -24,6 +24,7 @@ type stage uint8
 // Stages of reads.
 const (
 	stageInfo    stage = iota // GetFlightInfo is answered
+	stageShape                // GetFlightInfo waits for a load, as nothing is known of the file
 	stageRetry                // the replica died
 	stageLoad                 // a load of the table is waited for
 	stageRequest              // the request for a part is on its way to the bucket
@@ -49,8 +50,23 @@ func (s *Simulation) arrive() {
 	s.ask(id)
 }
 
-// ask sends GetFlightInfo to the replica that the balancer chose.
+// ask calls the replica that the balancer chose.
 func (s *Simulation) ask(id int32) {
+	r := &s.reads[id]
+	s.load[r.replica]++
+	s.total++
+	if s.c.Reads.Info && !s.recorded[r.file] {
+		r.stage = stageShape
+		if level, share := s.replicas[r.replica].cache.Find(r.file); level == lru.Absent || share < complete {
+			s.join(id)
+			return
+		}
+	}
+	s.inform(id)
+}
+
+// inform answers GetFlightInfo, if that is called.
+func (s *Simulation) inform(id int32) {
 	r := &s.reads[id]
 	r.stage, r.pending = stageInfo, 1
 	if s.c.Reads.Info {
@@ -77,13 +93,12 @@ func (s *Simulation) stepRead(id int32) {
 	switch r.stage {
 	case stageInfo:
 		if s.c.Placement.Kind == Rendezvous {
-			if s.c.Placement.Age == 0 {
-				s.place.total = s.total
-			}
-			r.replica = int32(s.place.choose(r.file, s.live, len(s.alive)))
+			s.load[r.replica]--
+			s.total--
+			r.replica = s.choose(r.file)
+			s.load[r.replica]++
+			s.total++
 		}
-		s.load[r.replica]++
-		s.total++
 		s.serve(id)
 	case stageRetry:
 		r.replica = s.balance()
@@ -94,13 +109,48 @@ func (s *Simulation) stepRead(id int32) {
 		at := &s.replicas[r.replica]
 		_, share := at.cache.Find(r.file)
 		s.counts.bytes.Fetched += float64(r.missing)*s.size(r.file) + s.c.Shared.Footer
-		at.cache.Use(r.file, min(1, share+float64(r.missing)))
+		s.keep(r.replica, r.file, min(1, share+float64(r.missing)))
 		s.send(id, Fetched)
 	case stageSend:
 		s.finish(id)
 	case stageDead:
 		r.next = s.freeRead
 		s.freeRead = id
+	}
+}
+
+// choose returns the replica that should serve a file.
+func (s *Simulation) choose(file int32) int32 {
+	if s.c.Placement.Age == 0 {
+		s.place.total = s.total
+	}
+	if at := s.known[file]; s.c.Placement.Keepers && s.keepers[file] > 0 && at > 0 && s.now >= float64(at) {
+		if i := s.place.choose(file, len(s.alive), func(i int) bool {
+			_, share := s.replicas[i].cache.Find(file)
+			return s.live[i] && share >= complete
+		}); i >= 0 {
+			return int32(i)
+		}
+	}
+	return int32(s.place.choose(file, len(s.alive), func(i int) bool { return s.live[i] }))
+}
+
+// keep puts a table, or a share of it, into the cache of a replica.
+func (s *Simulation) keep(replica, file int32, share float64) {
+	cache := s.replicas[replica].cache
+	if _, before := cache.Find(file); before < complete && share >= complete {
+		s.keepers[file]++
+		if s.known[file] == 0 {
+			s.known[file] = float32(s.now + s.c.Placement.Known*(1+s.choices.Float64()))
+		}
+	}
+	cache.Use(file, share)
+}
+
+// evicted is called when the cache of a replica has removed a table.
+func (s *Simulation) evicted(file int32, share float64) {
+	if share >= complete {
+		s.keepers[file]--
 	}
 }
 
@@ -125,6 +175,7 @@ func (s *Simulation) serve(id int32) {
 		r.pending += s.wait(trips*s.c.Shared.Latency, id)
 		s.end(id)
 	default:
+		r.stage = stageLoad
 		s.join(id)
 	}
 }
@@ -160,7 +211,7 @@ func (s *Simulation) fetch(replica int, bytes float64, id int32) int32 {
 func (s *Simulation) send(id int32, level Level) {
 	r := &s.reads[id]
 	at, c := &s.replicas[r.replica], &s.c
-	r.level = level
+	r.level = max(r.level, level)
 	bytes := float64(r.fraction) * s.size(r.file)
 	cpu := c.Costs.ReadSeconds + bytes/gb*c.Costs.ReadSecondsPerGB
 	r.stage, r.pending = stageSend, 1

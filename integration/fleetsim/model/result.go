@@ -27,6 +27,7 @@ type Result struct {
 	Distinct  int     `json:"distinct_files"`
 	Parses    int     `json:"parses"`
 	PerFile   float64 `json:"parses_per_file"`
+	Fetches   int     `json:"fetches"`     // of whole tables from the shared cache
 	Waits     int     `json:"lease_waits"` // tables that a replica waited for while another one parsed
 	Takeovers int     `json:"takeovers"`
 	Deaths    int     `json:"deaths"`

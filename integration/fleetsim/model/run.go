@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/vibeflight/vibeflight/integration/fleetsim/lru"
@@ -39,6 +40,7 @@ type Simulation struct {
 	total     int64
 	bucket    int // group
 	clientCPU int // group
+	storeCPU  int // group
 
 	reads     []read
 	freeRead  int32
@@ -48,6 +50,9 @@ type Simulation struct {
 	leases    map[int32]*lease
 	shared    *lru.Cache
 	distinct  []bool
+	recorded  []bool    // files whose tables are described in the store
+	keepers   []uint16  // number of replicas that have the table of a file
+	known     []float32 // time from which they are known, or 0
 	issued    int
 	finished  int
 	inSystem  int
@@ -82,6 +87,9 @@ func New(c Config) (*Simulation, error) {
 		freeRead: -1, freeLoad: -1,
 		inWork: map[uint64]int32{}, leases: map[int32]*lease{},
 		distinct: make([]bool, c.Files.Count),
+		recorded: make([]bool, c.Files.Count),
+		keepers:  make([]uint16, c.Files.Count),
+		known:    make([]float32, c.Files.Count),
 		zipf:     sample.NewZipf(c.Files.Count, c.Reads.Zipf),
 	}
 	s.counts.perServer = make([]int, c.Replicas)
@@ -92,12 +100,13 @@ func New(c Config) (*Simulation, error) {
 	s.addStations()
 	for i := range s.replicas {
 		s.live[i], s.alive[i] = true, int32(i)
-		s.replicas[i].cache = lru.New(limit(c.Replica.CacheBytes), limit(c.Replica.Memory), s.size)
+		s.replicas[i].cache = lru.New(limit(c.Replica.CacheBytes), limit(c.Replica.Memory), s.size, s.evicted)
 	}
-	s.shared = lru.New(limit(c.Shared.Bytes), limit(c.Shared.Bytes), s.size)
+	s.shared = lru.New(limit(c.Shared.Bytes), limit(c.Shared.Bytes), s.size, nil)
 	if c.Shared.Full {
 		for i := range c.Files.Count {
 			s.shared.Use(int32(c.Files.Count-1-i), 1)
+			s.recorded[i] = true
 		}
 	}
 	return s, nil
@@ -127,6 +136,7 @@ func (s *Simulation) size(file int32) float64 { return float64(s.sizes[file]) }
 func (s *Simulation) addStations() {
 	c := &s.c
 	clients := queue.Group{Capacity: limit(c.Client.Cores), Unit: 1}
+	store := queue.Group{Capacity: math.Inf(1), Unit: 1}
 	perHost := max(1, c.Host.Replicas)
 	for first := 0; first < c.Replicas; first += perHost {
 		n := min(perHost, c.Replicas-first)
@@ -135,19 +145,20 @@ func (s *Simulation) addStations() {
 			groups[i] = queue.Group{Capacity: c.Replica.Cores, Unit: 1}
 		}
 		if first == 0 && c.Client.OnHost {
-			groups = append(groups, clients)
+			groups = append(groups, clients, store)
 		}
 		g := s.addStation(limit(c.Host.Cores), groups...)
 		for i := range n {
 			s.replicas[first+i].cpu = g + i
 		}
 		if first == 0 && c.Client.OnHost {
-			s.clientCPU = g + n
+			s.clientCPU, s.storeCPU = g+n, g+n+1
 		}
 	}
 	if !c.Client.OnHost {
 		s.clientCPU = s.addStation(limit(c.Client.Cores), clients)
 		s.unlimited[s.clientCPU] = c.Client.Cores == 0
+		s.storeCPU = s.addStation(math.Inf(1), store)
 	}
 	for i := range s.replicas {
 		r := &s.replicas[i]
