@@ -83,6 +83,9 @@ var layers = []string{
 	"readers/remote/faults readers/remote/storetest",
 	"catalog/store/postgres/pgtest",
 	"integration/chart integration/issuer integration/lint integration/promql integration/stores",
+	"integration/fleetsim/lru integration/fleetsim/queue integration/fleetsim/sample",
+	"integration/fleetsim/model",
+	"integration/fleetsim",
 }
 
 // importers are the packages that may import a format, or the list of all formats. Others know

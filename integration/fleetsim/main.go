@@ -1,0 +1,115 @@
+// Command fleetsim simulates a fleet of servers with a shared catalog and a shared cache:
+//
+//	go run ./integration/fleetsim -replicas 1,2,4 -placement random,rendezvous [FILE.json ...]
+//
+// Its parameters are those of figures.json, which were measured. Each file on the command line
+// replaces the values that it has. The same seed gives the same result.
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vibeflight/vibeflight/integration/fleetsim/model"
+)
+
+//go:embed figures.json
+var figures []byte
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "fleetsim:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out, diagnostics io.Writer) error {
+	flags := flag.NewFlagSet("fleetsim", flag.ContinueOnError)
+	flags.SetOutput(diagnostics)
+	replicas := flags.String("replicas", "", "numbers of replicas, separated by commas")
+	placements := flags.String("placement", "", "random, rendezvous or both, separated by a comma")
+	seed := flags.Uint64("seed", 0, "of the random numbers (default: that of the parameters)")
+	asJSON := flags.Bool("json", false, "print JSON, not a table")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	base, err := parameters(flags.Args())
+	if err != nil {
+		return err
+	}
+	if *seed != 0 {
+		base.Seed = *seed
+	}
+	fleets := []int{base.Replicas}
+	if *replicas != "" {
+		if fleets, err = numbers(*replicas); err != nil {
+			return err
+		}
+	}
+	kinds := []string{base.Placement.Kind}
+	if *placements != "" {
+		kinds = strings.Split(*placements, ",")
+	}
+	var results []model.Result
+	for _, n := range fleets {
+		for _, kind := range kinds {
+			c := base
+			c.Replicas, c.Placement.Kind = n, kind
+			s, err := model.New(c)
+			if err != nil {
+				return err
+			}
+			began := time.Now()
+			results = append(results, s.Run())
+			fmt.Fprintf(diagnostics, "%d replicas, %s: %.1f s\n", n, kind, time.Since(began).Seconds())
+		}
+	}
+	if *asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", " ")
+		return e.Encode(results)
+	}
+	return writeTable(out, results)
+}
+
+// parameters returns the measured ones, with the values of files in place of theirs.
+func parameters(files []string) (c model.Config, err error) {
+	if err := decode(figures, &c); err != nil {
+		return c, fmt.Errorf("figures.json: %w", err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return c, err
+		}
+		if err := decode(text, &c); err != nil {
+			return c, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return c, nil
+}
+
+// decode refuses names that the parameters do not have.
+func decode(text []byte, c *model.Config) error {
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.DisallowUnknownFields()
+	return d.Decode(c)
+}
+
+func numbers(list string) (n []int, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		i, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("-replicas: %w", err)
+		}
+		n = append(n, i)
+	}
+	return n, nil
+}
