@@ -22,6 +22,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
@@ -65,7 +66,7 @@ func Open(fsys files.FS, path string, budget int64, limits readers.Limits,
 	if err != nil {
 		return nil, err
 	}
-	known, err := store.OpenSQLite(filepath.Join(path, "catalog.sqlite"), log)
+	known, err := sqlite.Open(filepath.Join(path, "catalog.sqlite"), log)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
