@@ -15,7 +15,8 @@ type Work struct {
 	Name string // for people
 	// Done reports whether the result is there. It is called when another replica may have finished.
 	Done func(ctx context.Context) bool
-	// Fetch gets the result from a replica that had the lease. It returns false if it can't.
+	// Fetch gets the result from a replica that had the lease, or from any replica if owner is "". It
+	// returns false if it can't.
 	Fetch func(ctx context.Context, owner string) bool
 	// Slot waits until this replica may do the work. No slot is held while another replica works.
 	Slot func(ctx context.Context) (free func(), err error)
@@ -107,7 +108,7 @@ func (k *Keeper) take(ctx context.Context, w *Work, earlier fleet.Lease, free fu
 	}()
 	held, err = k.acquire(ctx, w, earlier)
 	switch {
-	case err == nil && w.Done(ctx):
+	case err == nil && (w.Done(ctx) || earlier.Epoch == 0 && w.Fetch(ctx, "")):
 		return nil, nil
 	case err == nil:
 	case errors.Is(err, errHeld) || ctx.Err() != nil:

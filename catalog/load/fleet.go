@@ -12,9 +12,9 @@ import (
 
 // Fetcher gets tables from other replicas of a fleet.
 type Fetcher interface {
-	// Fetch returns the table of a job from the replica that has parsed its file, which knows the
-	// rows to be those of j.Entry.Identity. It returns nil without an error if the replica has no such
-	// table. After an error the file is parsed here.
+	// Fetch returns the table of a job from the replica that has parsed this version of its file, or,
+	// if replica is "", from any that has the table. It returns nil if there is none. Then, and after
+	// an error, the file is parsed here.
 	Fetch(ctx context.Context, replica string, j job.Job) (*persist.Data, error)
 }
 
