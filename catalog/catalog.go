@@ -34,6 +34,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
@@ -65,11 +66,14 @@ type Config struct {
 	Limits         readers.Limits
 	Options        func(name string) map[string]any // the operator's options for a file; a ticket's win; may be nil
 	Log            zerolog.Logger
-	CacheDir       string        // where parsed tables outlive the process; "": none (--cache-dir)
-	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
-	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
-	Store          OpenStore     // opens roots that are URLs; nil: there are none
-	Fleet          *Fleet        // of which this server is a replica; nil: it is alone
+	CacheDir       string // where parsed tables outlive the process; "": none (--cache-dir)
+	CacheBytes     int64  // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
+	// SharedCache has the tables of all servers of a fleet. Close closes it. It needs CacheDir. nil:
+	// there is none (--cache-store).
+	SharedCache *sharedcache.Cache
+	Fleet       *Fleet        // of which this server is a replica; nil: it is alone
+	Rescan      time.Duration // between readings of all folders; 0: DefaultRescan
+	Store       OpenStore     // opens roots that are URLs; nil: there are none
 	// Restricted catalogs show callers what the scope of their context allows, and nothing without
 	// a scope. Others show everything to a context without a scope (--grants).
 	Restricted bool
@@ -168,15 +172,18 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 // restart, and the files are served all the same.
 func openArchive(cfg Config, fsys files.FS) *persist.Archive {
 	if cfg.CacheDir == "" {
-		return persist.InMemory(cfg.Limits)
+		a := persist.InMemory(cfg.Limits)
+		a.Share(cfg.SharedCache)
+		return a
 	}
 	budget := cmp.Or(cfg.CacheBytes, DefaultCacheBytes)
 	a, err := persist.Open(fsys, cfg.CacheDir, budget, cfg.Limits, cfg.Log)
 	if err != nil {
 		cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).
 			Msg("there is no cache on disk: tables are parsed again after a restart")
-		return persist.InMemory(cfg.Limits)
+		a = persist.InMemory(cfg.Limits)
 	}
+	a.Share(cfg.SharedCache)
 	return a
 }
 

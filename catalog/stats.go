@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 )
 
@@ -30,10 +31,11 @@ type Stats struct {
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // that inotify does not watch
 
-	Stores  []tree.StoreStats `json:"stores,omitempty"`  // roots that are URLs
-	Cache   *persist.Stats    `json:"cache,omitempty"`   // nil: no cache on disk
-	Engines *EngineStats      `json:"engines,omitempty"` // nil: no Config.Engines
-	Leases  *lease.Stats      `json:"leases,omitempty"`  // of parses; nil: no Config.Fleet
+	Stores      []tree.StoreStats  `json:"stores,omitempty"`       // roots that are URLs
+	Cache       *persist.Stats     `json:"cache,omitempty"`        // nil: no cache on disk
+	SharedCache *sharedcache.Stats `json:"shared_cache,omitempty"` // nil: no Config.SharedCache
+	Engines     *EngineStats       `json:"engines,omitempty"`      // nil: no Config.Engines
+	Leases      *lease.Stats       `json:"leases,omitempty"`       // of parses; nil: no Config.Fleet
 }
 
 // Stats returns the current numbers.
@@ -60,6 +62,9 @@ func (c *Catalog) Stats() Stats {
 		s.Cache = c.archive.Stats()
 		s.Cache.MappedTables, s.Cache.BytesChecked = t.Mapped, t.BytesChecked
 		s.Cache.Parts, _ = c.loader.Parts()
+	}
+	if shared := c.archive.Shared(); shared != nil {
+		s.SharedCache = shared.Stats()
 	}
 	return s
 }

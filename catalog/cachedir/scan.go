@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -50,13 +51,22 @@ func (d *Dir) scan() error {
 		case isTable:
 			tables = append(tables, file{key, info.Size(), info.ModTime()})
 		case !d.owns(name.Name()) && !d.sweep(name.Name()):
-			others += info.Size()
+			others += bytesOnDisk(info)
 		}
 	}
 	for _, f := range d.merge(tables, others, at) {
 		d.touch(f.key, f.mtime)
 	}
 	return nil
+}
+
+// bytesOnDisk returns the bytes that a file takes on the disk, at most its size: a file that is
+// fetched in parts has holes.
+func bytesOnDisk(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return min(info.Size(), st.Blocks*512)
+	}
+	return info.Size()
 }
 
 // owns reports whether this Dir writes the temporary file.

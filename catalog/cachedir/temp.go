@@ -16,9 +16,12 @@ type Temp struct {
 	files.File
 	dir *Dir
 
+	sparse int64 // size of a file that is written in any order; 0: the file grows from its start
+
 	// Guarded by dir.mu.
 	reserved int64 // maximum size of the file, in bytes
 	written  int64 // end of the written bytes, which the disk has already provided
+	claimed  int64 // bytes that calls of a sparse file have written or are writing
 	ended    bool  // by Commit or Abort
 }
 
@@ -45,6 +48,52 @@ func (d *Dir) Create(need int64) (*Temp, error) {
 		return nil, errors.Join(ErrClosed, t.Abort())
 	}
 	return t, nil
+}
+
+// CreateSparse creates a temporary file of the given size, without content. It takes the space of
+// what is written to it, in any order and once for each byte. It returns a *FullError if the whole
+// file exceeds the budget.
+func (d *Dir) CreateSparse(size int64) (*Temp, error) {
+	if size > d.budget {
+		return nil, &FullError{Need: size, Budget: d.budget}
+	}
+	t, err := d.Create(0)
+	if err != nil {
+		return nil, err
+	}
+	t.sparse = size
+	if err := t.File.Truncate(size); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a file of the cache: %w", err), t.Abort())
+	}
+	return t, nil
+}
+
+// sparseStep is the unit of the reservations for a sparse file.
+const sparseStep = 4 << 20
+
+// writeSparse writes a part of a sparse file.
+func (t *Temp) writeSparse(p []byte, off int64) (n int, err error) {
+	claim := func(bytes int64) int64 {
+		t.dir.mu.Lock()
+		defer t.dir.mu.Unlock()
+		t.claimed += bytes
+		return t.claimed
+	}
+	need := claim(int64(len(p)))
+	err = t.Reserve(min(t.sparse, (need+sparseStep-1)/sparseStep*sparseStep))
+	if full := (*FullError)(nil); errors.As(err, &full) {
+		err = t.Reserve(need)
+	}
+	if err == nil {
+		n, err = t.File.WriteAt(p, off)
+	}
+	if n < len(p) {
+		claim(int64(n - len(p)))
+	}
+	t.dir.mu.Lock()
+	defer t.dir.mu.Unlock()
+	t.written = min(t.reserved, t.written+int64(n))
+	return n, err
 }
 
 // create creates a temporary file and locks it.
@@ -101,6 +150,9 @@ func (t *Temp) Reserve(bytes int64) error {
 
 // WriteAt writes p at off. It first reserves what exceeds the reservation.
 func (t *Temp) WriteAt(p []byte, off int64) (int, error) {
+	if t.sparse > 0 {
+		return t.writeSparse(p, off)
+	}
 	if err := t.Reserve(off + int64(len(p))); err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 )
 
@@ -32,7 +33,9 @@ func (s *Sets) Evict(ctx context.Context, e tree.Entry) (int, error) {
 	for u, r := range known {
 		if r.pack {
 			n++
-			errs = append(errs, d.forgetTables(u, r))
+			errs = append(errs, d.forgetTables(u, r, func(j job.Job) error {
+				return d.Archive.ForgetMadeEverywhere(ctx, j)
+			}))
 		}
 		if store := d.Archive.Store(); store != nil {
 			errs = append(errs, store.Delete(ctx, d.recordKey(u)))

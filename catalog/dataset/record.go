@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/store"
@@ -397,13 +398,13 @@ func (d *set) noteTexts(units []*loadedUnit) {
 	}
 }
 
-// forgetTables removes the tables of a pack from memory and from the cache.
-func (d *set) forgetTables(u digest, r *record) error {
+// forgetTables removes the tables of a pack from memory, and from the cache by forget.
+func (d *set) forgetTables(u digest, r *record, forget func(job.Job) error) error {
 	j := d.packJob(&unit{digest: u, pack: true}, nil)
 	d.Cache.Evict(j.Key.Name, nil)
-	err := d.Archive.ForgetMade(j)
+	err := forget(j)
 	for _, text := range r.Texts {
-		err = errors.Join(err, d.Archive.ForgetMade(d.packJob(&unit{digest: u, pack: true}, text)))
+		err = errors.Join(err, forget(d.packJob(&unit{digest: u, pack: true}, text)))
 	}
 	return err
 }
@@ -440,7 +441,7 @@ func (d *set) prune(keep map[digest]bool) (stored []digest) {
 	}
 	d.mu.Unlock()
 	for u, r := range gone {
-		if err := d.forgetTables(u, r); err != nil {
+		if err := d.forgetTables(u, r, d.Archive.ForgetMade); err != nil {
 			d.Log.Debug().Err(err).Str("name", d.Name).Msg("a former table of the dataset is not removed")
 		}
 	}

@@ -48,7 +48,7 @@ func (c *Loader) Part(ctx context.Context, j job.Job, sel scan.Selection, descri
 	if k == nil {
 		k = c.Cover(ctx, j)
 	}
-	if k == nil || len(k.Spans) != len(k.Starts)-1 || c.Archive.Has(k) || described && k.Outline == nil {
+	if k == nil || len(k.Spans) != len(k.Starts)-1 || c.Archive.Reaches(ctx, k) || described && k.Outline == nil {
 		return nil, nil, false, nil
 	}
 	columns := readers.Project(sel.Reads())
@@ -95,7 +95,7 @@ func (c *Loader) Lend(ctx context.Context, j job.Job, batches []int) (h *tables.
 	if k == nil {
 		k = c.Cover(ctx, j)
 	}
-	if k == nil || c.Archive.Has(k) {
+	if k == nil || c.Archive.Reaches(ctx, k) {
 		return nil, false
 	}
 	p := &part{loader: c, job: j, shape: k.Shape, spans: k.Spans, outline: k.Outline, order: batches}

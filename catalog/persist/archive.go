@@ -21,6 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/lease"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
@@ -38,14 +39,21 @@ type Archive struct {
 	recent *recordCache
 	limits readers.Limits
 	log    zerolog.Logger
+	shared *sharedcache.Cache // nil: none
+
+	ctx        context.Context // of fetches from the shared cache; ends with Close
+	cancel     context.CancelFunc
+	background sync.WaitGroup // files that were fetched and are being committed
 
 	closeIdle func() bool   // closes an unused mapped table, if there is one
 	digests   chan struct{} // limits the files that are digested at a time
 
 	mu   sync.Mutex
 	lost map[cachedir.Key]bool // damaged tables that cannot be removed, and are not opened again
+	// tables of the shared cache that are not opened before a time, because that failed
+	avoided map[cachedir.Key]time.Time
 
-	loads, saves, saveErrors, damaged, extensions atomic.Int64
+	loads, saves, saveErrors, damaged, extensions, fetched atomic.Int64
 }
 
 const (
@@ -70,19 +78,30 @@ func Open(fsys files.FS, path string, budget int64, limits readers.Limits,
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	return &Archive{
+	a := &Archive{
 		path: path, dir: dir, store: known, recent: newRecordCache(), limits: limits.WithDefaults(), log: log,
 		closeIdle: func() bool { return false },
 		digests:   make(chan struct{}, maxDigests), lost: map[cachedir.Key]bool{},
-	}, nil
+		avoided: map[cachedir.Key]time.Time{},
+	}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	return a, nil
 }
 
 // Close closes the folder. Tables that are in use stay valid.
 func (a *Archive) Close() error {
-	if !a.OnDisk() {
-		return nil
+	var err error
+	if a.OnDisk() {
+		a.mu.Lock()
+		a.cancel()
+		a.mu.Unlock()
+		a.background.Wait()
+		err = errors.Join(a.store.Close(), a.dir.Close())
 	}
-	return errors.Join(a.store.Close(), a.dir.Close())
+	if a.shared != nil {
+		err = errors.Join(err, a.shared.Close())
+	}
+	return err
 }
 
 // OnDisk reports whether the archive has a folder, and so keeps tables.
@@ -174,28 +193,31 @@ func (a *Archive) Recorded(ctx context.Context, j job.Job) *Record {
 	return x
 }
 
-// Find returns the table of a job if it is in the folder, or nil. r is the file's record. A file
-// whose time has changed and whose size has not may have the same content: it is digested.
+// Find returns the table of a job if it is in the folder or in the shared cache, or nil. r is the
+// file's record. A file whose time has changed and whose size has not may have the same content: it
+// is digested. With a shared cache, so is a file without a record.
 func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
-	if a.OnDisk() && j.Maker != nil {
-		return a.loaded(a.open(j, a.tableKey(j, j.Maker.Digest())))
-	}
-	if !a.OnDisk() || r == nil || r.Identity.Size != j.Entry.Size {
+	if !a.OnDisk() {
 		return nil
 	}
-	content := source.Digest(r.Content)
-	key := a.tableKey(j, content)
-	same := r.Identity == j.Entry.Identity
-	if !same && !a.sameContent(ctx, j, content, key) {
-		return nil
+	if j.Maker != nil {
+		return a.loaded(a.open(ctx, j, a.tableKey(j, j.Maker.Digest())))
 	}
-	l := a.loaded(a.open(j, key))
-	if l != nil && !same {
-		again := r.Record
-		again.Identity = j.Entry.Identity
-		a.Put(ctx, again)
+	if r != nil && r.Identity.Size == j.Entry.Size {
+		content := source.Digest(r.Content)
+		key := a.tableKey(j, content)
+		same := r.Identity == j.Entry.Identity
+		if same || a.sameContent(ctx, j, content, key) {
+			l := a.loaded(a.open(ctx, j, key))
+			if l != nil && !same {
+				again := r.Record
+				again.Identity = j.Entry.Identity
+				a.Put(ctx, again)
+			}
+			return l
+		}
 	}
-	return l
+	return a.loaded(a.findContent(ctx, j))
 }
 
 // loaded counts a table, unless it is nil.
@@ -234,7 +256,7 @@ func (a *Archive) Grown(ctx context.Context, j job.Job, r *Record, src *source.F
 	if !a.OnDisk() || src.Packed() || r == nil || r.Identity.Size >= src.Size || src.Identity.Remote() {
 		return nil
 	}
-	l := a.open(j, a.tableKey(j, source.Digest(r.Content)))
+	l := a.open(ctx, j, a.tableKey(j, source.Digest(r.Content)))
 	if l == nil {
 		return nil
 	}
@@ -297,8 +319,20 @@ func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest,
 	return content, blocks, src.Unchanged()
 }
 
-// open maps the table of a key, or returns nil. A damaged file is removed.
-func (a *Archive) open(j job.Job, key cachedir.Key) *Data {
+// open maps the table of a key: from the folder, or else from the shared cache. It returns nil if
+// neither has it. A damaged file is removed.
+func (a *Archive) open(ctx context.Context, j job.Job, key cachedir.Key) *Data {
+	if l := a.openLocal(j, key); l != nil {
+		if a.shared != nil {
+			a.shared.Use(fleet.TableKey(key))
+		}
+		return l
+	}
+	return a.openShared(ctx, j, key)
+}
+
+// openLocal is open for the folder alone.
+func (a *Archive) openLocal(j job.Job, key cachedir.Key) *Data {
 	a.mu.Lock()
 	lost := a.lost[key]
 	a.mu.Unlock()
@@ -327,6 +361,9 @@ func (a *Archive) open(j job.Job, key cachedir.Key) *Data {
 
 // Remove removes the file of a table that turned out to be damaged.
 func (a *Archive) Remove(name string, l *Data, why error) {
+	if l.remote != nil {
+		a.removeShared(name, l.cacheKey, why)
+	}
 	if key, ok := l.place(); ok {
 		a.remove(name, key, why)
 	}
@@ -365,8 +402,8 @@ func (a *Archive) Put(ctx context.Context, r store.Record) {
 
 // leaseStore is a store that other replicas read.
 type leaseStore interface {
-	// PutHeld stores a record on this host, and for the other replicas while the lease is held. It
-	// returns an error that wraps fleet.ErrLost if the lease is lost.
+	// PutHeld stores a record while the lease is held. It returns an error that wraps fleet.ErrLost if
+	// the lease is lost.
 	PutHeld(ctx context.Context, r store.Record, l fleet.Lease) error
 }
 
@@ -386,10 +423,10 @@ func (a *Archive) putHeld(ctx context.Context, held *lease.Lease, r store.Record
 	}
 }
 
-// Forget removes the table of a job and its record.
+// Forget removes the table of a job and its record, from the shared cache too.
 func (a *Archive) Forget(ctx context.Context, j job.Job) error {
 	if j.Maker != nil {
-		return a.ForgetMade(j)
+		return a.ForgetMadeEverywhere(ctx, j)
 	}
 	r, ok, err := a.store.Get(ctx, StoreKey(j))
 	if err != nil || !ok {
@@ -402,7 +439,8 @@ func (a *Archive) forgetRecord(ctx context.Context, f readers.Format, path strin
 	defer a.recent.drop(r.Key)
 	var err error
 	if r.Content != nil {
-		err = a.dir.Drop(a.RecordKey(f, path, r))
+		key := a.RecordKey(f, path, r)
+		err = errors.Join(a.dir.Drop(key), a.forgetShared(ctx, key))
 	}
 	return errors.Join(err, a.store.Delete(ctx, r.Key))
 }

@@ -30,6 +30,12 @@ func columnStats(ctx context.Context, t *readers.Table, workers int) ([]store.Co
 	if err != nil {
 		return nil, err
 	}
+	return statsOf(t, bounds), nil
+}
+
+// statsOf returns the statistics of each column. bounds has the minimum and the maximum of each
+// attribute in each batch; nil: they are not known.
+func statsOf(t *readers.Table, bounds [][]geoarrow.Value) []store.ColumnStats {
 	fields := geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}).Fields()
 	stats := make([]store.ColumnStats, len(fields))
 	for k, f := range fields {
@@ -42,7 +48,7 @@ func columnStats(ctx context.Context, t *readers.Table, workers int) ([]store.Co
 			stats[k].Max = boundText(slices.MaxFunc(bounds[k], geoarrow.Value.Compare), f.Type)
 		}
 	}
-	return stats, nil
+	return stats
 }
 
 // columnBounds returns the minimum and the maximum of each attribute in each batch, in any order.

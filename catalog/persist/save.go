@@ -19,10 +19,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Save writes a table that was just parsed to the folder, and its file's record to the store. The
-// record is written even if there is no room for the table: its rows are then streamed whenever the
-// file is parsed again. held is the lease of the parse; nil: there is none. For a table in memory,
-// mapped is the same table mapped from the folder, or nil if that cannot be opened.
+// Save writes a table that was just parsed to the folder, then to the shared cache, and then its
+// file's record to the store: when another server finds the record, the table is there. It returns
+// after all three. The record is written even if there is no room for the table: its rows are then
+// streamed whenever the file is parsed again. For a table in memory, mapped is the same table mapped
+// from the folder, or nil if that cannot be opened. held is the lease of the parse; nil: there is none.
+//
+// A table that cannot be stored in the shared cache is no error.
 func (a *Archive) Save(ctx context.Context, j job.Job, l *Data, held *lease.Lease) (mapped *Data, err error) {
 	if j.Maker != nil {
 		return a.saveMade(ctx, j, l)
@@ -33,6 +36,9 @@ func (a *Archive) Save(ctx context.Context, j job.Job, l *Data, held *lease.Leas
 	}
 	key := a.tableKey(j, content)
 	committed := a.commit(ctx, key, l)
+	if committed == nil {
+		a.upload(ctx, j.Entry.Name, key)
+	}
 	r, err := a.record(ctx, j, l.Table)
 	if err != nil {
 		return nil, errors.Join(committed, err)
@@ -43,7 +49,7 @@ func (a *Archive) Save(ctx context.Context, j job.Job, l *Data, held *lease.Leas
 		return nil, committed
 	}
 	if l.file == nil {
-		mapped = a.open(j, key)
+		mapped = a.openLocal(j, key)
 	}
 	a.saves.Add(1)
 	return mapped, nil
@@ -55,16 +61,20 @@ func (a *Archive) saveMade(ctx context.Context, j job.Job, l *Data) (mapped *Dat
 	if err := a.commit(ctx, key, l); err != nil {
 		return nil, err
 	}
+	a.upload(ctx, j.Entry.Name, key)
 	a.saves.Add(1)
-	return a.open(j, key), nil
+	return a.openLocal(j, key), nil
 }
 
-// ForgetMade removes the table of a job that has a Maker from the folder.
+// ForgetMade removes the table of a job that has a Maker from the folder. The shared cache keeps it
+// for other servers; for a while, this one does not use it.
 func (a *Archive) ForgetMade(j job.Job) error {
 	if !a.OnDisk() {
 		return nil
 	}
-	return a.dir.Drop(a.tableKey(j, j.Maker.Digest()))
+	key := a.tableKey(j, j.Maker.Digest())
+	a.avoid(key)
+	return a.dir.Drop(key)
 }
 
 // CountSaveError counts a table that could not be saved.
@@ -106,11 +116,16 @@ func (a *Archive) record(ctx context.Context, j job.Job, t *readers.Table) (stor
 	if err != nil {
 		return store.Record{}, err
 	}
+	return newRecord(j, t, stats, a.limits)
+}
+
+// newRecord returns the store's record of a table with the statistics of its columns.
+func newRecord(j job.Job, t *readers.Table, stats []store.ColumnStats, limits readers.Limits) (store.Record, error) {
 	schema, err := schemaMessage(geoarrow.Schema(t.Batches[0], t.CRS, geoarrow.Encoding{}))
 	if err != nil {
 		return store.Record{}, err
 	}
-	shape, err := json.Marshal(metaOf(t, a.limits))
+	shape, err := json.Marshal(metaOf(t, limits))
 	if err != nil {
 		return store.Record{}, err
 	}

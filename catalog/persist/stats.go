@@ -16,6 +16,7 @@ type Stats struct {
 	Parts        int64 `json:"parts"`         // tickets for which a part of a file was parsed
 	Damaged      int64 `json:"damaged"`       // tables that were removed because their bytes had changed
 	Evictions    int64 `json:"evictions"`     // for the budget
+	Fetched      int64 `json:"fetched"`       // tables that were fetched completely from the shared cache
 }
 
 // Stats returns the current numbers.
@@ -25,5 +26,6 @@ func (a *Archive) Stats() *Stats {
 		Tables: d.Tables, Bytes: d.Bytes, BudgetBytes: d.BudgetBytes, WritingBytes: d.WritingBytes,
 		Loads: a.loads.Load(), Saves: a.saves.Load(), SaveErrors: a.saveErrors.Load(),
 		Extensions: a.extensions.Load(), Damaged: a.damaged.Load(), Evictions: d.Evictions,
+		Fetched: a.fetched.Load(),
 	}
 }

@@ -16,6 +16,8 @@ type Data struct {
 	temp *cachedir.Temp  // the file's place in the cache, until it is committed
 	base *Data           // a table with which it shares slices; may be nil
 
+	remote *remoteTable // from which the file's bytes are fetched; nil: they are all there
+
 	mu       sync.Mutex          // guards what follows: a save sets it while others read the table
 	held     *cachedir.TableFile // the file's place in the cache
 	cacheKey cachedir.Key        // of held
@@ -70,8 +72,15 @@ func (l *Data) Release() {
 	if l.file != nil {
 		l.file.Release()
 	}
-	if l.held != nil {
-		l.held.Release()
+	l.mu.Lock()
+	held := l.held
+	if l.remote != nil {
+		l.remote.released = true
+		_ = l.remote.table.Close()
+	}
+	l.mu.Unlock()
+	if held != nil {
+		held.Release()
 	}
 	if l.temp != nil {
 		_ = l.temp.Abort() // does nothing if it was committed

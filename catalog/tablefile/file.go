@@ -31,6 +31,9 @@ type File struct {
 	bodies  []region // messages, one for each batch
 	trees   []region // indices, one for each batch; 0 bytes for a batch without a box
 	items   []int    // number of items of each index
+
+	sparse   *sparse // of a remote file; else nil
+	complete func()  // called when all of a remote file was fetched; may be nil
 }
 
 // region is a part of the file that has its own sum.
@@ -40,6 +43,8 @@ type region struct {
 	mu   sync.Mutex // held while the sum is computed
 	good atomic.Bool
 }
+
+func (r *region) end() int64 { return r.offset + r.length }
 
 // Open maps a finished file and reads its footer. It reads no message; its time and memory depend
 // only on the numbers of batches and columns. The caller owns the first reference and may close f.
@@ -129,6 +134,9 @@ func (f *File) Release() {
 		panic("tablefile: more Releases than references")
 	case n == 0:
 		f.cleanup.Stop()
+		if f.sparse != nil {
+			f.sparse.cancel()
+		}
 		_ = f.mapped.end() // munmap only fails for invalid arguments
 	}
 	runtime.KeepAlive(f)
@@ -136,8 +144,19 @@ func (f *File) Release() {
 
 // check implements Table.Check.
 func (f *File) check(i int) error {
-	if err := f.verify(&f.bodies[i]); err != nil {
+	r := &f.bodies[i]
+	if r.good.Load() {
+		return nil
+	}
+	if f.sparse != nil {
+		f.fetchBody(i)
+	}
+	first, err := f.verify(r)
+	if err != nil {
 		return damaged(f.name, fmt.Errorf("batch %d: %w", i, err))
+	}
+	if first && f.sparse != nil {
+		f.verifiedBody()
 	}
 	return nil
 }
@@ -154,7 +173,10 @@ func (f *File) search(i int, box [4]float64) ([]int32, error) {
 		}
 		return rows, nil
 	}
-	err := f.verify(&f.trees[i])
+	if f.sparse != nil && !f.trees[i].good.Load() {
+		f.fetchTrees(i, box)
+	}
+	_, err := f.verify(&f.trees[i])
 	var rows []int32
 	if err == nil {
 		rows, err = f.searchTree(i, box)
@@ -188,22 +210,28 @@ func (f *File) searchTree(i int, box [4]float64) ([]int32, error) {
 
 var errSum = errors.New("the sum of its bytes is wrong")
 
-// verify verifies the sum of a region once. Concurrent calls wait.
-func (f *File) verify(r *region) error {
+// verify verifies the sum of a region once, after a remote file's bytes have arrived. Concurrent
+// calls wait. The call that has verified it returns true.
+func (f *File) verify(r *region) (first bool, err error) {
 	if r.good.Load() {
-		return nil
+		return false, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.good.Load() {
-		return nil
+		return false, nil
+	}
+	if f.sparse != nil {
+		if err := f.sparse.need(r.offset, r.end()); err != nil {
+			return false, err
+		}
 	}
 	f.read.Add(r.length)
 	b := f.at(r.extent)
 	files.Populate(b)
 	if sumOf(b) != r.sum {
-		return errSum
+		return false, errSum
 	}
 	r.good.Store(true)
-	return nil
+	return true, nil
 }

@@ -3,8 +3,10 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
+	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -106,6 +108,9 @@ func (s *refSource) repair(ctx context.Context, why error) error {
 		t.cfg.Archive.Remove(s.Entry.Name, s.entry.Data, why)
 	}
 	p, _, err := t.get(ctx, s.job)
+	if err != nil && errors.Is(why, persist.ErrUnfetched) {
+		return fmt.Errorf("%w; and its table in the shared cache: %w", err, why)
+	}
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ var layers = []string{
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
-	"catalog/fleet/fleettest catalog/lease catalog/store",
+	"catalog/fleet/fleettest catalog/lease catalog/sharedcache catalog/store",
 	"catalog/store/internal/row",
 	"catalog/store/postgres catalog/store/sqlite catalog/store/storetest",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",

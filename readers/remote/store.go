@@ -65,6 +65,7 @@ const (
 	Changed               // the object no longer has the requested version
 	NoRanges              // the server sends whole objects only
 	Encoded               // the answer has a Content-Encoding: its bytes are not those of the file
+	Exists                // there is an object of this key already
 )
 
 // CheckEncoding returns a failure if an answer with the Content-Encoding has other bytes than the
@@ -104,6 +105,8 @@ func (e *Failure) Unwrap() []error {
 		return []error{fs.ErrNotExist, e.Err}
 	case Denied:
 		return []error{fs.ErrPermission, e.Err}
+	case Exists:
+		return []error{fs.ErrExist, e.Err}
 	}
 	return []error{e.Err}
 }

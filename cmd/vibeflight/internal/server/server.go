@@ -56,6 +56,7 @@ type Config struct {
 	Memory          units.Size // of parsed tables; 0: a quarter of what the process may have
 	CacheDir        string     // where parsed tables are kept; empty or none: nowhere
 	CacheBytes      units.Size // maximum size of the cache; default catalog.DefaultCacheBytes
+	CacheStore      cacheStoreFlags
 	MaxFileBytes    units.Size // larger files are not parsed; 0: no limit
 	MaxMessageBytes units.Size // of a message with a single row
 	MaxConnections  int        // maximum of open connections
@@ -117,6 +118,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	settings.CacheDirFlag(f, &c.CacheDir, "`folder` where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
+	c.CacheStore.flags(f)
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
 	f.IntVar(&c.MaxConnections, "max-connections", flightsrv.DefaultMaxConnections,
@@ -187,7 +189,7 @@ func (c *Config) Check() error {
 	if err := c.Login.check(); err != nil {
 		return err
 	}
-	if err := cmp.Or(c.Observe.check(), c.HTTP.check()); err != nil {
+	if err := cmp.Or(c.Observe.check(), c.HTTP.check(), c.CacheStore.check(settings.CacheDir(c.CacheDir))); err != nil {
 		return err
 	}
 	switch {
@@ -274,6 +276,10 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
 	log.Info().Str("engine", engineSet.Choice()).Strs("devices", engineSet.Devices()).Msg("the engine is chosen")
+	shared, err := c.CacheStore.open(ctx, log)
+	if err != nil {
+		return errors.Join(err, engineSet.Close())
+	}
 	started := time.Now()
 	files, err := catalog.Open(ctx, catalog.Config{
 		Roots: roots, Datasets: datasets,
@@ -283,6 +289,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
+		SharedCache: shared,
 		Limits:  limits,
 		Options: settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
