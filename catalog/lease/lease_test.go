@@ -22,25 +22,25 @@ var fast = Times{
 	MaxPoll: 4 * time.Millisecond, Call: time.Second, Patience: 30 * time.Millisecond,
 }
 
-// counted counts the calls of a store, and may hold them.
-type counted struct {
+// countingStore counts the calls of a store.
+type countingStore struct {
 	*fleettest.Memory
 	calls  atomic.Int64
 	passed atomic.Int64 // nanoseconds by which its clock is ahead
 }
 
-func newStore() *counted {
-	s := &counted{}
+func newStore() *countingStore {
+	s := &countingStore{}
 	s.Memory = fleettest.NewMemory(func() time.Time { return time.Now().Add(time.Duration(s.passed.Load())) })
 	return s
 }
 
-func (s *counted) Holder(ctx context.Context, key fleet.WorkKey) (fleet.Lease, bool, error) {
+func (s *countingStore) Holder(ctx context.Context, key fleet.WorkKey) (fleet.Lease, bool, error) {
 	s.calls.Add(1)
 	return s.Memory.Holder(ctx, key)
 }
 
-func (s *counted) Acquire(ctx context.Context, key fleet.WorkKey, owner, name string) (fleet.Lease, bool, error) {
+func (s *countingStore) Acquire(ctx context.Context, key fleet.WorkKey, owner, name string) (fleet.Lease, bool, error) {
 	s.calls.Add(1)
 	return s.Memory.Acquire(ctx, key, owner, name)
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
@@ -137,6 +138,7 @@ func instruments() []instrument {
 		})
 
 	cacheInstruments(counter, gauge)
+	leaseInstruments(counter, gauge)
 	engineInstruments(counter, gauge, func(i instrument) { all = append(all, i) })
 	storeInstruments(counter)
 	sqlInstruments(counter, gauge)
@@ -221,6 +223,31 @@ func cacheInstruments(counter, gauge define) {
 				p(s.catalog.Cache.SaveErrors)
 			}
 		})
+}
+
+func leaseInstruments(counter, gauge define) {
+	value := func(read func(*lease.Stats) int64) func(*snapshot, put) {
+		return func(s *snapshot, p put) {
+			if s.catalog.Leases != nil {
+				p(read(s.catalog.Leases))
+			}
+		}
+	}
+	gauge("vibeflight.lease.held", "{lease}", "Leases of parses that this replica has.",
+		value(func(s *lease.Stats) int64 { return int64(s.Held) }))
+	gauge("vibeflight.lease.waiting", "{parse}", "Tables that wait for the parse of another replica.",
+		value(func(s *lease.Stats) int64 { return int64(s.Waiting) }))
+	counter("vibeflight.lease.acquired", "{lease}", "Leases of parses that this replica acquired.",
+		value(func(s *lease.Stats) int64 { return s.Acquired }))
+	counter("vibeflight.lease.waits", "{wait}", "Waits for the parse of another replica.",
+		value(func(s *lease.Stats) int64 { return s.Waits }))
+	counter("vibeflight.lease.takeovers", "{lease}", "Acquired leases that their former owner had let expire.",
+		value(func(s *lease.Stats) int64 { return s.Takeovers }))
+	counter("vibeflight.lease.lost", "{lease}", "Leases that this replica could not renew in time.",
+		value(func(s *lease.Stats) int64 { return s.Lost }))
+	counter("vibeflight.lease.unavailable", "{parse}",
+		"Parses without a lease, because the store of the fleet was away.",
+		value(func(s *lease.Stats) int64 { return s.Unavailable }))
 }
 
 func engineInstruments(counter, gauge define, add func(instrument)) {

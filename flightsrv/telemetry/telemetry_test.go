@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
@@ -36,7 +37,7 @@ func full(t *testing.T) *Telemetry {
 	tel.Metrics.Observe(Sources{
 		Catalog: func() catalog.Stats {
 			return catalog.Stats{
-				Entries: 3, Stores: []catalog.StoreStats{{}}, Cache: &persist.Stats{},
+				Entries: 3, Stores: []catalog.StoreStats{{}}, Cache: &persist.Stats{}, Leases: &lease.Stats{},
 				Engines: &catalog.EngineStats{
 					Devices: []catalog.DeviceStats{{}}, Formats: map[string]readers.EngineCounts{"csv": {}},
 				},
