@@ -10,6 +10,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/lease"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
@@ -139,6 +140,7 @@ func instruments() []instrument {
 
 	cacheInstruments(counter, gauge)
 	leaseInstruments(counter, gauge)
+	sharedCacheInstruments(counter, gauge)
 	engineInstruments(counter, gauge, func(i instrument) { all = append(all, i) })
 	storeInstruments(counter)
 	sqlInstruments(counter, gauge)
@@ -248,6 +250,42 @@ func leaseInstruments(counter, gauge define) {
 	counter("vibeflight.lease.unavailable", "{parse}",
 		"Parses without a lease, because the store of the fleet was away.",
 		value(func(s *lease.Stats) int64 { return s.Unavailable }))
+}
+
+func sharedCacheInstruments(counter, gauge define) {
+	shared := func(value func(*sharedcache.Stats) int64) func(*snapshot, put) {
+		return func(s *snapshot, p put) {
+			if s.catalog.SharedCache != nil {
+				p(value(s.catalog.SharedCache))
+			}
+		}
+	}
+	gauge("vibeflight.shared_cache.away", "", "1 while the shared cache does not answer, else 0.",
+		shared(func(s *sharedcache.Stats) int64 {
+			if s.Away {
+				return 1
+			}
+			return 0
+		}))
+	counter("vibeflight.shared_cache.hits", "{table}", "Tables that were opened in the shared cache.",
+		shared(func(s *sharedcache.Stats) int64 { return s.Hits }))
+	counter("vibeflight.shared_cache.misses", "{table}",
+		"Tables that the shared cache does not have, or that could not be opened there.",
+		shared(func(s *sharedcache.Stats) int64 { return s.Misses }))
+	counter("vibeflight.shared_cache.fetched", "By", "Bytes fetched from the shared cache.",
+		shared(func(s *sharedcache.Stats) int64 { return s.FetchedBytes }))
+	counter("vibeflight.shared_cache.uploads", "{table}", "Tables that this server stored in the shared cache.",
+		shared(func(s *sharedcache.Stats) int64 { return s.Uploads }))
+	counter("vibeflight.shared_cache.uploaded", "By", "Bytes of the tables that this server stored there.",
+		shared(func(s *sharedcache.Stats) int64 { return s.UploadedBytes }))
+	counter("vibeflight.shared_cache.failures", "{request}", "Requests to the shared cache that failed.",
+		shared(func(s *sharedcache.Stats) int64 { return s.Failures }))
+	counter("vibeflight.shared_cache.skipped", "{request}",
+		"Requests that were not made because the shared cache did not answer.",
+		shared(func(s *sharedcache.Stats) int64 { return s.Skipped }))
+	counter("vibeflight.shared_cache.expired", "{table}",
+		"Tables that this server removed from the shared cache for age or budget.",
+		shared(func(s *sharedcache.Stats) int64 { return s.Expired }))
 }
 
 func engineInstruments(counter, gauge define, add func(instrument)) {

@@ -19,6 +19,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/readers"
@@ -38,6 +39,7 @@ func full(t *testing.T) *Telemetry {
 		Catalog: func() catalog.Stats {
 			return catalog.Stats{
 				Entries: 3, Stores: []catalog.StoreStats{{}}, Cache: &persist.Stats{}, Leases: &lease.Stats{},
+				SharedCache: &sharedcache.Stats{},
 				Engines: &catalog.EngineStats{
 					Devices: []catalog.DeviceStats{{}}, Formats: map[string]readers.EngineCounts{"csv": {}},
 				},
