@@ -75,7 +75,7 @@ func keeper(s fleet.Leases, id string, log *logText) *Keeper {
 func work(change ...func(*Work)) *Work {
 	w := &Work{
 		Key: fleet.WorkKey{1}, Name: "a.rows",
-		Done:  func(context.Context) bool { return false },
+		Done:  func(context.Context, bool) bool { return false },
 		Fetch: func(context.Context, string) bool { return false },
 		Slot:  func(context.Context) (func(), error) { return func() {}, nil },
 		Progress: func() float64 {
@@ -138,7 +138,7 @@ func TestOneWorks(t *testing.T) {
 					i := (n + c) % keys
 					turn, err := k.Begin(t.Context(), work(func(w *Work) {
 						w.Key = fleet.WorkKey{byte(i)}
-						w.Done = func(context.Context) bool { return made[i].Load() > 0 }
+						w.Done = func(context.Context, bool) bool { return made[i].Load() > 0 }
 						w.Slot = func(ctx context.Context) (func(), error) {
 							select {
 							case free <- struct{}{}:
@@ -211,7 +211,7 @@ func TestSlotIsLeft(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		turn, err := other.Begin(t.Context(), work(func(w *Work) {
-			w.Done = func(context.Context) bool { return made.Load() }
+			w.Done = func(context.Context, bool) bool { return made.Load() }
 			w.Slot = func(ctx context.Context) (func(), error) { // none is ever free
 				asked <- struct{}{}
 				<-ctx.Done()
@@ -435,7 +435,7 @@ func TestPanic(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = k.Begin(t.Context(), work(func(w *Work) {
-			w.Done = func(context.Context) bool { panic("damaged") }
+			w.Done = func(context.Context, bool) bool { panic("damaged") }
 			w.Slot = func(context.Context) (func(), error) { return func() { freed = true }, nil }
 		}))
 	}()

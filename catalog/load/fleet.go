@@ -49,12 +49,13 @@ func (c *Loader) begin(ctx context.Context, w *work) (*lease.Turn, error) {
 	return k.Begin(ctx, &w.Work)
 }
 
-// done looks for the table that another replica may have made.
-func (w *work) done(ctx context.Context) bool {
+// done looks for the table that another replica may have made. Without a record, the archive may have
+// to read the file for its digest. Load has done that before, and it is done again after a wait.
+func (w *work) done(ctx context.Context, waited bool) bool {
 	a := w.loader.Archive
 	if w.job.Maker == nil {
 		w.record = a.Recorded(ctx, w.job)
-		if !w.recorded() {
+		if !waited && !w.recorded() {
 			return false
 		}
 	}
@@ -62,8 +63,7 @@ func (w *work) done(ctx context.Context) bool {
 	return w.found != nil
 }
 
-// recorded reports whether the record is of the present version of the file. Load has compared the
-// content of any other version.
+// recorded reports whether the record is of the present version of the file.
 func (w *work) recorded() bool { return w.record != nil && w.record.Identity == w.job.Entry.Identity }
 
 // fetch gets the table from the replica that has parsed the file, if the archive does not have it.
