@@ -35,6 +35,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/sharedcache"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
@@ -71,9 +72,12 @@ type Config struct {
 	// SharedCache has the tables of all servers of a fleet. Close closes it. It needs CacheDir. nil:
 	// there is none (--cache-store).
 	SharedCache *sharedcache.Cache
+	Fleet       *Fleet        // of which this server is a replica; nil: it is alone
 	Rescan      time.Duration // between readings of all folders; 0: DefaultRescan
 	Store       OpenStore     // opens roots that are URLs; nil: there are none
-	Fleet       *Fleet        // of which this server is a replica; nil: it is alone
+	// Shared has records that other servers have too; nil: none. It needs CacheDir, and stays open
+	// (--store).
+	Shared *shared.Remote
 	// Restricted catalogs show callers what the scope of their context allows, and nothing without
 	// a scope. Others show everything to a context without a scope (--grants).
 	Restricted bool
@@ -184,6 +188,9 @@ func openArchive(cfg Config, fsys files.FS) *persist.Archive {
 		a = persist.InMemory(cfg.Limits)
 	}
 	a.Share(cfg.SharedCache)
+	if cfg.Shared != nil {
+		a.ShareRecords(cfg.Shared)
+	}
 	return a
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/sharedcache"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 )
 
@@ -36,6 +37,8 @@ type Stats struct {
 	SharedCache *sharedcache.Stats `json:"shared_cache,omitempty"` // nil: no Config.SharedCache
 	Engines     *EngineStats       `json:"engines,omitempty"`      // nil: no Config.Engines
 	Leases      *lease.Stats       `json:"leases,omitempty"`       // of parses; nil: no Config.Fleet
+	// of the store that servers share; nil: no Config.Shared
+	SharedStore *shared.Stats `json:"shared_store,omitempty"`
 }
 
 // Stats returns the current numbers.
@@ -57,6 +60,10 @@ func (c *Catalog) Stats() Stats {
 	if k := c.loader.Leases; k != nil {
 		stats := k.Stats()
 		s.Leases = &stats
+	}
+	if c.cfg.Shared != nil {
+		stats := c.cfg.Shared.Stats()
+		s.SharedStore = &stats
 	}
 	if c.archive.OnDisk() {
 		s.Cache = c.archive.Stats()

@@ -14,8 +14,10 @@ type Work struct {
 	Key  fleet.WorkKey
 	Name string // for people
 	// Done reports whether the result is there. It is called when another replica may have finished.
-	Done func(ctx context.Context) bool
-	// Fetch gets the result from a replica that had the lease. It returns false if it can't.
+	// waited tells that the caller has waited for one, so that a thorough search is worth its time.
+	Done func(ctx context.Context, waited bool) bool
+	// Fetch gets the result from a replica that had the lease, or from any replica if owner is "". It
+	// returns false if it can't.
 	Fetch func(ctx context.Context, owner string) bool
 	// Slot waits until this replica may do the work. No slot is held while another replica works.
 	Slot func(ctx context.Context) (free func(), err error)
@@ -43,7 +45,7 @@ func (k *Keeper) Begin(ctx context.Context, w *Work) (*Turn, error) {
 		l, ok, err := k.holder(ctx, w.Key)
 		if ok {
 			if earlier, err = k.wait(ctx, w, l); err == nil {
-				if w.Done(ctx) || w.Fetch(ctx, earlier.Owner) {
+				if w.Done(ctx, true) || w.Fetch(ctx, earlier.Owner) {
 					return nil, nil
 				}
 				continue
@@ -107,7 +109,7 @@ func (k *Keeper) take(ctx context.Context, w *Work, earlier fleet.Lease, free fu
 	}()
 	held, err = k.acquire(ctx, w, earlier)
 	switch {
-	case err == nil && w.Done(ctx):
+	case err == nil && (w.Done(ctx, false) || earlier.Epoch == 0 && w.Fetch(ctx, "")):
 		return nil, nil
 	case err == nil:
 	case errors.Is(err, errHeld) || ctx.Err() != nil:

@@ -12,9 +12,9 @@ import (
 
 // Fetcher gets tables from other replicas of a fleet.
 type Fetcher interface {
-	// Fetch returns the table of a job from the replica that has parsed its file, which knows the
-	// rows to be those of j.Entry.Identity. It returns nil without an error if the replica has no such
-	// table. After an error the file is parsed here.
+	// Fetch returns the table of a job from the replica that has parsed this version of its file, or,
+	// if replica is "", from any that has the table. It returns nil if there is none. Then, and after
+	// an error, the file is parsed here.
 	Fetch(ctx context.Context, replica string, j job.Job) (*persist.Data, error)
 }
 
@@ -49,12 +49,13 @@ func (c *Loader) begin(ctx context.Context, w *work) (*lease.Turn, error) {
 	return k.Begin(ctx, &w.Work)
 }
 
-// done looks for the table that another replica may have made.
-func (w *work) done(ctx context.Context) bool {
+// done looks for the table that another replica may have made. Without a record, the archive may have
+// to read the file for its digest. Load has done that before, and it is done again after a wait.
+func (w *work) done(ctx context.Context, waited bool) bool {
 	a := w.loader.Archive
 	if w.job.Maker == nil {
 		w.record = a.Recorded(ctx, w.job)
-		if !w.recorded() {
+		if !waited && !w.recorded() {
 			return false
 		}
 	}
@@ -62,8 +63,7 @@ func (w *work) done(ctx context.Context) bool {
 	return w.found != nil
 }
 
-// recorded reports whether the record is of the present version of the file. Load has compared the
-// content of any other version.
+// recorded reports whether the record is of the present version of the file.
 func (w *work) recorded() bool { return w.record != nil && w.record.Identity == w.job.Entry.Identity }
 
 // fetch gets the table from the replica that has parsed the file, if the archive does not have it.

@@ -23,6 +23,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/sharedcache"
 	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -117,6 +118,14 @@ func (a *Archive) SetCloseIdle(f func() bool) { a.closeIdle = f }
 
 // Store returns the store of records, or nil without a folder.
 func (a *Archive) Store() store.Store { return a.store }
+
+// ShareRecords joins the store of records with one that other servers use too. It is called once,
+// before the archive is used, and does nothing without a folder.
+func (a *Archive) ShareRecords(r *shared.Remote) {
+	if a.OnDisk() {
+		a.store = r.Join(a.store)
+	}
+}
 
 // Dir returns the folder of tables, or nil.
 func (a *Archive) Dir() *cachedir.Dir { return a.dir }
@@ -404,24 +413,17 @@ func (a *Archive) Put(ctx context.Context, r store.Record) {
 	}
 }
 
-// leaseStore is a store that other replicas read.
-type leaseStore interface {
-	// PutHeld stores a record on this host, and for the other replicas while the lease is held. It
-	// returns an error that wraps fleet.ErrLost if the lease is lost.
-	PutHeld(ctx context.Context, r store.Record, l fleet.Lease) error
-}
-
 // putHeld stores the record of a parse. A replica that has lost its lease does not replace the record
 // of the one that has it now.
 func (a *Archive) putHeld(ctx context.Context, held *lease.Lease, r store.Record) {
 	l, ok := held.Stored()
-	s, shared := a.store.(leaseStore)
-	if !ok || !shared {
+	records, isShared := a.store.(*shared.Records)
+	if !ok || !isShared {
 		a.Put(ctx, r)
 		return
 	}
 	defer a.recent.drop(r.Key)
-	err := s.PutHeld(ctx, r, l)
+	err := records.PutHeld(ctx, r, l)
 	if err != nil && !errors.Is(err, fleet.ErrLost) && ctx.Err() == nil {
 		a.log.Warn().Err(err).Str("file", r.Name).Msg("what is known of a file can't be stored for other replicas")
 	}

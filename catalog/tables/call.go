@@ -27,7 +27,7 @@ type Call struct {
 	packed  atomic.Pointer[source.File] // that is unpacked first; nil: the file is not packed
 	src     atomic.Pointer[source.File] // that is read; nil until then
 	started time.Time                   // of the parse; zero if the table was loaded
-	held    *lease.Lease                 // of the parse, until the table is saved; nil: there is none
+	held    *lease.Lease                // of the parse, until the table is saved; nil: there is none
 	other   atomic.Uint64               // bits of the progress of another replica that parses the file; or 0
 
 	begun   chan struct{} // closed when partial is set, or never will be

@@ -17,7 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/lease"
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/sharedcache"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/readers"
@@ -36,7 +39,9 @@ func full(t *testing.T) *Telemetry {
 	tel.Metrics.Observe(Sources{
 		Catalog: func() catalog.Stats {
 			return catalog.Stats{
-				Entries: 3, Stores: []catalog.StoreStats{{}}, Cache: &persist.Stats{},
+				Entries: 3, Stores: []catalog.StoreStats{{}}, Cache: &persist.Stats{}, Leases: &lease.Stats{},
+				SharedCache: &sharedcache.Stats{},
+				SharedStore: &shared.Stats{},
 				Engines: &catalog.EngineStats{
 					Devices: []catalog.DeviceStats{{}}, Formats: map[string]readers.EngineCounts{"csv": {}},
 				},

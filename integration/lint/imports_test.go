@@ -45,7 +45,7 @@ var layers = []string{
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
 	"catalog/fleet/fleettest catalog/lease catalog/sharedcache catalog/store",
 	"catalog/store/internal/row",
-	"catalog/store/postgres catalog/store/sqlite catalog/store/storetest",
+	"catalog/store/postgres catalog/store/shared catalog/store/sqlite catalog/store/storetest",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",

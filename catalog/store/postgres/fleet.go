@@ -38,15 +38,18 @@ func leaseTargets(l *fleet.Lease, key *[]byte, expires *int64) []any {
 	return []any{key, &l.Name, &l.Owner, &l.Epoch, &l.Progress, expires}
 }
 
+// expiry is the time at which a lease expires that is renewed now. clock_timestamp is the time at
+// which a row is locked; now would be the time at which the statement began to wait for it.
+var expiry = `clock_timestamp() + ` + interval(fleet.LeaseTime)
+
 var (
-	// acquire returns the lease of the new owner, or of the present one. clock_timestamp is the time
-	// at which the row is locked; now would be the time at which the statement began to wait for it.
+	// acquire returns the lease of the new owner, or of the present one.
 	acquire = `WITH taken AS (
 			INSERT INTO vibeflight.lease AS l (key, owner, name, epoch, expires_at, progress)
-			VALUES ($1, $2, $3, ` + micros(`clock_timestamp()`) + `, clock_timestamp() + ` + interval(fleet.LeaseTime) + `, 0)
+			VALUES ($1, $2, $3, ` + micros(`clock_timestamp()`) + `, ` + expiry + `, 0)
 			ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, name = excluded.name, progress = 0,
 				epoch = greatest(l.epoch + 1, excluded.epoch),
-				expires_at = clock_timestamp() + ` + interval(fleet.LeaseTime) + `
+				expires_at = ` + expiry + `
 			WHERE l.expires_at <= clock_timestamp()
 			RETURNING *
 		)
@@ -55,7 +58,7 @@ var (
 		SELECT false, ` + leaseColumns + ` FROM vibeflight.lease
 		WHERE key = $1 AND expires_at > clock_timestamp() AND NOT EXISTS (SELECT FROM taken)`
 	holder = `SELECT ` + leaseColumns + ` FROM vibeflight.lease WHERE key = $1 AND expires_at > clock_timestamp()`
-	renew  = `UPDATE vibeflight.lease SET progress = $4, expires_at = clock_timestamp() + ` + interval(fleet.LeaseTime) + `
+	renew  = `UPDATE vibeflight.lease SET progress = $4, expires_at = ` + expiry + `
 		WHERE key = $1 AND owner = $2 AND epoch = $3 AND owner <> ''`
 )
 

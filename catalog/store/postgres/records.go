@@ -39,7 +39,8 @@ func digestOf(name string) []byte {
 // texts and blobs are the columns of these types; the others are of type BIGINT.
 var (
 	texts = []string{
-		"name", "format", "engine", "geometry_types", "options_json", "crs", "last_error", "columns", "layers", "object",
+		"name", "format", "engine", "geometry_types", "options_json", "crs", "last_error", "columns", "layers",
+		"object",
 	}
 	blobs = []string{"options", "content", "bbox", `"schema"`, "blocks", "shape", "siblings"}
 )

@@ -27,7 +27,8 @@ func BenchmarkStore(b *testing.B) {
 	ctx := context.Background()
 	b.Run("get", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			if _, ok, err := s.Get(ctx, store.Key{Name: benchName(i % benchRecords), Options: [32]byte{1}}); !ok || err != nil {
+			key := store.Key{Name: benchName(i % benchRecords), Options: [32]byte{1}}
+			if _, ok, err := s.Get(ctx, key); !ok || err != nil {
 				b.Fatal(ok, err)
 			}
 		}

@@ -29,12 +29,12 @@ const Columns = `name, options,
 	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers,
 	object`
 
-// Names returns the names of Columns.
-func Names() []string { return strings.Split(strings.Join(strings.Fields(Columns), ""), ",") }
-
 // deviceColumn is the place of a column that is 0 in new rows. Older rows have the device of the
 // file there, which differs between the hosts of a network file system.
 const deviceColumn = 5
+
+// Names returns the names of Columns.
+func Names() []string { return strings.Split(strings.Join(strings.Fields(Columns), ""), ",") }
 
 // Assignments returns the part of an upsert that replaces the values of a row and its checksum.
 func Assignments() string {
