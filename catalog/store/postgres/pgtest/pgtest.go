@@ -217,7 +217,7 @@ func (s *Server) ping() error {
 	if err != nil {
 		return err
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	_, err = c.Exec(ctx, "SELECT 1", pgx.QueryExecModeExec)
 	return err
 }
@@ -283,7 +283,7 @@ func (p *Postgres) Exec(t testing.TB, database, statements string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	if _, err := c.Exec(ctx, statements); err != nil {
 		t.Fatal(err)
 	}
