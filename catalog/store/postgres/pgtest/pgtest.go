@@ -156,8 +156,8 @@ func start(bin string) (*Postgres, error) {
 	}
 	p := &Postgres{dir: dir, Server: &Server{Port: port, name: "postgres", command: func() *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-p", strconv.Itoa(port),
-			"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "synchronous_commit=off",
-			"-c", "full_page_writes=off", "-c", "max_connections=300", "-c", "logging_collector=off")
+			"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off",
+			"-c", "shared_buffers=64MB", "-c", "max_connections=300", "-c", "logging_collector=off")
 		cmd.SysProcAttr, cmd.Dir = attr, dir
 		return cmd
 	}}}
@@ -217,7 +217,7 @@ func (s *Server) ping() error {
 	if err != nil {
 		return err
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	_, err = c.Exec(ctx, "SELECT 1", pgx.QueryExecModeExec)
 	return err
 }
@@ -283,7 +283,7 @@ func (p *Postgres) Exec(t testing.TB, database, statements string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	if _, err := c.Exec(ctx, statements); err != nil {
 		t.Fatal(err)
 	}
