@@ -117,12 +117,24 @@ func (t sparseTemp) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// keepFetched commits a file of which everything was fetched and verified.
+// keepFetched keeps a table whose batches were all fetched: it fetches the rest of its file and commits
+// it, in the background.
 func (a *Archive) keepFetched(j job.Job, l *Data) {
 	if !a.enter() {
 		return
 	}
-	defer a.background.Done()
+	l.file.Retain()
+	go func() {
+		defer a.background.Done()
+		defer l.file.Release()
+		if err := l.file.FetchRest(); err == nil { // else a search gives the error
+			a.commitFetched(j, l)
+		}
+	}()
+}
+
+// commitFetched commits a file of which everything was fetched and verified.
+func (a *Archive) commitFetched(j job.Job, l *Data) {
 	held, err := l.temp.Commit(l.cacheKey)
 	if err != nil {
 		if !errors.Is(err, fs.ErrClosed) && !errors.Is(err, cachedir.ErrClosed) { // else it was released

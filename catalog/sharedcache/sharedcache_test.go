@@ -588,11 +588,17 @@ func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	content := random(8 << 20)
 	for n := range 8 {
+		temps := func() int {
+			found, err := filepath.Glob(filepath.Join(dir, tablesFolder, tempPrefix+"*"))
+			must(t, err)
+			return len(found)
+		}
+		before := temps()
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledWriter$")
 		cmd.Env = append(os.Environ(), "SHAREDCACHE_WRITER="+dir)
 		must(t, cmd.Start())
 		for range 1000 { // until it has begun
-			if found, _ := filepath.Glob(filepath.Join(dir, tablesFolder, tempPrefix+"*")); len(found) > n {
+			if temps() > before {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
