@@ -76,7 +76,8 @@ func TestRolesOfForwardedCalls(t *testing.T) {
 
 	// The owner gets the rows, until the rights change.
 	sql := rpc{as(t.Context(), "sql"), away.client}
-	if a := sql.get(home.result(t, "sql", "SELECT * FROM zqfile")); a.code != codes.OK || !strings.Contains(a.bytes, "zvalue1") {
+	a := sql.get(home.result(t, "sql", "SELECT * FROM zqfile"))
+	if a.code != codes.OK || !strings.Contains(a.bytes, "zvalue1") {
 		t.Errorf("the owner's result: %v", a)
 	}
 	late := home.result(t, "sql", "SELECT * FROM zqfile")

@@ -10,11 +10,11 @@ import (
 )
 
 func TestLocationsOfReplicas(t *testing.T) {
-	plain, err := NewPeers("a", false, "")
+	plain, err := NewPeers(PeerConfig{ID: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	encrypted, err := NewPeers("a", true, "")
+	encrypted, err := NewPeers(PeerConfig{ID: "a", Encrypted: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestLocationsOfReplicas(t *testing.T) {
 		r := fleetstore.Replica{ID: "b", Locations: strings.Fields(test.locations)}
 		for _, p := range []*Peers{plain, encrypted} {
 			want := test.target
-			if p.encrypted && test.refused {
+			if p.cfg.Encrypted && test.refused {
 				want = ""
 			}
 			target, creds, err := p.target(r)
@@ -53,20 +53,22 @@ func TestLocationsOfReplicas(t *testing.T) {
 
 func TestCertificatesOfPeers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ca.pem")
-	if _, err := NewPeers("a", true, path); err == nil || !strings.Contains(err.Error(), "--peer-ca") {
+	cfg := PeerConfig{ID: "a", CA: path}
+	if _, err := NewPeers(cfg); err == nil || !strings.Contains(err.Error(), "--peer-ca") {
 		t.Errorf("a file that is missing: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPeers("a", true, path); err == nil || !strings.Contains(err.Error(), "no certificate") {
+	if _, err := NewPeers(cfg); err == nil || !strings.Contains(err.Error(), "no certificate") {
 		t.Errorf("a file without a certificate: %v", err)
 	}
 }
 
 func TestErrorsOfLostReplicas(t *testing.T) {
-	for has, want := range map[Thing]string{
-		Result: "send the query again", Statement: "prepare it again", Session: "set its options again", Table: "ask again",
+	for has, want := range map[Subject]string{
+		Result: "send the query again", Statement: "prepare it again", Session: "set its options again",
+		Table: "ask again",
 	} {
 		err := &UnreachableError{Replica: "b", Has: has}
 		if !strings.Contains(err.Error(), "replica b had "+string(has)) || !strings.Contains(err.Error(), want) {
