@@ -2,10 +2,16 @@ package catalog
 
 import "github.com/vibeflight/vibeflight/catalog/fleet"
 
-// TableKey returns the key of the table of an entry with the options of a client. It is the same for
-// all replicas of a fleet. ok is false if it is not known without reading the file or the store, and
-// for a dataset, which is many tables.
-func (c *Catalog) TableKey(e Entry, options map[string]any) (key fleet.TableKey, ok bool) {
+// TableKeys returns two functions for a fleet, whose replicas have the same keys for equal tables.
+//
+// keyOf returns the key of the table of an entry, with the options of a client. It is false if the
+// key is not known without reading the file or the store, and for a dataset, which is many tables.
+// onDisk returns the keys of the tables in the cache folder of the catalog, in no order.
+func TableKeys(c *Catalog) (keyOf func(Entry, map[string]any) (fleet.TableKey, bool), onDisk func() []fleet.TableKey) {
+	return c.tableKey, c.tablesOnDisk
+}
+
+func (c *Catalog) tableKey(e Entry, options map[string]any) (key fleet.TableKey, ok bool) {
 	if e.IsDataset() {
 		return key, false
 	}
@@ -17,8 +23,7 @@ func (c *Catalog) TableKey(e Entry, options map[string]any) (key fleet.TableKey,
 	return fleet.TableKey(k), ok
 }
 
-// TablesOnDisk returns the keys of the tables in the cache folder, in no order.
-func (c *Catalog) TablesOnDisk() []fleet.TableKey {
+func (c *Catalog) tablesOnDisk() []fleet.TableKey {
 	if !c.archive.OnDisk() {
 		return nil
 	}

@@ -3,8 +3,8 @@ package flightsrv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"google.golang.org/grpc"
@@ -26,19 +26,19 @@ import (
 // remote is what another replica has.
 type remote struct {
 	fleetstore.Replica
-	has fleet.Thing
+	has fleet.Subject
 }
 
 // certificateError is the error of a call that can't be forwarded because of the caller's login.
 type certificateError struct{ to remote }
 
 func (e *certificateError) Error() string {
-	return "replica " + e.to.ID + " has " + string(e.to.has) + ", and the login by a certificate can't be passed on to it: " +
-		"log in by a password or a token, or call that replica"
+	return fmt.Sprintf("replica %s has %s, and the login by a certificate can't be passed on to it: log in by a "+
+		"password or a token, or call that replica", e.to.ID, e.to.has)
 }
 
 // remoteOf returns the replica that has a handle; nil if this one answers. handle may be nil.
-func (s *service) remoteOf(ctx context.Context, has fleet.Thing, handle []byte) (*remote, error) {
+func (s *service) remoteOf(ctx context.Context, has fleet.Subject, handle []byte) (*remote, error) {
 	if s.fleet == nil || handle == nil || isForwarded(ctx) {
 		return nil, nil //nolint:nilnil // this replica answers
 	}
@@ -232,13 +232,13 @@ func (s *service) forwardTicket(id string, ticket *flight.Ticket, stream grpc.Se
 	return s.forwardStream(to, "DoGet", ticket, stream)
 }
 
-// forwardedBy returns the replica that says it has forwarded a call; "" if it is none of the fleet.
+// forwardedBy returns the replica that says it has forwarded a call; "" if it is not of the fleet.
 func (s *service) forwardedBy(ctx context.Context) string {
 	if s.fleet == nil {
 		return ""
 	}
 	ids := metadata.ValueFromIncomingContext(ctx, fleet.HopHeader)
-	if len(ids) != 1 || !slices.ContainsFunc(s.fleet.Replicas(), func(r fleetstore.Replica) bool { return r.ID == ids[0] }) {
+	if len(ids) != 1 || !s.fleet.Callable(ids[0]) {
 		return ""
 	}
 	return ids[0]

@@ -3,6 +3,7 @@ package flightsrv
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +44,7 @@ type counter struct {
 }
 
 func (c counter) Prepare(ctx context.Context, query, schema string) (sql.Statement, error) {
-	s := &counted{schema: schema}
+	s := &countQuery{schema: schema}
 	if rest, ok := strings.CutPrefix(query, "slow "); ok {
 		select {
 		case <-c.release:
@@ -61,8 +62,8 @@ func (c counter) Prepare(ctx context.Context, query, schema string) (sql.Stateme
 
 func (counter) Tables(context.Context) []engine.Table { return []engine.Table{{Schema: "places"}} }
 
-// counted is a query of counter, and its rows.
-type counted struct {
+// countQuery is a query of counter, and its rows.
+type countQuery struct {
 	oneRow
 	schema string
 	bound  bool
@@ -71,7 +72,7 @@ type counted struct {
 	next   int64
 }
 
-func (s *counted) Schema() *arrow.Schema {
+func (s *countQuery) Schema() *arrow.Schema {
 	name := "n"
 	if s.schema != "" {
 		name = s.schema
@@ -79,14 +80,14 @@ func (s *counted) Schema() *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: name, Type: arrow.PrimitiveTypes.Int64}}, nil)
 }
 
-func (s *counted) Parameters() *arrow.Schema {
+func (s *countQuery) Parameters() *arrow.Schema {
 	if !s.bound {
 		return arrow.NewSchema(nil, nil)
 	}
 	return arrow.NewSchema([]arrow.Field{{Name: "1", Type: arrow.PrimitiveTypes.Int64}}, nil)
 }
 
-func (s *counted) Query(_ context.Context, args arrow.Record, row int) (sql.Rows, error) {
+func (s *countQuery) Query(_ context.Context, args arrow.Record, row int) (sql.Rows, error) {
 	run := *s
 	if args != nil {
 		run.first = args.Column(0).(*array.Int64).Value(row)
@@ -94,7 +95,7 @@ func (s *counted) Query(_ context.Context, args arrow.Record, row int) (sql.Rows
 	return &run, nil
 }
 
-func (s *counted) Next(context.Context) (arrow.Record, error) {
+func (s *countQuery) Next(context.Context) (arrow.Record, error) {
 	if s.next == s.rows {
 		return nil, io.EOF
 	}
@@ -137,8 +138,8 @@ func serveCounters(t *testing.T, n int, change ...func(*Config)) *replicas {
 }
 
 // fetch returns the values of a ticket.
-func (x *fixture) fetch(ctx context.Context, ticket []byte) (values []int64, err error) {
-	stream, err := x.client.DoGet(ctx, &flight.Ticket{Ticket: ticket})
+func (f *fixture) fetch(ctx context.Context, ticket []byte) (values []int64, err error) {
+	stream, err := f.client.DoGet(ctx, &flight.Ticket{Ticket: ticket})
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +155,8 @@ func (x *fixture) fetch(ctx context.Context, ticket []byte) (values []int64, err
 }
 
 // run runs an action, and returns the body of its answer.
-func (x *fixture) run(ctx context.Context, name string, body []byte, o ...grpc.CallOption) ([]byte, error) {
-	stream, err := x.client.DoAction(ctx, &flight.Action{Type: name, Body: body}, o...)
+func (f *fixture) run(ctx context.Context, name string, body []byte, o ...grpc.CallOption) ([]byte, error) {
+	stream, err := f.client.DoAction(ctx, &flight.Action{Type: name, Body: body}, o...)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +230,8 @@ func TestMessagesPassUnchanged(t *testing.T) {
 func TestPreparedThroughAnyReplica(t *testing.T) {
 	f := serveCounters(t, 4)
 	ctx := t.Context()
-	created, err := f.all[0].run(ctx, "CreatePreparedStatement", anyOf(t, &pb.ActionCreatePreparedStatementRequest{Query: "? 3"}))
+	create := anyOf(t, &pb.ActionCreatePreparedStatementRequest{Query: "? 3"})
+	created, err := f.all[0].run(ctx, "CreatePreparedStatement", create)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +278,7 @@ func bindValue(ctx context.Context, x *fixture, d *flight.FlightDescriptor, valu
 	if err != nil {
 		return err
 	}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, (&counted{bound: true}).Parameters())
+	b := array.NewRecordBuilder(memory.DefaultAllocator, (&countQuery{bound: true}).Parameters())
 	defer b.Release()
 	b.Field(0).(*array.Int64Builder).Append(value)
 	rec := b.NewRecord()
@@ -350,7 +352,8 @@ func TestPollAndCancelThroughAnyReplica(t *testing.T) {
 	}
 	answer, err := f.all[1].run(ctx, "CancelFlightInfo", body)
 	var result flight.CancelFlightInfoResult
-	if err := errors.Join(err, proto.Unmarshal(answer, &result)); err != nil || result.Status != flight.CancelStatusCancelled {
+	err = errors.Join(err, proto.Unmarshal(answer, &result))
+	if err != nil || result.Status != flight.CancelStatusCancelled {
 		t.Errorf("cancel: %v, %v", &result, err)
 	}
 	_, err = f.all[2].client.PollFlightInfo(ctx, cancelled.FlightDescriptor)
@@ -439,10 +442,10 @@ func TestForgedHandles(t *testing.T) {
 	}
 }
 
-// named believes the name in the header, by a method.
-type named struct{ method string }
+// nameLogin believes the name in the header, by a method.
+type nameLogin struct{ method string }
 
-func (n named) Authenticate(ctx context.Context) (*auth.Principal, error) {
+func (n nameLogin) Authenticate(ctx context.Context) (*auth.Principal, error) {
 	name, ok := strings.CutPrefix(headerOf(ctx, "authorization"), "Bearer ")
 	if !ok {
 		return nil, &auth.Error{Reason: "no credential"}
@@ -450,18 +453,18 @@ func (n named) Authenticate(ctx context.Context) (*auth.Principal, error) {
 	return &auth.Principal{Name: name, Method: n.method}, nil
 }
 
-func (n named) Handshake(context.Context) (*auth.Principal, string, error) {
+func (n nameLogin) Handshake(context.Context) (*auth.Principal, string, error) {
 	return nil, "", errors.New("not used")
 }
 
-func (n named) Watch(ctx context.Context, _ *auth.Principal) (context.Context, context.CancelFunc) {
+func (n nameLogin) Watch(ctx context.Context, _ *auth.Principal) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
 // TestForwardedCallsHaveTheCaller checks that the replica with the result knows the caller by its own
 // credential: others do not get it, and a certificate is not passed on.
 func TestForwardedCallsHaveTheCaller(t *testing.T) {
-	f := serveCounters(t, 2, func(c *Config) { c.Login = named{auth.Token} })
+	f := serveCounters(t, 2, func(c *Config) { c.Login = nameLogin{auth.Token} })
 	ann := withHeader(t.Context(), "authorization", "Bearer ann")
 	bob := withHeader(t.Context(), "authorization", "Bearer bob")
 	info, err := f.all[0].client.GetFlightInfo(ann, query(t, "5"))
@@ -477,7 +480,7 @@ func TestForwardedCallsHaveTheCaller(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 
-	c := serveCounters(t, 2, func(c *Config) { c.Login = named{auth.Certificate} })
+	c := serveCounters(t, 2, func(c *Config) { c.Login = nameLogin{auth.Certificate} })
 	info, err = c.all[0].client.GetFlightInfo(ann, query(t, "5"))
 	if err != nil {
 		t.Fatal(err)
@@ -577,7 +580,7 @@ func (f *forwarder) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetS
 // TestTicketOfAnotherReplica forwards the tickets of tables to a replica.
 func TestTicketOfAnotherReplica(t *testing.T) {
 	f := serveFleet(t, 2, map[string]string{"a.fake": "rows=100000 pad=20"}, func(c *Config) {
-		c.Login = named{auth.Token}
+		c.Login = nameLogin{auth.Token}
 	})
 	ann := withHeader(t.Context(), "authorization", "Bearer ann")
 	for _, test := range []struct {
@@ -624,5 +627,30 @@ func TestTicketOfAnotherReplica(t *testing.T) {
 		}
 		_ = client.Close()
 		server.Stop()
+	}
+}
+
+// TestForwardOverTLS forwards calls between replicas with certificates of their own.
+func TestForwardOverTLS(t *testing.T) {
+	for _, trusted := range []bool{true, false} {
+		files := newPair(t)
+		pool := files.write(t, 1)
+		f := serveCounters(t, 2, func(c *Config) {
+			c.TLSCert, c.TLSKey = files.cert, files.key
+			if trusted {
+				c.PeerCA = files.cert
+			}
+		})
+		info, err := dialTLS(t, f.all[0].addr, &tls.Config{RootCAs: pool}).GetFlightInfo(t.Context(), query(t, "5"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		through := &fixture{client: dialTLS(t, f.all[1].addr, &tls.Config{RootCAs: pool})}
+		got, err := through.fetch(t.Context(), info.Endpoint[0].Ticket.Ticket)
+		if !trusted {
+			wantStatus(t, err, codes.Unavailable, "replica r0 has the result", "certificate")
+		} else if err != nil || len(got) != 5 {
+			t.Errorf("%v, %v", got, err)
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // maxPlaces is the number of replicas that an endpoint names. More of them make a FlightInfo of many
-// endpoints large, and no client tries so many.
+// endpoints large, and no client tries more.
 const maxPlaces = 8
 
 // joinFleet connects the service with the other replicas, if there is a store. addresses are those
@@ -44,13 +44,17 @@ func (s *service) joinFleet(addresses []string, encrypted bool) error {
 	if len(uris) == 0 {
 		return errors.New("--store: the other replicas can't reach this one: say --advertise HOST:PORT")
 	}
+	keyOf, onDisk := catalog.TableKeys(s.cfg.Catalog)
+	s.tableKey = keyOf
 	s.fleet = fleet.New(fleet.Config{
 		Store: s.cfg.Fleet, ID: s.cfg.Replica, Locations: uris, Log: s.cfg.Log,
 		Load:   func() int64 { return s.load.streams.Load() },
-		Tables: s.cfg.Catalog.TablesOnDisk, Renew: s.cfg.fleetRenew,
+		Tables: onDisk, Renew: s.cfg.fleetRenew,
 	})
 	var err error
-	if s.peers, err = fleet.NewPeers(s.cfg.Replica, encrypted, s.cfg.PeerCA); err != nil {
+	if s.peers, err = fleet.NewPeers(fleet.PeerConfig{
+		ID: s.cfg.Replica, Encrypted: encrypted, CA: s.cfg.PeerCA, Lost: lostPeer,
+	}); err != nil {
 		return err
 	}
 	s.fleet.OnChange(func() { s.peers.Keep(s.fleet.Callable) })
@@ -92,7 +96,7 @@ func (s *service) placementOf(ctx context.Context, e catalog.Entry, t ticket.Tic
 	if s.fleet == nil {
 		return placement{locations: s.locations}
 	}
-	key, ok := s.cfg.Catalog.TableKey(e, t.Options)
+	key, ok := s.tableKey(e, t.Options)
 	if !ok {
 		return s.placementByName(t, "")
 	}

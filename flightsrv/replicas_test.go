@@ -80,7 +80,7 @@ func uris(info *flight.FlightInfo) (all [][]string) {
 	return all
 }
 
-func (x *fixture) uri() string { return "grpc+tcp://" + x.addr }
+func (f *fixture) uri() string { return "grpc+tcp://" + f.addr }
 
 // TestEndpointsNameKeepers checks that endpoints name the replicas that have a table on disk, on each
 // replica in the same order, and that clients may fall back to their connection.
@@ -88,17 +88,17 @@ func TestEndpointsNameKeepers(t *testing.T) {
 	f := serveFleet(t, 3, map[string]string{"a.fake": "rows=10"})
 	f.all[1].info(t, pathOf("a.fake")) // parses it
 	want := []string{f.all[1].uri(), sameConnection}
-	for i, x := range []*fixture{f.all[1], f.all[0], f.all[2]} {
+	for i, f := range []*fixture{f.all[1], f.all[0], f.all[2]} {
 		soon(t, func() bool {
-			got := uris(x.info(t, pathOf("a.fake")))
+			got := uris(f.info(t, pathOf("a.fake")))
 			return slices.Equal(got[0], want) || i > 0 && len(got[0]) > 2 // it has parsed it, too
 		})
 	}
 	// Now all have it.
 	var first []string
-	for _, x := range f.all {
-		soon(t, func() bool { return len(uris(x.info(t, pathOf("a.fake")))[0]) == 4 })
-		got := uris(x.info(t, pathOf("a.fake")))[0]
+	for _, f := range f.all {
+		soon(t, func() bool { return len(uris(f.info(t, pathOf("a.fake")))[0]) == 4 })
+		got := uris(f.info(t, pathOf("a.fake")))[0]
 		if first == nil {
 			first = got
 		}
@@ -229,9 +229,9 @@ func TestReplicaIsConfigured(t *testing.T) {
 }
 
 // action runs an action without a body, and returns its answer.
-func (x *fixture) action(t *testing.T, name string) string {
+func (f *fixture) action(t *testing.T, name string) string {
 	t.Helper()
-	stream, err := x.client.DoAction(t.Context(), &flight.Action{Type: name})
+	stream, err := f.client.DoAction(t.Context(), &flight.Action{Type: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,8 +114,8 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
 	s := &service{
 		cfg: Config{
-			Catalog: emptyCatalog(t), Log: zerolog.New(&log),
-			Admission: admission.New(admission.Config{}), Telemetry: &telemetry.Telemetry{},
+			Catalog: emptyCatalog(t), Log: zerolog.New(&log), Admission: admission.New(admission.Config{}),
+			Telemetry: &telemetry.Telemetry{},
 		},
 		clientErrors: errorSampler{period: time.Hour},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
@@ -30,6 +31,8 @@ type service struct {
 	locations    []*flight.Location // of every endpoint without a fleet; empty: clients use their connection
 	fleet        *fleet.Fleet       // nil: this server is alone
 	peers        *fleet.Peers       // nil: this server is alone
+	// key of a table in the fleet, as catalog.TableKeys returns it; nil: this server is alone
+	tableKey func(catalog.Entry, map[string]any) (fleetstore.TableKey, bool)
 }
 
 // tableScan is the table that a ticket names, and the scan of the ticket's selection.

@@ -281,6 +281,13 @@ func httpStatusOf(err error) (httpStatus int, code string) {
 	return http.StatusInternalServerError, codeNames[of]
 }
 
+// lostPeer reports whether the error of a forwarded call means that it did not reach the other
+// replica, or lost it, and returns the text of the error.
+func lostPeer(err error) (text string, lost bool) {
+	s := status.Convert(err)
+	return s.Message(), s.Code() == codes.Unavailable
+}
+
 // isBusy reports whether an error means that a limit is reached.
 func isBusy(err error) bool { return codeOf(err) == codes.ResourceExhausted }
 

@@ -16,12 +16,10 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 )
@@ -42,19 +40,19 @@ const (
 	maxPeerBackoff = 2 * time.Second
 )
 
-// Thing is what a replica has and others do not.
-type Thing string
+// Subject is what a call is about: something that one replica has, and others do not.
+type Subject string
 
-// The things that calls are forwarded for.
+// The subjects of forwarded calls.
 const (
-	Result    Thing = "the result"
-	Statement Thing = "the prepared statement"
-	Session   Thing = "the session"
-	Table     Thing = "the table"
+	Result    Subject = "the result"
+	Statement Subject = "the prepared statement"
+	Session   Subject = "the session"
+	Table     Subject = "the table"
 )
 
 // advice says what a client does when the replica is lost.
-func (t Thing) advice() string {
+func (t Subject) advice() string {
 	switch t {
 	case Statement:
 		return "prepare it again"
@@ -70,25 +68,35 @@ func (t Thing) advice() string {
 // not answer.
 type UnreachableError struct {
 	Replica string
-	Has     Thing
+	Has     Subject
 	Err     error // nil: the replica has left, or is silent for long
 }
 
 func (e *UnreachableError) Error() string {
 	if e.Err == nil {
-		return fmt.Sprintf("replica %s had %s, and is not in the fleet any more: %s", e.Replica, e.Has, e.Has.advice())
+		return fmt.Sprintf("replica %s had %s, and has left the fleet: %s", e.Replica, e.Has, e.Has.advice())
 	}
 	return fmt.Sprintf("replica %s has %s, and does not answer (%v): %s", e.Replica, e.Has, e.Err, e.Has.advice())
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
+// PeerConfig is the configuration of Peers.
+type PeerConfig struct {
+	ID        string // of this replica
+	Encrypted bool   // this replica serves TLS: the credentials of its callers leave it encrypted only
+	// file with the certificates that sign those of other replicas, PEM; empty: those of the system
+	CA string
+	// Lost reports whether the error of a call means that it did not reach the other replica, or lost
+	// it, and returns the text of the error.
+	Lost func(err error) (text string, lost bool)
+}
+
 // Peers has the connections to other replicas. It is safe for concurrent use.
 type Peers struct {
-	id        string // of this replica
-	encrypted bool   // this replica serves TLS: credentials of its callers leave it encrypted only
-	roots     *x509.CertPool
-	options   []grpc.DialOption
+	cfg     PeerConfig
+	roots   *x509.CertPool // nil: those of the system
+	options []grpc.DialOption
 
 	mu     sync.Mutex
 	closed bool
@@ -103,11 +111,10 @@ type peer struct {
 	unused  bool // it is closed after the last call
 }
 
-// NewPeers returns the connections of the replica with an ID. ca is a file with the certificates that
-// sign those of other replicas; empty: those of the system.
-func NewPeers(id string, encrypted bool, ca string) (*Peers, error) {
-	p := &Peers{id: id, encrypted: encrypted, conns: map[string]*peer{}}
-	if ca != "" {
+// NewPeers returns the connections of a replica. There are none before the first call.
+func NewPeers(cfg PeerConfig) (*Peers, error) {
+	p := &Peers{cfg: cfg, conns: map[string]*peer{}}
+	if ca := cfg.CA; ca != "" {
 		text, err := os.ReadFile(ca)
 		if err != nil {
 			return nil, fmt.Errorf("--peer-ca: %w", err)
@@ -132,8 +139,9 @@ func NewPeers(id string, encrypted bool, ca string) (*Peers, error) {
 // Call is a call to another replica. Its end must be called.
 type Call struct {
 	grpc.ClientStream
+	peers   *Peers
 	replica string
-	has     Thing
+	has     Subject
 	end     func()
 }
 
@@ -141,20 +149,24 @@ type Call struct {
 func (c *Call) End() { c.end() }
 
 // RecvMsg receives a message of the other replica.
-func (c *Call) RecvMsg(m any) error { return unreachable(c.replica, c.has, c.ClientStream.RecvMsg(m)) }
+func (c *Call) RecvMsg(m any) error {
+	return c.peers.unreachable(c.replica, c.has, c.ClientStream.RecvMsg(m))
+}
 
 // SendMsg sends a message to the other replica.
-func (c *Call) SendMsg(m any) error { return unreachable(c.replica, c.has, c.ClientStream.SendMsg(m)) }
+func (c *Call) SendMsg(m any) error {
+	return c.peers.unreachable(c.replica, c.has, c.ClientStream.SendMsg(m))
+}
 
 // Header returns the headers of the answer.
 func (c *Call) Header() (metadata.MD, error) {
 	md, err := c.ClientStream.Header()
-	return md, unreachable(c.replica, c.has, err)
+	return md, c.peers.unreachable(c.replica, c.has, err)
 }
 
 // Stream begins a call of a method of a replica for the caller in the context, with the caller's
 // credentials. It ends with the context. It must be a replica that the store has named.
-func (p *Peers) Stream(ctx context.Context, r fleetstore.Replica, has Thing, method string) (*Call, error) {
+func (p *Peers) Stream(ctx context.Context, r fleetstore.Replica, has Subject, method string) (*Call, error) {
 	conn, free, err := p.conn(r)
 	if err != nil {
 		return nil, &UnreachableError{r.ID, has, err}
@@ -165,18 +177,18 @@ func (p *Peers) Stream(ctx context.Context, r fleetstore.Replica, has Thing, met
 	if err != nil {
 		cancel()
 		free()
-		return nil, unreachable(r.ID, has, err)
+		return nil, p.unreachable(r.ID, has, err)
 	}
 	end := sync.OnceFunc(func() {
 		cancel()
 		free()
 	})
-	return &Call{stream, r.ID, has, end}, nil
+	return &Call{stream, p, r.ID, has, end}, nil
 }
 
 // Invoke is Stream for a method with one message in each direction. It returns the headers of the
 // answer.
-func (p *Peers) Invoke(ctx context.Context, r fleetstore.Replica, has Thing, method string, in, out any) (
+func (p *Peers) Invoke(ctx context.Context, r fleetstore.Replica, has Subject, method string, in, out any) (
 	metadata.MD, error,
 ) {
 	conn, free, err := p.conn(r)
@@ -186,7 +198,7 @@ func (p *Peers) Invoke(ctx context.Context, r fleetstore.Replica, has Thing, met
 	defer free()
 	var head metadata.MD
 	err = conn.Invoke(p.outgoing(ctx), method, in, out, grpc.Header(&head))
-	return head, unreachable(r.ID, has, err)
+	return head, p.unreachable(r.ID, has, err)
 }
 
 // outgoing returns the context of a forwarded call.
@@ -197,15 +209,18 @@ func (p *Peers) outgoing(ctx context.Context) context.Context {
 			md.Set(name, values...)
 		}
 	}
-	md.Set(HopHeader, p.id)
+	md.Set(HopHeader, p.cfg.ID)
 	return metadata.NewOutgoingContext(ctx, md)
 }
 
 // unreachable returns the error of a replica, or an *UnreachableError if the call did not reach it or
 // lost it.
-func unreachable(replica string, has Thing, err error) error {
-	if err != nil && status.Code(err) == codes.Unavailable {
-		return &UnreachableError{replica, has, errors.New(status.Convert(err).Message())}
+func (p *Peers) unreachable(replica string, has Subject, err error) error {
+	if err == nil {
+		return nil
+	}
+	if text, lost := p.cfg.Lost(err); lost {
+		return &UnreachableError{replica, has, errors.New(text)}
 	}
 	return err
 }
@@ -300,12 +315,13 @@ func (p *Peers) target(r fleetstore.Replica) (target string, creds credentials.T
 		}
 		switch u.Scheme {
 		case "grpc+tls":
-			return "dns:///" + u.Host, credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: p.roots}), nil
+			config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: p.roots}
+			return "dns:///" + u.Host, credentials.NewTLS(config), nil
 		case "grpc+unix":
 			return "unix://" + u.Path, insecure.NewCredentials(), nil
 		case "grpc", "grpc+tcp":
-			if p.encrypted && !isLoopback(u.Hostname()) {
-				err = fmt.Errorf("its location %s has no TLS, and credentials leave this replica encrypted only", location)
+			if p.cfg.Encrypted && !isLoopback(u.Hostname()) {
+				err = fmt.Errorf("its location %s has no TLS, and this replica sends credentials by TLS only", location)
 				continue
 			}
 			return "dns:///" + u.Host, insecure.NewCredentials(), nil

@@ -457,8 +457,8 @@ func (m *Metrics) register() error {
 		if from == nil {
 			return nil
 		}
-		s := &snapshot{Metrics: m, catalog: from.Catalog(), clients: from.Clients(), process: readProcess(),
-			replicas: from.Replicas}
+		s := &snapshot{Metrics: m, catalog: from.Catalog(), clients: from.Clients(), process: readProcess()}
+		s.replicas = from.Replicas
 		if from.SQL != nil {
 			of := from.SQL()
 			s.sql = &of

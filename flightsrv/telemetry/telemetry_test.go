@@ -50,6 +50,8 @@ func full(t *testing.T) *Telemetry {
 		SQL:     func() sql.Stats { return sql.Stats{} },
 		Clients: func() Clients { return Clients{} },
 		Audit:   func() audit.Stats { return audit.Stats{} },
+
+		Replicas: func() int { return 4 },
 	})
 	tel.Health.set(func() { tel.Health.components["catalog"] = &component{} })
 	m := tel.Metrics
@@ -58,6 +60,7 @@ func full(t *testing.T) *Telemetry {
 	m.FirstBatch(t.Context(), false, time.Second)
 	m.Batches(3, 4)
 	m.Authentication("")
+	m.Forwarded("sent")
 	m.Parsed(catalog.ParseReport{Format: "csv", Engine: "cpu", Bytes: 7})
 	m.CallQueued(t.Context(), time.Second)
 	return tel

@@ -18,10 +18,10 @@ type fleetFlags struct {
 }
 
 func (c *fleetFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.replica, "replica", "", "`ID` of this server among those that share a store; default: the name of the "+
-		"host and random digits")
-	f.StringVar(&c.peerCA, "peer-ca", "", "`file`, PEM, of the certificates that sign those of the other servers; default: "+
-		"the system's")
+	f.StringVar(&c.replica, "replica", "",
+		"`ID` of this server among those that share a store; default: the name of the host and random digits")
+	f.StringVar(&c.peerCA, "peer-ca", "",
+		"`file`, PEM, of the certificates that sign those of the other servers; default: the system's")
 }
 
 func (c *fleetFlags) check() error {
