@@ -2,20 +2,21 @@
 //
 //	go run ./integration/fleetsim -replicas 1,2,4 -placement random,rendezvous [FILE.json ...]
 //
-// Its parameters are those of figures.json, which were measured. Each file on the command line
-// replaces the values that it has. The same seed gives the same result.
+// Its parameters are those of figures.json, most of which were measured. Each file on the command line
+// replaces the values that it has. The same seed gives the same result. With -compare it simulates
+// the fleets that integration/bench/fleets.py has measured, and fails if a prediction is wrong.
 package main
 
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vibeflight/vibeflight/integration/fleetsim/model"
 )
@@ -24,7 +25,11 @@ import (
 var figures []byte
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(2)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fleetsim:", err)
 		os.Exit(1)
 	}
@@ -35,10 +40,15 @@ func run(args []string, out, diagnostics io.Writer) error {
 	flags.SetOutput(diagnostics)
 	replicas := flags.String("replicas", "", "numbers of replicas, separated by commas")
 	placements := flags.String("placement", "", "random, rendezvous or both, separated by a comma")
-	seed := flags.Uint64("seed", 0, "of the random numbers (default: that of the parameters)")
+	seed := flags.Uint64("seed", 0, "of the random numbers; 0 is that of the parameters")
 	asJSON := flags.Bool("json", false, "print JSON, not a table")
+	measured := flags.String("compare", "", "results of integration/bench/fleets.py that are predicted")
+	within := flags.Float64("within", 0.15, "the largest difference of a prediction")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *measured != "" {
+		return compare(out, *measured, *within)
 	}
 	base, err := parameters(flags.Args())
 	if err != nil {
@@ -57,29 +67,34 @@ func run(args []string, out, diagnostics io.Writer) error {
 	if *placements != "" {
 		kinds = strings.Split(*placements, ",")
 	}
-	var results []model.Result
-	for _, n := range fleets {
-		for _, kind := range kinds {
-			c := base
-			c.Replicas, c.Placement.Kind = n, kind
-			s, err := model.New(c)
-			if err != nil {
-				return err
-			}
-			began := time.Now()
-			results = append(results, s.Run())
-			fmt.Fprintf(diagnostics, "%d replicas, %s: %.1f s\n", n, kind, time.Since(began).Seconds())
-		}
+	results, err := simulate(base, fleets, kinds)
+	if err != nil {
+		return err
 	}
 	if *asJSON {
 		e := json.NewEncoder(out)
 		e.SetIndent("", " ")
 		return e.Encode(results)
 	}
-	return writeTable(out, results)
+	return writeResults(out, results)
 }
 
-// parameters returns the measured ones, with the values of files in place of theirs.
+// simulate runs fleets of several sizes with several kinds of placement.
+func simulate(c model.Config, fleets []int, kinds []string) (results []model.Result, err error) {
+	for _, n := range fleets {
+		for _, kind := range kinds {
+			c.Replicas, c.Placement.Kind = n, kind
+			s, err := model.New(c)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, s.Run())
+		}
+	}
+	return results, nil
+}
+
+// parameters returns those of figures.json, with the values of files in place of theirs.
 func parameters(files []string) (c model.Config, err error) {
 	if err := decode(figures, &c); err != nil {
 		return c, fmt.Errorf("figures.json: %w", err)

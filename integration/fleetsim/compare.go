@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/vibeflight/vibeflight/integration/fleetsim/model"
+)
+
+// report is a file that integration/bench/fleets.py has written.
+type report struct {
+	Date    string          `json:"date"`
+	Machine string          `json:"machine"`
+	Figures json.RawMessage `json:"figures"` // parameters that all runs share
+	Runs    []fleetRun      `json:"runs"`
+}
+
+// fleetRun is a run of a real fleet.
+type fleetRun struct {
+	Phase    string          `json:"phase"`
+	Config   json.RawMessage `json:"config"` // parameters of this run
+	Measured struct {
+		Reads     int     `json:"reads"`
+		PerSecond float64 `json:"per_second"`
+		P50       float64 `json:"p50_seconds"`
+		P99       float64 `json:"p99_seconds"`
+		Parses    int     `json:"parses"`
+		Fetches   int     `json:"fetches"`
+	} `json:"measured"`
+}
+
+// quantity is something that is predicted and measured.
+type quantity struct {
+	name      string
+	format    string
+	predicted float64
+	measured  float64
+	checked   bool
+}
+
+// compare simulates the runs of a report and prints what was predicted next to what was measured. It
+// returns an error if a quantity that is checked differs by more than a share of what was measured.
+func compare(out io.Writer, path string, within float64) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if len(r.Runs) == 0 {
+		return fmt.Errorf("%s: no runs", path)
+	}
+	t := newTable("replicas", "placement", "caches", "quantity", "predicted", "measured", "difference", "")
+	wrong := 0
+	for i, run := range r.Runs {
+		c, result, err := predict(r.Figures, run)
+		if err != nil {
+			return fmt.Errorf("%s: run %d: %w", path, i, err)
+		}
+		for _, q := range quantities(c, result, run) {
+			note := ""
+			difference := q.predicted/q.measured - 1
+			switch {
+			case !q.checked:
+				note = "not checked"
+			case !(math.Abs(difference) <= within): // NaN too
+				note = "WRONG"
+				wrong++
+			}
+			t.add(
+				fmt.Sprint(result.Replicas), result.Placement, run.Phase, q.name, fmt.Sprintf(q.format, q.predicted),
+				fmt.Sprintf(q.format, q.measured), fmt.Sprintf("%+.1f %%", difference*100), note,
+			)
+		}
+	}
+	if err := t.write(out); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d predictions differ by more than %.0f %%", wrong, within*100)
+	}
+	return nil
+}
+
+// predict simulates a run. The result of a run with full caches follows a warmup, whose parses and
+// fetches do not count.
+func predict(figures json.RawMessage, run fleetRun) (c model.Config, result model.Result, err error) {
+	if c, err = parameters(nil); err != nil {
+		return c, result, err
+	}
+	if err = decode(figures, &c); err != nil {
+		return c, result, err
+	}
+	if err = decode(run.Config, &c); err != nil {
+		return c, result, err
+	}
+	s, err := model.New(c)
+	if err != nil {
+		return c, result, err
+	}
+	return c, s.Run(), nil
+}
+
+func quantities(c model.Config, result model.Result, run fleetRun) []quantity {
+	m := run.Measured
+	q := []quantity{{"reads per second", "%.1f", result.PerSecond, m.PerSecond, true}}
+	if c.Reads.Warmup == 0 {
+		local := func(parses, fetches int) float64 { return 100 * (1 - float64(parses+fetches)/float64(m.Reads)) }
+		q = append(q,
+			quantity{"parses", "%.0f", float64(result.Parses), float64(m.Parses), true},
+			quantity{
+				"neither parsed nor fetched, %", "%.2f",
+				local(result.Parses, result.Fetches), local(m.Parses, m.Fetches), true,
+			},
+		)
+		if m.Fetches > 0 {
+			q = append(q, quantity{"tables fetched", "%.0f", float64(result.Fetches), float64(m.Fetches), false})
+		}
+	}
+	return append(q,
+		quantity{"median, ms", "%.2f", 1e3 * result.Latency.P50, 1e3 * m.P50, false},
+		quantity{"p99, ms", "%.2f", 1e3 * result.Latency.P99, 1e3 * m.P99, false},
+	)
+}
