@@ -12,6 +12,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
+	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/process"
 	"github.com/vibeflight/vibeflight/flightsrv/metadata"
@@ -77,6 +78,11 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 // DoAction runs an action.
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	callOf(stream.Context()).action = req.GetType()
+	if to, err := s.remoteOfAction(stream.Context(), req); err != nil {
+		return err
+	} else if to != nil {
+		return s.forwardAction(to, req, stream)
+	}
 	if sql.HasAction(req.GetType()) {
 		return s.runSQLAction(req, stream)
 	}
@@ -193,13 +199,18 @@ func (s *service) stats(ctx context.Context, body []byte) (any, error) {
 		of := s.sql.Stats()
 		out.SQL = &of
 	}
+	if s.fleet != nil {
+		of := s.fleet.Stats()
+		out.Fleet = &of
+	}
 	return out, nil
 }
 
 // stats is the answer of the action stats.
 type stats struct {
 	catalog.Stats
-	SQL         *sql.Stats      `json:"sql,omitempty"` // nil: the server has no SQL
+	SQL         *sql.Stats      `json:"sql,omitempty"`   // nil: the server has no SQL
+	Fleet       *fleet.Stats    `json:"fleet,omitempty"` // nil: the server is alone
 	Connections connections     `json:"connections"`
 	Admission   admission.Stats `json:"admission"`
 	Process     process.Stats   `json:"process"`

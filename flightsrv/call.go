@@ -25,6 +25,9 @@ type call struct {
 	rows   int64
 	bytes  int64       // of the messages that were sent
 	active *activeCall // nil: the call needs no admission, such as a health check
+	// replica to which the call was forwarded, and that which has forwarded it, as the call says; "":
+	// none
+	forwardedTo, forwardedBy string
 	phases
 }
 
@@ -48,6 +51,9 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 	end = holdSlot(ctx)
 	if isPublic(method) {
 		return ctx, c, end, nil
+	}
+	if c.forwardedBy = s.forwardedBy(ctx); c.forwardedBy != "" {
+		s.cfg.Telemetry.Metrics.Forwarded("received")
 	}
 	if s.cfg.Login != nil {
 		if ctx, end, err = s.identify(ctx, c, end); err != nil {
@@ -120,6 +126,12 @@ func (s *service) finish(ctx context.Context, c *call, err error) error {
 	}
 	if c.caller != nil {
 		e = e.Str("user", excerpt.Clip(c.caller.Name, maxMessageText))
+	}
+	if c.forwardedTo != "" {
+		e = e.Str("forwarded_to", c.forwardedTo)
+	}
+	if c.forwardedBy != "" {
+		e = e.Str("forwarded_by", c.forwardedBy)
 	}
 	e.Str("method", c.method[strings.LastIndexByte(c.method, '/')+1:]).
 		Str("name", excerpt.Clip(c.name, maxMessageText)).

@@ -2,6 +2,8 @@ package flightsrv
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
@@ -25,7 +27,7 @@ func (s *service) datasetEndpoints(ctx context.Context, t ticket.Ticket, table *
 	batches := scan.Batches()
 	n := min(max(1, (bytes+datasetEndpointBytes-1)/datasetEndpointBytes), maxDatasetEndpoints)
 	if t.Limit != nil || len(batches) == 0 || n == 1 {
-		e, err := s.describedEndpoint(t, metadata.OfEndpoint(rows, boxOf(table, batches)))
+		e, err := describedEndpoint(t, s.placementByName(t, "").of(0), metadata.OfEndpoint(rows, boxOf(table, batches)))
 		return []*flight.FlightEndpoint{e}, err
 	}
 	counts, err := scan.BatchRows(ctx)
@@ -38,6 +40,7 @@ func (s *service) datasetEndpoints(ctx context.Context, t ticket.Ticket, table *
 		sizes[i] = all[k]
 	}
 	bounds := splitBatches(sizes, int(n))
+	parts := datasetParts(all)
 	var out []*flight.FlightEndpoint
 	for i := range bounds[1:] {
 		run := batches[bounds[i]:bounds[i+1]]
@@ -47,11 +50,31 @@ func (s *service) datasetEndpoints(ctx context.Context, t ticket.Ticket, table *
 		for _, k := range run {
 			selected += counts[k]
 		}
-		e, err := s.describedEndpoint(part, metadata.OfEndpoint(selected, boxOf(table, run)))
+		at := s.placementByName(t, strconv.Itoa(parts(run[0]))).of(0)
+		e, err := describedEndpoint(part, at, metadata.OfEndpoint(selected, boxOf(table, run)))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// datasetParts returns a function that numbers the parts of a dataset by a batch in them. The parts
+// are the endpoints without a selection. So the replica that has loaded the files of a part is the
+// first location of an endpoint that begins there, whatever the selection.
+func datasetParts(sizes []int64) func(batch int) int {
+	var total int64
+	for _, n := range sizes {
+		total += n
+	}
+	n := min(max(1, (total+datasetEndpointBytes-1)/datasetEndpointBytes), maxDatasetEndpoints)
+	bounds := splitBatches(sizes, int(n))
+	return func(batch int) int {
+		i, found := slices.BinarySearch(bounds, batch)
+		if found {
+			return i
+		}
+		return i - 1
+	}
 }

@@ -5,12 +5,14 @@ import "time"
 // flushTime is how long the statuses of calls that are ended have to be sent.
 const flushTime = 100 * time.Millisecond
 
-// drain ends the server in steps: health checks report NOT_SERVING; after Config.DrainDelay, clients
+// drain ends the server in steps: health checks report NOT_SERVING, and the other replicas of a fleet
+// send it no more clients; after Config.DrainDelay, clients
 // are told to leave (GOAWAY) and new calls are refused; after Config.Drain, calls in progress end. It
 // does not wait for handlers of ended calls: one may be in a call that can't be interrupted.
 func (s *Server) drain() {
 	s.cfg.Telemetry.Health.SetDraining()
 	s.health.Shutdown()
+	s.service.fleet.Leave()
 	time.Sleep(s.cfg.DrainDelay)
 	s.load.goingAway.Store(true)
 	done := make(chan struct{})

@@ -25,11 +25,11 @@ const (
 // endpoints returns the tickets that together select the rows of t, in order. rows and bytes are
 // the size of the selection of scan.
 func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers.Table, scan *catalog.Scan,
-	rows, bytes int64,
+	rows, bytes int64, at placement,
 ) ([]*flight.FlightEndpoint, error) {
 	n := endpointCount(rows, bytes)
 	if t.Limit != nil || n == 1 || len(table.Batches) == 1 {
-		e, err := s.describedEndpoint(t, metadata.OfEndpoint(rows, boxOf(table, scan.Batches())))
+		e, err := describedEndpoint(t, at.of(0), metadata.OfEndpoint(rows, boxOf(table, scan.Batches())))
 		return []*flight.FlightEndpoint{e}, err
 	}
 	counts, err := scan.BatchRows(ctx)
@@ -48,7 +48,7 @@ func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers
 		}
 		from, _ := slices.BinarySearch(selected, bounds[i])
 		to, _ := slices.BinarySearch(selected, bounds[i+1])
-		e, err := s.describedEndpoint(part, metadata.OfEndpoint(rows, boxOf(table, selected[from:to])))
+		e, err := describedEndpoint(part, at.of(i), metadata.OfEndpoint(rows, boxOf(table, selected[from:to])))
 		if err != nil {
 			return nil, err
 		}
@@ -57,17 +57,19 @@ func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers
 	return out, nil
 }
 
-func (s *service) endpoint(t ticket.Ticket) *flight.FlightEndpoint {
-	return &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: t.Encode()}, Location: s.locations}
+func endpoint(t ticket.Ticket, at []*flight.Location) *flight.FlightEndpoint {
+	return &flight.FlightEndpoint{Ticket: &flight.Ticket{Ticket: t.Encode()}, Location: at}
 }
 
 // describedEndpoint is endpoint with app_metadata.
-func (s *service) describedEndpoint(t ticket.Ticket, about metadata.Endpoint) (*flight.FlightEndpoint, error) {
+func describedEndpoint(t ticket.Ticket, at []*flight.Location, about metadata.Endpoint) (
+	*flight.FlightEndpoint, error,
+) {
 	body, err := metadata.Marshal(about)
 	if err != nil {
 		return nil, err
 	}
-	e := s.endpoint(t)
+	e := endpoint(t, at)
 	e.AppMetadata = body
 	return e, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
+	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
@@ -20,6 +21,11 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	if ok, err := s.isSQL(ctx, req.GetTicket()); err != nil {
 		return err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, req.GetTicket()); err != nil {
+			return err
+		} else if to != nil {
+			return s.forwardStream(to, "DoGet", req, stream)
+		}
 		return s.getSQL(ctx, req.GetTicket(), stream)
 	}
 	t, err := ticket.Parse(req.GetTicket())
@@ -29,6 +35,9 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	c := callOf(ctx)
 	c.selects(t)
 	ref, scan, err := s.cfg.Catalog.Read(ctx, t.Request(), s.cfg.selection(t))
+	if elsewhere := new(fleetstore.ElsewhereError); errors.As(err, &elsewhere) {
+		return s.forwardTicket(elsewhere.Replica, req, stream)
+	}
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,11 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, d.GetCmd()); err != nil {
+			return nil, err
+		} else if to != nil {
+			return forwardUnary[flight.FlightInfo](ctx, s, to, "GetFlightInfo", d)
+		}
 		return s.sql.Info(ctx, d)
 	}
 	t, err := ticket.ParseDescriptor(d)
@@ -32,7 +37,7 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	}
 	defer o.Release()
 	t.Version = o.Version
-	return s.info(ctx, d, t, o.Table, o.scan, o.Cached)
+	return s.info(ctx, d, t, o)
 }
 
 // GetSchema returns the schema that DoGet sends first, byte for byte.
@@ -40,6 +45,11 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, d.GetCmd()); err != nil {
+			return nil, err
+		} else if to != nil {
+			return forwardUnary[flight.SchemaResult](ctx, s, to, "GetSchema", d)
+		}
 		schema, err := s.sql.Schema(ctx, d)
 		if err != nil {
 			return nil, err
@@ -67,18 +77,33 @@ func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
 	return &flight.SchemaResult{Schema: b}, nil
 }
 
-// info describes the selection of scan from table. t has the version of the file.
+// info describes the selection of the scan from a table. t has the version of the file.
 //
 // total_bytes counts the selected columns as the cache holds them: with native geometries, before
 // encoding and compression. It is -1 if a bbox or a limit excludes rows.
-func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, table *readers.Table,
-	scan *catalog.Scan, cached bool,
+func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, o tableScan) (
+	*flight.FlightInfo, error,
+) {
+	return s.infoAt(ctx, d, t, listedTable{o.Table, o.scan, o.Cached}, s.placementOf(ctx, o.Entry, t, true))
+}
+
+// listedTable is a table that is described without a use of it.
+type listedTable struct {
+	*readers.Table
+	scan   *catalog.Scan
+	cached bool
+}
+
+// infoAt is info with the placement of the table.
+func (s *service) infoAt(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, of listedTable,
+	at placement,
 ) (*flight.FlightInfo, error) {
+	table, scan := of.Table, of.scan
 	schema, err := frame.EncapsulatedSchema(scan.Schema())
 	if err != nil {
 		return nil, err
 	}
-	about := metadata.OfTable(table, cached)
+	about := metadata.OfTable(table, of.cached)
 	if !access.KnowsAll(s.cfg.Catalog.Scope(ctx), t.Name) {
 		about = about.WithoutDetails()
 	}
@@ -100,7 +125,7 @@ func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket
 	if table.Format == catalog.DatasetFormat {
 		endpoints, err = s.datasetEndpoints(ctx, t, table, scan, rows, bytes)
 	} else {
-		endpoints, err = s.endpoints(ctx, t, table, scan, rows, bytes)
+		endpoints, err = s.endpoints(ctx, t, table, scan, rows, bytes, at)
 	}
 	if err != nil {
 		return nil, err
@@ -144,14 +169,15 @@ func (s *service) entryInfo(ctx context.Context, e catalog.Entry) (*flight.Fligh
 	}
 	if scan != nil {
 		t.Version = version
-		return s.info(ctx, d, t, table, scan, true)
+		return s.infoAt(ctx, d, t, listedTable{table, scan, true}, s.placementOf(ctx, e, t, false))
 	}
 	metadata, err := metadata.Marshal(metadata.Entry{Format: e.Format})
 	if err != nil {
 		return nil, err
 	}
 	return &flight.FlightInfo{
-		FlightDescriptor: d, Endpoint: []*flight.FlightEndpoint{s.endpoint(t)}, TotalRecords: -1, TotalBytes: -1,
+		FlightDescriptor: d, Endpoint: []*flight.FlightEndpoint{endpoint(t, s.placementByName(t, "").of(0))},
+		TotalRecords: -1, TotalBytes: -1,
 		Ordered: true, AppMetadata: metadata,
 	}, nil
 }

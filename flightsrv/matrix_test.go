@@ -150,8 +150,16 @@ type matrixContent struct{ csv, kml, broken string }
 
 func serveMatrixOf(t *testing.T, workers int, policy string, content matrixContent) *matrixServer {
 	t.Helper()
+	files, path := writeMatrix(t, policy, content)
+	return startMatrix(t, workers, files, path)
+}
+
+// writeMatrix writes the files of a matrixServer, and returns the catalog of them and the path of the
+// policy.
+func writeMatrix(t *testing.T, policy string, content matrixContent) (of catalog.Config, policyPath string) {
+	t.Helper()
 	dir, other, stored := t.TempDir(), t.TempDir(), t.TempDir()
-	m := &matrixServer{policy: filepath.Join(t.TempDir(), "grants.toml")}
+	policyPath = filepath.Join(t.TempDir(), "grants.toml")
 	for path, text := range map[string]string{
 		filepath.Join(dir, "public.csv"):           "id\n1\n2\n",
 		filepath.Join(dir, "zqfile.csv"):           content.csv,
@@ -162,7 +170,7 @@ func serveMatrixOf(t *testing.T, workers int, policy string, content matrixConte
 		filepath.Join(dir, "zqbroken.geojson"):     content.broken,
 		filepath.Join(dir, "zqnone.csv"):           content.csv,
 		filepath.Join(other, "a.csv"):              content.csv,
-		m.policy:                                   policy,
+		policyPath:                                 policy,
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -170,21 +178,28 @@ func serveMatrixOf(t *testing.T, workers int, policy string, content matrixConte
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if modified := time.Unix(1_700_000_000, 0); path != m.policy { // the same in each server
+		if modified := time.Unix(1_700_000_000, 0); path != policyPath { // the same in each server
 			if err := os.Chtimes(path, modified, modified); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+	return catalog.Config{
+		Roots:    []catalog.Root{{Dir: dir}, {Alias: "zqroot", Dir: other}},
+		Datasets: []catalog.Dataset{{Name: "zqset", Files: []string{filepath.Join(dir, "zqset-files/*.csv")}}},
+		Writable: &catalog.Root{Alias: "w", Dir: stored}, Formats: all.Formats(), Restricted: true,
+	}, policyPath
+}
+
+// startMatrix starts a server over the files of writeMatrix.
+func startMatrix(t *testing.T, workers int, of catalog.Config, policy string, change ...func(*Config)) *matrixServer {
+	t.Helper()
+	m := &matrixServer{policy: policy}
 	rules, err := grants.Open(m.policy, nil, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.fixture = serveCatalog(t, nil, catalog.Config{
-		Roots:    []catalog.Root{{Dir: dir}, {Alias: "zqroot", Dir: other}},
-		Datasets: []catalog.Dataset{{Name: "zqset", Files: []string{filepath.Join(dir, "zqset-files/*.csv")}}},
-		Writable: &catalog.Root{Alias: "w", Dir: stored}, Formats: all.Formats(), Restricted: true,
-	}, func(c *Config) {
+	m.fixture = serveCatalog(t, nil, of, append([]func(*Config){func(c *Config) {
 		exe, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +212,7 @@ func serveMatrixOf(t *testing.T, workers int, policy string, content matrixConte
 		}
 		t.Cleanup(func() { _ = e.Close() })
 		c.SQL, c.Login, c.Grants = sql.Of(e), bearer{}, rules
-	})
+	}}, change...)...)
 	return m
 }
 

@@ -90,6 +90,9 @@ func (s *service) observeSources() {
 	if s.sql != nil {
 		from.SQL = s.sql.Stats
 	}
+	if s.fleet != nil {
+		from.Replicas = func() int { return len(s.fleet.Replicas()) }
+	}
 	if s.cfg.Audit != nil {
 		from.Audit = s.cfg.Audit.Stats
 	}
@@ -128,6 +131,7 @@ func (c *call) record(ctx context.Context, code string, err error) audit.Record 
 		Time: now.UTC(), Method: shortMethod(c.method), Action: c.action, Entry: c.name, SQL: c.sql,
 		Columns: c.columns, Box: c.box,
 		Rows: c.rows, Bytes: c.bytes, Code: code, Trace: traceOf(ctx),
+		ForwardedTo: c.forwardedTo, ForwardedBy: c.forwardedBy,
 		Queue: ms(c.start, c.began), Open: ms(c.began, c.opened), First: ms(c.opened, c.first),
 		Send: float64(c.sending.Microseconds()) / 1e3, Total: ms(c.start, now),
 	}

@@ -16,6 +16,11 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 	if ok, err := s.isSQL(ctx, d.GetCmd()); err != nil {
 		return nil, err
 	} else if ok {
+		if to, err := s.remoteOfCommand(ctx, d.GetCmd()); err != nil {
+			return nil, err
+		} else if to != nil {
+			return forwardUnary[flight.PollInfo](ctx, s, to, "PollFlightInfo", d)
+		}
 		return s.sql.Poll(ctx, d)
 	}
 	t, err := ticket.ParsePollDescriptor(d)
@@ -61,7 +66,7 @@ func (s *service) finishPoll(ctx context.Context, d *flight.FlightDescriptor, t 
 ) (*flight.PollInfo, error) {
 	defer o.Release()
 	t.Version = o.Version
-	info, err := s.info(ctx, d, t, o.Table, o.scan, o.Cached)
+	info, err := s.info(ctx, d, t, o)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
@@ -73,6 +74,13 @@ type Config struct {
 	// restricted catalog (--grants).
 	Grants Grants
 
+	// what the replicas of a fleet agree on; nil: this server is alone (--store)
+	Fleet   fleetstore.Members
+	Replica string // ID of this server in its fleet (--replica)
+	// PEM file of the certificates that sign those of the other replicas; empty: those of the system
+	// (--peer-ca)
+	PeerCA string
+
 	Telemetry *telemetry.Telemetry // metrics, traces and health; nil: health only
 	Audit     *audit.Log           // nil: none
 	// calls that take longer are logged with the plan of their query; 0: none
@@ -84,6 +92,7 @@ type Config struct {
 
 	uploadIdle  time.Duration         // the constant, unless a test sets it
 	errorPeriod time.Duration         // the constant, unless a test sets it
+	fleetRenew  time.Duration         // the constant, unless a test sets it
 	components  []telemetry.Component // that a watchdog probes: those of watch.go, unless a test sets them
 }
 
@@ -204,7 +213,6 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, grpc: grpc.NewServer(options...), health: health.NewServer(), sql: svc.sql, load: &svc.load,
 		slow: svc.slow, active: &svc.active, service: svc,
 	}
-	svc.observeSources()
 	pb.RegisterFlightServiceServer(requestRegistrar{s.grpc, svc}, svc)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
@@ -217,6 +225,11 @@ func New(cfg Config) (*Server, error) {
 		}
 		s.listeners = append(s.listeners, l)
 	}
+	if err := svc.joinFleet(s.Addrs(), pair != nil); err != nil {
+		s.close()
+		return nil, err
+	}
+	svc.observeSources()
 	return s, nil
 }
 
@@ -266,6 +279,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer s.close()
 	s.health.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
 	defer s.watch(ctx)()
+	s.service.fleet.Start()
 	g, ctx := errgroup.WithContext(ctx)
 	for _, l := range s.listeners {
 		g.Go(func() error {
@@ -287,6 +301,7 @@ func (s *Server) close() {
 	for _, l := range s.listeners {
 		_ = l.Close() // it may already be closed
 	}
+	s.service.leaveFleet()
 	s.slow.close()
 	if s.sql != nil {
 		s.sql.Close()

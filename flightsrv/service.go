@@ -10,6 +10,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -26,7 +27,9 @@ type service struct {
 	requests     sync.RWMutex       // each request by HTTP has a read lock
 	clientErrors errorSampler       // that are logged
 	slow         *slowLog           // nil: none
-	locations    []*flight.Location // of every endpoint; empty: clients use their connection
+	locations    []*flight.Location // of every endpoint without a fleet; empty: clients use their connection
+	fleet        *fleet.Fleet       // nil: this server is alone
+	peers        *fleet.Peers       // nil: this server is alone
 }
 
 // tableScan is the table that a ticket names, and the scan of the ticket's selection.
@@ -90,6 +93,11 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 	}
 	if !ok {
 		return errReadOnly
+	}
+	if to, err := s.remoteOfCommand(ctx, cmd); err != nil {
+		return err
+	} else if to != nil {
+		return s.forwardPut(to, first, stream)
 	}
 	answer, err := s.sql.Put(ctx, first, stream)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
+	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
@@ -76,30 +77,33 @@ func isClientError(c codes.Code) bool {
 // codeOf returns the code of an error. Errors without a better one are Internal.
 func codeOf(err error) codes.Code {
 	var (
-		notFound   *catalog.NotFoundError
-		changed    *catalog.ChangedError
-		column     *catalog.UnknownColumnError
-		crs        *catalog.OtherCRSError
-		partition  *catalog.PartitionError
-		misfit     *catalog.MisfitError
-		rules      *catalog.RulesError
-		options    *catalog.OptionsError
-		limit      *readers.LimitError
-		parse      *readers.ParseError
-		option     *readers.OptionError
-		badTicket  *ticket.Error
-		unserved   *unimplementedError
-		panicked   *panicError
-		request    *requestError
-		overload   *overloadError
-		bound      *admission.LimitError
-		ended      *endError
-		forbidden  *forbiddenError
-		shape      *readers.ShapeError
-		logins     *auth.LimitError
-		noLogin    *auth.UnavailableError
-		byHTTP     *httpcall.Error
-		rpc, isRPC = status.FromError(err)
+		notFound  *catalog.NotFoundError
+		changed   *catalog.ChangedError
+		column    *catalog.UnknownColumnError
+		crs       *catalog.OtherCRSError
+		partition *catalog.PartitionError
+		misfit    *catalog.MisfitError
+		rules     *catalog.RulesError
+		options   *catalog.OptionsError
+		limit     *readers.LimitError
+		parse     *readers.ParseError
+		option    *readers.OptionError
+		badTicket *ticket.Error
+		unserved  *unimplementedError
+		panicked  *panicError
+		request   *requestError
+		overload  *overloadError
+		bound     *admission.LimitError
+		ended     *endError
+		forbidden *forbiddenError
+		shape     *readers.ShapeError
+		logins    *auth.LimitError
+		noLogin   *auth.UnavailableError
+		byHTTP    *httpcall.Error
+
+		unreachable *fleet.UnreachableError
+		certificate *certificateError
+		rpc, isRPC  = status.FromError(err)
 	)
 	switch {
 	case err == nil:
@@ -120,6 +124,10 @@ func codeOf(err error) codes.Code {
 		return codes.ResourceExhausted
 	case errors.As(err, &noLogin):
 		return codes.Unavailable
+	case errors.As(err, &unreachable):
+		return codes.Unavailable
+	case errors.As(err, &certificate):
+		return codes.FailedPrecondition
 	case isRPC: // of gRPC itself: a send on a cancelled stream or a lost connection
 		return rpc.Code()
 	case errors.Is(err, context.Canceled):

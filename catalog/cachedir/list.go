@@ -31,6 +31,20 @@ func (d *Dir) List() []Info {
 	return infos
 }
 
+// Keys returns the keys of the tables, in no order.
+func (d *Dir) Keys() []Key {
+	d.refresh()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	keys := make([]Key, 0, len(d.index))
+	for k, e := range d.index {
+		if !e.missing {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
 // Stats describes the folder, and what this Dir did since it was opened.
 type Stats struct {
 	Tables     int   `json:"tables"`

@@ -33,6 +33,7 @@ type Archive struct {
 	dir    *cachedir.Dir // nil: without a folder
 	store  store.Store   // nil: without a folder
 	recent *recordCache
+	keys   tableKeys
 	limits readers.Limits
 	log    zerolog.Logger
 
@@ -172,6 +173,9 @@ func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
 		return nil
 	}
 	l := a.loaded(a.open(j, key))
+	if l != nil {
+		a.keys.add(j, key)
+	}
 	if l != nil && !same {
 		again := r.Record
 		again.Identity = j.Entry.Identity

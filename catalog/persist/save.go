@@ -31,6 +31,7 @@ func (a *Archive) Save(ctx context.Context, j job.Job, l *Data) (mapped *Data, e
 		return nil, err
 	}
 	key := a.tableKey(j, content)
+	a.keys.add(j, key)
 	committed := a.commit(ctx, key, l)
 	r, err := a.record(ctx, j, l.Table)
 	if err != nil {

@@ -48,7 +48,9 @@ func (a *Archive) Meta(j job.Job, r *Record) *Meta {
 	case !a.OnDisk():
 		return r.meta
 	}
-	return r.decode(a.tableKey(j, source.Digest(r.Content)), a.limits)
+	key := a.tableKey(j, source.Digest(r.Content))
+	a.keys.add(j, key)
+	return r.decode(key, a.limits)
 }
 
 // Has reports whether the described table is in the folder.

@@ -44,6 +44,9 @@ type Record struct {
 	Code      string      `json:"code"`
 	Error     string      `json:"error,omitempty"`
 	Trace     string      `json:"trace_id,omitempty"`
+	// replica to which the call was forwarded, and that which has forwarded it, as the call says
+	ForwardedTo string `json:"forwarded_to,omitempty"`
+	ForwardedBy string `json:"forwarded_by,omitempty"`
 }
 
 // Config configures a log.

@@ -64,6 +64,15 @@ func (f *Frame) setHead(meta []byte) {
 	}
 }
 
+// OfParts returns a frame of a message that is encoded already, in parts.
+func OfParts(parts [][]byte) *Frame {
+	f := &Frame{body: parts}
+	for _, b := range parts {
+		f.bytes += len(b)
+	}
+	return f
+}
+
 // Write keeps b: SerializeBody passes the buffers of the body to it.
 func (f *Frame) Write(b []byte) (int, error) {
 	f.body = append(f.body, b)

@@ -115,7 +115,7 @@ func (s *Server) createPrepared(ctx context.Context, body []byte) ([]byte, error
 		return nil, err
 	}
 	p := &preparedStatement{
-		id: newHandle(), client: clientOf(ctx), owner: access.OwnerOf(ctx),
+		id: s.newHandle(), client: clientOf(ctx), owner: access.OwnerOf(ctx),
 		plan: &plan{stmt: stmt, text: m.GetQuery(), uses: 1}, used: time.Now(),
 	}
 	if err := s.addPrepared(p); err != nil {
@@ -152,8 +152,8 @@ func (s *Server) closePrepared(ctx context.Context, body []byte) ([]byte, error)
 	if err := unmarshalBody(body, &m); err != nil {
 		return nil, err
 	}
-	if n := len(m.GetPreparedStatementHandle()); n != handleBytes {
-		return nil, malformed("prepared_statement_handle has %d bytes; those of this server have %d", n, handleBytes)
+	if n, want := len(m.GetPreparedStatementHandle()), len(s.tag)+handleBytes; n != want {
+		return nil, malformed("prepared_statement_handle has %d bytes; those of this server have %d", n, want)
 	}
 	var gone query
 	s.mu.Lock()

@@ -14,11 +14,7 @@ import (
 // the poll in its descriptor. It reports false if there was nothing to end: the queries are over,
 // or the tickets are not of queries.
 func (s *Server) Cancel(ctx context.Context, info *flight.FlightInfo) (cancelled bool, err error) {
-	handles := [][]byte{info.GetFlightDescriptor().GetCmd()}
-	for _, e := range info.GetEndpoint() {
-		handles = append(handles, e.GetTicket().GetTicket())
-	}
-	for _, h := range handles {
+	for _, h := range handlesIn(info) {
 		t, err := statementTicket(h)
 		if err != nil {
 			return cancelled, err
@@ -28,6 +24,15 @@ func (s *Server) Cancel(ctx context.Context, info *flight.FlightInfo) (cancelled
 		}
 	}
 	return cancelled, nil
+}
+
+// handlesIn returns the parts of a FlightInfo that may have handles.
+func handlesIn(info *flight.FlightInfo) [][]byte {
+	all := [][]byte{info.GetFlightDescriptor().GetCmd()}
+	for _, e := range info.GetEndpoint() {
+		all = append(all, e.GetTicket().GetTicket())
+	}
+	return all
 }
 
 // statementTicket reads a ticket of a query, or the descriptor of a poll, which has the same form.

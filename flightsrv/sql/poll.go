@@ -130,7 +130,7 @@ func (s *Server) addPoll(ctx context.Context, d *flight.FlightDescriptor) (strin
 			s.evictPoll(h.id)
 		}
 	}
-	id := newHandle()
+	id := s.newHandle()
 	p := &poll{done: make(chan struct{}), client: clientOf(ctx), owner: access.OwnerOf(ctx), used: time.Now()}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(s.ctx, p.cancel)

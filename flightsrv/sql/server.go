@@ -42,6 +42,7 @@ const (
 type Server struct {
 	engine   Engine
 	writable bool          // tables can be stored; the caller of Put does so
+	tag      string        // that handles begin with; "" without a fleet
 	pollWait time.Duration // the constant, unless a test sets it
 
 	ctx  context.Context // of work between calls

@@ -126,7 +126,7 @@ func (s *Server) setSchema(ctx context.Context, schema string) (string, error) {
 				s.evictSession(h.id)
 			}
 		}
-		token, c = hex.EncodeToString([]byte(newHandle())), &session{client: client, owner: owner}
+		token, c = hex.EncodeToString([]byte(s.newHandle())), &session{client: client, owner: owner}
 		s.sessions[token] = c
 	}
 	c.schema, c.used = schema, time.Now()

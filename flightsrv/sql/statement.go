@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"time"
@@ -49,15 +48,6 @@ type result struct {
 	query  query
 	run    *resultRows // the fetch in progress; nil: none
 	used   time.Time
-}
-
-const handleBytes = 16
-
-// newHandle returns random bytes that can't be guessed.
-func newHandle() string {
-	var b [handleBytes]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return string(b[:])
 }
 
 // prepare prepares a query with the engine. The caller closes the statement.
@@ -173,7 +163,7 @@ func (s *Server) addResult(ctx context.Context, q query) (_ *result, err error) 
 		}
 		closing = s.evictResult(s.results[h.id])
 	}
-	r := &result{id: newHandle(), client: client, owner: access.OwnerOf(ctx), query: q, used: time.Now()}
+	r := &result{id: s.newHandle(), client: client, owner: access.OwnerOf(ctx), query: q, used: time.Now()}
 	s.results[r.id] = r
 	return r, nil
 }

@@ -20,6 +20,8 @@ type Sources struct {
 	SQL     func() sql.Stats // nil: no SQL
 	Clients func() Clients
 	Audit   func() audit.Stats // nil: no audit log
+	// number of live replicas of the fleet; nil: the server is alone
+	Replicas func() int
 }
 
 // Clients are the numbers of connections and calls.
@@ -38,6 +40,8 @@ type snapshot struct {
 	clients Clients
 	audit   *audit.Stats
 	process process
+
+	replicas func() int
 }
 
 type process struct{ goroutines, heap int64 }
@@ -96,6 +100,15 @@ func instruments() []instrument {
 			p(s.clients.RefusedConnections, of("limit", "max-connections"))
 			p(s.clients.RefusedCalls, of("limit", "max-streams"))
 			s.refusals.each(p)
+		})
+	counter("vibeflight.forwarded.calls", "{call}",
+		"Calls that were passed on to another replica, or came from one, by direction.",
+		func(s *snapshot, p put) { s.forwarded.each(p) })
+	gauge("vibeflight.replicas", "{replica}", "Replicas of the fleet that this one knows to be alive, itself included.",
+		func(s *snapshot, p put) {
+			if s.replicas != nil {
+				p(int64(s.replicas()))
+			}
 		})
 	counter("vibeflight.authentications", "{authentication}", "Checks of credentials, by method and outcome.",
 		func(s *snapshot, p put) { s.authentications.each(p) })
@@ -338,7 +351,8 @@ func (m *Metrics) register() error {
 		if from == nil {
 			return nil
 		}
-		s := &snapshot{Metrics: m, catalog: from.Catalog(), clients: from.Clients(), process: readProcess()}
+		s := &snapshot{Metrics: m, catalog: from.Catalog(), clients: from.Clients(), process: readProcess(),
+			replicas: from.Replicas}
 		if from.SQL != nil {
 			of := from.SQL()
 			s.sql = &of

@@ -16,7 +16,7 @@ import (
 // Metrics are the instruments of a server besides those of gRPC. No attribute has text of a client.
 // The methods do nothing on nil.
 type Metrics struct {
-	calls, authentications, refusals, parses, parsedBytes counters
+	calls, authentications, refusals, parses, parsedBytes, forwarded counters
 
 	sentRows, sentBytes, batchesRead, batchesPruned atomic.Int64
 
@@ -95,6 +95,15 @@ func (m *Metrics) Call(method, code string, rows, bytes int64) {
 	m.calls.add(labels{"method", "code"}, labels{method, code}, 1)
 	m.sentRows.Add(rows)
 	m.sentBytes.Add(bytes)
+}
+
+// Forwarded counts a call that is sent to another replica of the fleet, or received from one, by
+// direction.
+func (m *Metrics) Forwarded(direction string) {
+	if m == nil {
+		return
+	}
+	m.forwarded.add(labels{"direction"}, labels{direction}, 1)
 }
 
 // Kinds of sources of rows.

@@ -43,7 +43,7 @@ var layers = []string{
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
-	"catalog/store",
+	"catalog/fleet/fleettest catalog/store",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",
@@ -61,7 +61,7 @@ var layers = []string{
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",
 	"flightsrv/export flightsrv/frame flightsrv/sql/engine",
 	"flightsrv/sql",
-	"flightsrv/telemetry flightsrv/web/httpcall flightsrv/web/tiles",
+	"flightsrv/fleet flightsrv/telemetry flightsrv/web/httpcall flightsrv/web/tiles",
 	"flightsrv/web/rows flightsrv/web/ogc/cql2 flightsrv/web/console",
 	"flightsrv/web/api flightsrv/web/ogc flightsrv/web/tileserver",
 	"flightsrv/web",

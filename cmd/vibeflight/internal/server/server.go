@@ -61,6 +61,7 @@ type Config struct {
 	MaxConnections  int        // maximum of open connections
 	MaxStreams      int        // maximum of open calls, over all connections
 	Limits          limitFlags
+	Fleet           fleetFlags
 	Exchange        exchangeFlags
 	Login           loginFlags
 	Writable        string        // where clients may store tables, as DIR or ALIAS=DIR; empty: nowhere
@@ -124,6 +125,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxStreams, "max-streams", flightsrv.DefaultMaxStreams,
 		"how many calls may be open, over all connections; those beyond are ResourceExhausted")
 	c.Limits.flags(f)
+	c.Fleet.flags(f)
 	c.Exchange.flags(f)
 	c.Login.flags(f)
 	f.StringVar(&c.Writable, "writable", "",
@@ -181,7 +183,7 @@ func (c *Config) Check() error {
 	if err := c.SQL.Check(); err != nil {
 		return err
 	}
-	if err := cmp.Or(c.Exchange.check(), c.Limits.check()); err != nil {
+	if err := cmp.Or(c.Exchange.check(), c.Limits.check(), c.Fleet.check()); err != nil {
 		return err
 	}
 	if err := c.Login.check(); err != nil {
@@ -233,6 +235,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 // serve is Serve with the observers.
 func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) error {
 	control := c.admission()
+	c.Fleet.open()
 	var roots []catalog.Root
 	for _, data := range c.Data {
 		root, err := catalog.ParseRoot(data)
@@ -462,6 +465,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
 		Telemetry: watch.Telemetry, Audit: watch.audit, Slow: c.Observe.slow,
 	}
+	c.Fleet.configure(&cfg)
 	if logins != nil {
 		defer logins.Close()
 		cfg.Login = logins
