@@ -3,6 +3,9 @@ package model
 import (
 	"math/rand/v2"
 	"testing"
+
+	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
+	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 )
 
 // TestCap: no replica that is overloaded is chosen while an eligible one is not.
@@ -81,6 +84,29 @@ func TestRankIsTheOrderOfAllScores(t *testing.T) {
 				t.Fatalf("file %d, place %d: replica %d, want %d", file, place, got, want)
 			}
 			taken[got] = true
+		}
+	}
+}
+
+// TestOrderIsThatOfTheServer compares the choice with package flightsrv/fleet.
+func TestOrderIsThatOfTheServer(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	for range 3000 {
+		n := 1 + r.IntN(12)
+		c := small()
+		c.Replicas, c.Files.Count = n, 40
+		p := newPlacement(&c)
+		list := make([]fleetstore.Replica, n)
+		for i := range list {
+			p.load[i] = int32(r.IntN(1 + r.IntN(20)))
+			p.total += int64(p.load[i])
+			list[i] = fleetstore.Replica{ID: string(replicaID(i)), Load: int64(p.load[i])}
+		}
+		file := int32(r.IntN(40))
+		want := fleet.Order(fileKey(file), list)[0].ID
+		got := p.choose(file, n, func(int) bool { return true })
+		if string(replicaID(got)) != want {
+			t.Fatalf("file %d, loads %v: replica %q, want %q", file, p.load, replicaID(got), want)
 		}
 	}
 }
