@@ -34,16 +34,20 @@ type fleetRun struct {
 
 // quantity is something that is predicted and measured.
 type quantity struct {
-	name      string
-	format    string
-	predicted float64
-	measured  float64
-	checked   bool
+	Replicas   int     `json:"replicas"`
+	Placement  string  `json:"placement"`
+	Phase      string  `json:"caches"`
+	Name       string  `json:"quantity"`
+	Predicted  float64 `json:"predicted"`
+	Measured   float64 `json:"measured"`
+	Difference float64 `json:"difference"`
+	Checked    bool    `json:"checked"`
+	format     string
 }
 
 // compare simulates the runs of a report and prints what was predicted next to what was measured. It
 // returns an error if a quantity that is checked differs by more than a share of what was measured.
-func compare(out io.Writer, path string, within float64) error {
+func compare(out io.Writer, path string, within float64, asJSON bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -55,7 +59,7 @@ func compare(out io.Writer, path string, within float64) error {
 	if len(r.Runs) == 0 {
 		return fmt.Errorf("%s: no runs", path)
 	}
-	t := newTable("replicas", "placement", "caches", "quantity", "predicted", "measured", "difference", "")
+	var all []quantity
 	wrong := 0
 	for i, run := range r.Runs {
 		c, result, err := predict(r.Figures, run)
@@ -63,28 +67,42 @@ func compare(out io.Writer, path string, within float64) error {
 			return fmt.Errorf("%s: run %d: %w", path, i, err)
 		}
 		for _, q := range quantities(c, result, run) {
-			note := ""
-			difference := q.predicted/q.measured - 1
-			switch {
-			case !q.checked:
-				note = "not checked"
-			case !(math.Abs(difference) <= within): // NaN too
-				note = "WRONG"
+			q.Replicas, q.Placement, q.Phase = result.Replicas, result.Placement, run.Phase
+			if q.Difference = q.Predicted/q.Measured - 1; q.Measured == 0 {
+				q.Difference = 1
+			}
+			if q.Checked && math.Abs(q.Difference) > within {
 				wrong++
 			}
-			t.add(
-				fmt.Sprint(result.Replicas), result.Placement, run.Phase, q.name, fmt.Sprintf(q.format, q.predicted),
-				fmt.Sprintf(q.format, q.measured), fmt.Sprintf("%+.1f %%", difference*100), note,
-			)
+			all = append(all, q)
 		}
 	}
-	if err := t.write(out); err != nil {
-		return err
+	if asJSON {
+		err = encode(out, map[string]any{"date": r.Date, "machine": r.Machine, "within": within, "runs": all})
+	} else {
+		err = writeQuantities(out, all, within)
 	}
-	if wrong > 0 {
-		return fmt.Errorf("%d predictions differ by more than %.0f %%", wrong, within*100)
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("%d predictions differ by more than %.0f %%", wrong, within*100)
 	}
-	return nil
+	return err
+}
+
+func writeQuantities(out io.Writer, all []quantity, within float64) error {
+	t := newTable("replicas", "placement", "caches", "quantity", "predicted", "measured", "difference", "")
+	for _, q := range all {
+		note := ""
+		if !q.Checked {
+			note = "not checked"
+		} else if math.Abs(q.Difference) > within {
+			note = "WRONG"
+		}
+		t.add(
+			fmt.Sprint(q.Replicas), q.Placement, q.Phase, q.Name, fmt.Sprintf(q.format, q.Predicted),
+			fmt.Sprintf(q.format, q.Measured), fmt.Sprintf("%+.1f %%", q.Difference*100), note,
+		)
+	}
+	return t.write(out)
 }
 
 // predict simulates a run. The result of a run with full caches follows a warmup, whose parses and
@@ -106,24 +124,23 @@ func predict(figures json.RawMessage, run fleetRun) (c model.Config, result mode
 	return c, s.Run(), nil
 }
 
+// quantities are what is compared of a run. Latencies depend on how the system schedules threads, which
+// is not modelled, so they are only shown.
 func quantities(c model.Config, result model.Result, run fleetRun) []quantity {
 	m := run.Measured
-	q := []quantity{{"reads per second", "%.1f", result.PerSecond, m.PerSecond, true}}
+	add := func(q []quantity, name, format string, predicted, measured float64, checked bool) []quantity {
+		return append(q, quantity{Name: name, format: format, Predicted: predicted, Measured: measured, Checked: checked})
+	}
+	q := add(nil, "reads per second", "%.1f", result.PerSecond, m.PerSecond, true)
 	if c.Reads.Warmup == 0 {
 		local := func(parses, fetches int) float64 { return 100 * (1 - float64(parses+fetches)/float64(m.Reads)) }
-		q = append(q,
-			quantity{"parses", "%.0f", float64(result.Parses), float64(m.Parses), true},
-			quantity{
-				"neither parsed nor fetched, %", "%.2f",
-				local(result.Parses, result.Fetches), local(m.Parses, m.Fetches), true,
-			},
-		)
+		q = add(q, "parses", "%.0f", float64(result.Parses), float64(m.Parses), true)
+		q = add(q, "neither parsed nor fetched, %", "%.2f",
+			local(result.Parses, result.Fetches), local(m.Parses, m.Fetches), true)
 		if m.Fetches > 0 {
-			q = append(q, quantity{"tables fetched", "%.0f", float64(result.Fetches), float64(m.Fetches), false})
+			q = add(q, "tables fetched", "%.0f", float64(result.Fetches), float64(m.Fetches), false)
 		}
 	}
-	return append(q,
-		quantity{"median, ms", "%.2f", 1e3 * result.Latency.P50, 1e3 * m.P50, false},
-		quantity{"p99, ms", "%.2f", 1e3 * result.Latency.P99, 1e3 * m.P99, false},
-	)
+	q = add(q, "median, ms", "%.2f", 1e3*result.Latency.P50, 1e3*m.P50, false)
+	return add(q, "p99, ms", "%.2f", 1e3*result.Latency.P99, 1e3*m.P99, false)
 }

@@ -41,6 +41,7 @@ func run(args []string, out, diagnostics io.Writer) error {
 	replicas := flags.String("replicas", "", "numbers of replicas, separated by commas")
 	placements := flags.String("placement", "", "random, rendezvous or both, separated by a comma")
 	seed := flags.Uint64("seed", 0, "of the random numbers; 0 is that of the parameters")
+	each := flags.Bool("per-replica", false, "count, warmup, rate and clients of the reads are those of each replica")
 	asJSON := flags.Bool("json", false, "print JSON, not a table")
 	measured := flags.String("compare", "", "results of integration/bench/fleets.py that are predicted")
 	within := flags.Float64("within", 0.15, "the largest difference of a prediction")
@@ -48,7 +49,7 @@ func run(args []string, out, diagnostics io.Writer) error {
 		return err
 	}
 	if *measured != "" {
-		return compare(out, *measured, *within)
+		return compare(out, *measured, *within, *asJSON)
 	}
 	base, err := parameters(flags.Args())
 	if err != nil {
@@ -67,23 +68,27 @@ func run(args []string, out, diagnostics io.Writer) error {
 	if *placements != "" {
 		kinds = strings.Split(*placements, ",")
 	}
-	results, err := simulate(base, fleets, kinds)
+	results, err := simulate(base, fleets, kinds, *each)
 	if err != nil {
 		return err
 	}
 	if *asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", " ")
-		return e.Encode(results)
+		return encode(out, map[string]any{"parameters": base, "per_replica": *each, "runs": results})
 	}
 	return writeResults(out, results)
 }
 
-// simulate runs fleets of several sizes with several kinds of placement.
-func simulate(c model.Config, fleets []int, kinds []string) (results []model.Result, err error) {
+// simulate runs fleets of several sizes with several kinds of placement. With each, the numbers of reads
+// and clients are those of each replica.
+func simulate(base model.Config, fleets []int, kinds []string, each bool) (results []model.Result, err error) {
 	for _, n := range fleets {
 		for _, kind := range kinds {
+			c := base
 			c.Replicas, c.Placement.Kind = n, kind
+			if each {
+				r := &c.Reads
+				r.Count, r.Warmup, r.Rate, r.Clients = n*r.Count, n*r.Warmup, float64(n)*r.Rate, n*r.Clients
+			}
 			s, err := model.New(c)
 			if err != nil {
 				return nil, err
@@ -116,6 +121,12 @@ func decode(text []byte, c *model.Config) error {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.DisallowUnknownFields()
 	return d.Decode(c)
+}
+
+func encode(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", " ")
+	return e.Encode(v)
 }
 
 func numbers(list string) (n []int, err error) {

@@ -47,15 +47,32 @@ func TestJSONHasTheResults(t *testing.T) {
 	if err := run([]string{"-json", "-replicas", "2", "-seed", "3", write(t, few)}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	var results []model.Result
-	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
+	var answer struct {
+		Runs []model.Result `json:"runs"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
 		t.Fatal(err)
 	}
+	results := answer.Runs
 	if len(results) != 1 {
 		t.Fatalf("%d results", len(results))
 	}
 	if r := results[0]; r.Replicas != 2 || r.Reads != 5000 || r.Parses != r.Distinct {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestReadsPerReplica(t *testing.T) {
+	base, err := parameters([]string{write(t, few)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := simulate(base, []int{1, 3}, []string{model.Random}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if results[0].Reads != 5000 || results[1].Reads != 15000 {
+		t.Errorf("%d and %d reads", results[0].Reads, results[1].Reads)
 	}
 }
 
@@ -81,7 +98,7 @@ func TestCompareFindsWrongPredictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := simulate(base, []int{2}, []string{model.Rendezvous})
+	results, err := simulate(base, []int{2}, []string{model.Rendezvous}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
