@@ -44,7 +44,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo bench bench-sql bench-siege bench-stores bench-wire images release
+.PHONY: help build console sample demo bench bench-fleet bench-sql bench-siege bench-stores bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -66,6 +66,11 @@ bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same file
 
 bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of its own
 	$(PY) integration/bench/sql.py --rounds $(ROUNDS)
+
+bench-fleet: build $(VENV) ## measure fleets of 1, 2 and 4 one-core servers, and what integration/fleetsim needs to predict them; needs PostgreSQL
+	mkdir -p build
+	$(PY) integration/bench/fleets.py --json build/fleet.json
+	$(GO) run $(PLAIN) ./integration/fleetsim -compare build/fleet.json
 
 bench-siege: build spatial $(VENV) ## measure what other clients notice of STATEMENTS=5000 that crash, burn or fill a worker
 	$(PY) integration/bench/siege.py --statements $(STATEMENTS)

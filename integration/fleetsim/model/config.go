@@ -47,7 +47,7 @@ type Reads struct {
 	Think    float64 `json:"think_seconds"`
 	Partial  float64 `json:"partial_share"`    // of the reads, that are for a part of a table
 	Fraction float64 `json:"partial_fraction"` // of the table that such a read is for
-	Info     bool    `json:"info"`             // whether GetFlightInfo precedes each DoGet; it needs the record of the file
+	Info     bool    `json:"info"`             // whether GetFlightInfo precedes each DoGet
 }
 
 // Client is the clients' side: network, and CPU that receiving takes.

@@ -19,7 +19,8 @@ type placement struct {
 
 func newPlacement(c *Config) *placement {
 	p := &placement{
-		cap: c.Placement.Cap, free: c.Placement.Free, load: make([]int32, c.Replicas), hashes: make([]uint64, c.Replicas),
+		cap: c.Placement.Cap, free: c.Placement.Free,
+		load: make([]int32, c.Replicas), hashes: make([]uint64, c.Replicas),
 	}
 	for i := range p.hashes {
 		p.hashes[i] = hashOf(replicaID(i))

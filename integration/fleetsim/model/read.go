@@ -29,7 +29,8 @@ const (
 	stageLoad                 // a load of the table is waited for
 	stageRequest              // the request for a part is on its way to the bucket
 	stagePart                 // a part is fetched
-	stageSend                 // the rows are sent
+	stageSend                 // the replica sends the rows
+	stageReceive              // the client receives what is left of them
 	stageDead                 // made again elsewhere; what is pending of it counts for nothing
 )
 
@@ -112,6 +113,8 @@ func (s *Simulation) stepRead(id int32) {
 		s.keep(r.replica, r.file, min(1, share+float64(r.missing)))
 		s.send(id, Fetched)
 	case stageSend:
+		s.receive(id)
+	case stageReceive:
 		s.finish(id)
 	case stageDead:
 		r.next = s.freeRead
@@ -206,8 +209,8 @@ func (s *Simulation) fetch(replica int, bytes float64, id int32) int32 {
 		s.work(at.cpu, s.c.Costs.FetchSeconds+bytes/gb*s.c.Costs.FetchSecondsPerGB, 1, id)
 }
 
-// send moves the rows to the client: over the CPU of the replica, its link and the CPU of the clients at
-// the same time. A table that was not mapped is read from disk and checked.
+// send moves the rows to the client: over the CPU of the replica and its link at the same time. A table
+// that was not mapped is read from disk and checked.
 func (s *Simulation) send(id int32, level Level) {
 	r := &s.reads[id]
 	at, c := &s.replicas[r.replica], &s.c
@@ -228,7 +231,16 @@ func (s *Simulation) send(id int32, level Level) {
 	}
 	r.pending += s.work(at.cpu, cpu, 1, id)
 	r.pending += s.work(at.link, bytes, 1, id)
-	r.pending += s.work(s.clientCPU, c.Client.CallSeconds+bytes/gb*c.Client.SecondsPerGB, 1, id)
+	s.end(id)
+}
+
+// receive takes the CPU of the clients. It does not overlap with send: a client can't be ahead of its
+// replica, and would be if both shared a host's cores as equals.
+func (s *Simulation) receive(id int32) {
+	r := &s.reads[id]
+	cpu := s.c.Client.CallSeconds + float64(r.fraction)*s.size(r.file)/gb*s.c.Client.SecondsPerGB
+	r.stage, r.pending = stageReceive, 1
+	r.pending += s.work(s.clientCPU, cpu, 1, id)
 	s.end(id)
 }
 
