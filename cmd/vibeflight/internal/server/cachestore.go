@@ -42,12 +42,15 @@ func (c *cacheStoreFlags) check(cacheDir string) error {
 	return nil
 }
 
-// open opens the shared cache; nil: there is none.
-func (c *cacheStoreFlags) open(ctx context.Context, log zerolog.Logger) (*sharedcache.Cache, error) {
+// open opens the shared cache of a fleet; nil: there is none.
+func (c *cacheStoreFlags) open(ctx context.Context, of *fleetFlags, log zerolog.Logger) (*sharedcache.Cache, error) {
 	if c.store == "" {
 		return nil, nil
 	}
 	cfg := sharedcache.Config{Bytes: int64(c.bytes), Expiry: c.expiry, Log: log}
+	if of.store != nil {
+		cfg.Leases, cfg.Owner = of.store, of.replica
+	}
 	if !remote.IsURL(c.store) {
 		store, err := sharedcache.Folder(c.store, 0)
 		if err != nil {

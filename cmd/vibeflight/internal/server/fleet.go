@@ -3,7 +3,9 @@ package server
 import (
 	"github.com/spf13/pflag"
 
+	"github.com/vibeflight/vibeflight/catalog"
 	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
@@ -34,16 +36,27 @@ func (c *fleetFlags) check() error {
 	return nil
 }
 
-// open chooses the ID of the replica.
-func (c *fleetFlags) open() {
+// open chooses the ID of the replica, and sets the store that it shares with others, if there is one.
+func (c *fleetFlags) open(store *shared.Remote) {
 	if c.replica == "" {
 		c.replica = fleet.NewID()
 	}
+	if store != nil { // else the interface would not be nil
+		c.store = store
+	}
+}
+
+// leases returns what the catalog needs to know of the fleet, or nil if there is none.
+func (c *fleetFlags) leases() *catalog.Fleet {
+	if c.store == nil {
+		return nil
+	}
+	return &catalog.Fleet{ID: c.replica, Leases: c.store}
 }
 
 // configure adds the fleet to the configuration of the server, if there is one.
 func (c *fleetFlags) configure(cfg *flightsrv.Config) {
-	if c.store != nil { // else the interface would not be nil
+	if c.store != nil {
 		cfg.Fleet, cfg.Replica, cfg.PeerCA = c.store, c.replica, c.peerCA
 	}
 }

@@ -242,7 +242,6 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 // serve is Serve with the observers.
 func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) (err error) {
 	control := c.admission()
-	c.Fleet.open()
 	var roots []catalog.Root
 	for _, data := range c.Data {
 		root, err := catalog.ParseRoot(data)
@@ -283,6 +282,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 	if err != nil {
 		return err
 	}
+	c.Fleet.open(records)
 	if records != nil {
 		defer func() { err = errors.Join(err, records.Close()) }()
 	}
@@ -291,7 +291,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
 	log.Info().Str("engine", engineSet.Choice()).Strs("devices", engineSet.Devices()).Msg("the engine is chosen")
-	shared, err := c.CacheStore.open(ctx, log)
+	tables, err := c.CacheStore.open(ctx, &c.Fleet, log)
 	if err != nil {
 		return errors.Join(err, engineSet.Close())
 	}
@@ -304,7 +304,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		MemoryBytes: memory, MaxFileBytes: int64(c.MaxFileBytes),
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
-		SharedCache: shared,
+		SharedCache: tables, Fleet: c.Fleet.leases(),
 		Limits:      limits,
 		Options:     settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
 		Log:         log,
