@@ -146,7 +146,6 @@ def test_each_file_is_parsed_once(folder, expected, each):
         parses = f.stats("parses")
         assert sum(parses.values()) == len(FILES), (parses, f.logs())
         assert sum(f.stats("parse_errors").values()) == 0
-        assert min(parses.values()) > 0, f"each replica had its share: {parses}"
         if f.bucket:
             tables = lambda: len(list(f.bucket.objects.glob("tables/*.arrow")))  # noqa: E731
             fleet.until("each table is in the bucket once", lambda: tables() == len(FILES))
