@@ -299,7 +299,7 @@ func TestNoPasswordInErrors(t *testing.T) {
 	}
 }
 
-// TestDeadline stops the server, which then does not answer.
+// TestDeadline expects an error in time from a database that is locked, killed or hung.
 func TestDeadline(t *testing.T) {
 	p := pgtest.StartOwn(t)
 	const limit = 500 * time.Millisecond
@@ -331,4 +331,14 @@ func TestDeadline(t *testing.T) {
 	within("a killed server", s)
 	p.Restart(t)
 	storetest.Works(t, s)
+
+	b := p.Bouncer(t)
+	s, _ = connect(t, b.URL(name), limit)
+	storetest.Works(t, s)
+	resume := b.Pause(t)
+	within("a hung PgBouncer", s)
+	resume()
+	storetest.Works(t, s)
+	p.Kill()
+	within("a PgBouncer without a database", s)
 }

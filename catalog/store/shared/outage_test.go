@@ -12,6 +12,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/store/storetest"
 )
 
@@ -108,6 +109,32 @@ func TestStartAway(t *testing.T) {
 	l, ok, err := s.remote.Acquire(t.Context(), fleet.WorkKey{1}, "a", "")
 	if !ok || err != nil || l.Owner != "a" {
 		t.Errorf("acquired %+v, %v, %v", l, ok, err)
+	}
+}
+
+// TestRestartDuringOutage starts again during an outage, and with it lost which records were missed.
+func TestRestartDuringOutage(t *testing.T) {
+	db, path := newFake(true), filepath.Join(t.TempDir(), "catalog.db")
+	first := open(t, db, path, zerolog.Nop())
+	storetest.Put(t, first, storetest.Sample("a", 1), storetest.Sample("b", 1))
+	if err := first.Records.Close(); err != nil {
+		t.Fatal(err)
+	}
+	local, err := sqlite.Open(path, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(db, zerolog.Nop())
+	r.first = time.Millisecond
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := server{r.Join(local), r}
+	defer second.Close()
+	db.SetAway(false)
+	caughtUp(t, second)
+	if got := names(storetest.All(t, db.Store)); got != "a1 b1" {
+		t.Errorf("the database has %s", got)
 	}
 }
 
