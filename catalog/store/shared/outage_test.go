@@ -208,8 +208,8 @@ func TestListingDuringCatchUp(t *testing.T) {
 	}
 	for name, want := range map[string]string{"c": "c2", "b": "b1", "e": "e1", "x": ""} {
 		var got []store.Record
-		if err := s.Of(t.Context(), name, func(r store.Record) error { got = append(got, r); return nil }); err != nil ||
-			names(got) != want {
+		err := s.Of(t.Context(), name, func(r store.Record) error { got = append(got, r); return nil })
+		if err != nil || names(got) != want {
 			t.Errorf("of %s: %q, %v, want %q", name, names(got), err, want)
 		}
 	}
