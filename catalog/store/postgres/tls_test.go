@@ -18,7 +18,9 @@ func TestTLS(t *testing.T) {
 		mode    string
 		ok, tls bool
 	}{
-		{"disable", true, false}, {"prefer", true, true}, {"require", true, true},
+		{"disable", true, false},
+		{"prefer", true, true},
+		{"require", true, true},
 		{"verify-full&sslrootcert=" + cert, true, true},
 		{"verify-ca&sslrootcert=" + cert, true, true},
 		{"verify-full&sslrootcert=" + other, false, false},
