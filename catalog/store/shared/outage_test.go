@@ -19,7 +19,7 @@ import (
 // begin returns a server with a database in memory.
 func begin(t *testing.T, away bool) (server, *fake, *storetest.Log) {
 	t.Helper()
-	db, log := newFake(away), &storetest.Log{}
+	db, log := newFake(t, away), &storetest.Log{}
 	s := open(t, db, filepath.Join(t.TempDir(), "catalog.db"), zerolog.New(log))
 	t.Cleanup(func() { _ = s.Close() })
 	return s, db, log
@@ -114,7 +114,7 @@ func TestStartAway(t *testing.T) {
 
 // TestRestartDuringOutage starts again during an outage, and with it lost which records were missed.
 func TestRestartDuringOutage(t *testing.T) {
-	db, path := newFake(true), filepath.Join(t.TempDir(), "catalog.db")
+	db, path := newFake(t, true), filepath.Join(t.TempDir(), "catalog.db")
 	first := open(t, db, path, zerolog.Nop())
 	storetest.Put(t, first, storetest.Sample("a", 1), storetest.Sample("b", 1))
 	if err := first.Records.Close(); err != nil {
