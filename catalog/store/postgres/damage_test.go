@@ -92,7 +92,8 @@ func TestPutNewer(t *testing.T) {
 		}
 		got, ok, err := s.Get(t.Context(), r.Key)
 		if !ok || err != nil || got.FormatVersion != tt.want {
-			t.Errorf("after version %d at %v: version %d, %v, %v, want %d", tt.version, tt.at, got.FormatVersion, ok, err, tt.want)
+			t.Errorf("after version %d at %v: version %d, %v, %v, want %d", tt.version, tt.at,
+				got.FormatVersion, ok, err, tt.want)
 		}
 	}
 }
@@ -271,7 +272,8 @@ func TestMigrations(t *testing.T) {
 func TestNoPasswordInErrors(t *testing.T) {
 	for _, url := range []string{
 		"postgres://vf:S3CRET@127.0.0.1:1/x", "postgres://vf:S3CRET@no.such.host.invalid/x",
-		"postgres://vf:S3CRET@127.0.0.1:port/x", "postgres://vf:a:S3CRET@h@127.0.0.1:1:2/x", "postgres://vf:S3CRET%zz@h/x",
+		"postgres://vf:S3CRET@127.0.0.1:port/x", "postgres://vf:a:S3CRET@h@127.0.0.1:1:2/x",
+		"postgres://vf:S3CRET%zz@h/x",
 		"postgres://vf:S3CRET@h/x?sslmode=S3CRETmode", "host=h password=S3CRET port=x", "postgres://vf:S3CRET@h\x00/x",
 		"S3CRET", "postgres://vf:S3CRET@h/x?sslrootcert=/none",
 	} {
@@ -299,7 +301,7 @@ func TestNoPasswordInErrors(t *testing.T) {
 	}
 }
 
-// TestDeadline stops the server, which then does not answer.
+// TestDeadline expects an error in time from a database that is locked, killed or hung.
 func TestDeadline(t *testing.T) {
 	p := pgtest.StartOwn(t)
 	const limit = 500 * time.Millisecond
@@ -323,12 +325,31 @@ func TestDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	within("a lock", s)
+	second, _ := connect(t, p.URL(name), limit)
+	second.steps = append(second.steps, `ALTER TABLE vibeflight.record ADD COLUMN note TEXT`)
+	for range 2 {
+		within("a migration that waits", second)
+	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	for end := time.Now().Add(timeout); second.Prepare(t.Context()) != nil && time.Now().Before(end); {
+	}
+	storetest.Works(t, second)
 	storetest.Works(t, s)
 	p.Kill()
 	within("a killed server", s)
 	p.Restart(t)
 	storetest.Works(t, s)
+
+	b := p.Bouncer(t)
+	s, _ = connect(t, b.URL(name), limit)
+	s.steps = second.steps
+	storetest.Works(t, s)
+	resume := b.Pause(t)
+	within("a hung PgBouncer", s)
+	resume()
+	storetest.Works(t, s)
+	p.Kill()
+	within("a PgBouncer without a database", s)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/vibeflight/vibeflight/catalog/store"
 )
 
 // ErrNewer says that a newer version of the program has changed the schema.
@@ -93,26 +95,50 @@ func (s *Store) Prepare(ctx context.Context) error {
 	return s.wrap(ctx, s.prepare(limited))
 }
 
-// prepare returns when the schema has the current version. One caller at a time migrates.
+// prepare returns when the schema has the current version, or ctx ends. One goroutine at a time
+// migrates, and does not end with the call that began it.
 func (s *Store) prepare(ctx context.Context) error {
 	if s.ready.Load() {
 		return ctx.Err()
 	}
-	s.migrating.Lock()
-	defer s.migrating.Unlock()
+	select {
+	case s.preparing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.ctx.Done():
+		return store.ErrClosed
+	}
+	done := make(chan error, 1)
+	go func() { // Close waits for it
+		defer func() { <-s.preparing }()
+		done <- s.update(ctx)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// update migrates the schema if needed. ctx bounds the wait for a connection.
+func (s *Store) update(ctx context.Context) error {
 	if s.ready.Load() || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	version, err := s.version(ctx)
-	if err == nil && version < len(s.steps) {
-		err = s.migrate()
-	} else if version > len(s.steps) {
-		err = newer(version, len(s.steps))
+	switch {
+	case err != nil:
+		return err
+	case version > len(s.steps):
+		return newer(version, len(s.steps))
+	case version < len(s.steps):
+		if err := s.migrate(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		s.ready.Store(true)
-	}
-	return err
+	s.ready.Store(true)
+	return nil
 }
 
 func newer(version, known int) error {
@@ -151,7 +177,7 @@ const migrateTime = time.Minute
 // migrate applies the missing steps in one transaction. Other servers may do so at the same time:
 // they wait for the only row of the table of the version.
 func (s *Store) migrate() error {
-	ctx, cancel := context.WithTimeout(context.Background(), migrateTime)
+	ctx, cancel := context.WithTimeout(s.ctx, migrateTime)
 	defer cancel()
 	if err := s.found(ctx); err != nil {
 		return fmt.Errorf("make the schema: %w", err)

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,8 +42,10 @@ type Store struct {
 	log     zerolog.Logger
 
 	closed    atomic.Bool
-	ready     atomic.Bool // the schema has the current version
-	migrating sync.Mutex
+	ready     atomic.Bool     // the schema has the current version
+	preparing chan struct{}   // has one element while a goroutine prepares the schema
+	ctx       context.Context // of migrations; canceled by Close
+	stop      context.CancelFunc
 
 	purged atomic.Int64 // time of the last purge, Unix in ns
 }
@@ -88,10 +89,13 @@ func open(ctx context.Context, address string, timeout time.Duration, log zerolo
 		return nil, fmt.Errorf("the URL of the store: %s", reason(err))
 	}
 	name := fmt.Sprintf("postgres://%s:%d/%s", c.Host, c.Port, c.Database)
-	return &Store{
-		name: name, timeout: timeout, limit: strconv.FormatInt(max(1, (timeout*9/10).Milliseconds()), 10),
+	s := &Store{
+		name: name, timeout: timeout, preparing: make(chan struct{}, 1),
+		limit: strconv.FormatInt(max(1, (timeout*9/10).Milliseconds()), 10),
 		steps: steps, pool: pool, log: log.With().Str("store", name).Logger(),
-	}, nil
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s, nil
 }
 
 // reason returns why a URL is not accepted, without any part of the URL.
@@ -109,6 +113,8 @@ func (s *Store) Name() string { return s.name }
 // Close closes the store after the calls in progress.
 func (s *Store) Close() error {
 	if !s.closed.Swap(true) {
+		s.stop()
+		s.preparing <- struct{}{} // after the last migration; it is never removed
 		s.pool.Close()
 	}
 	return nil

@@ -12,13 +12,14 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/store/storetest"
 )
 
 // begin returns a server with a database in memory.
 func begin(t *testing.T, away bool) (server, *fake, *storetest.Log) {
 	t.Helper()
-	db, log := newFake(away), &storetest.Log{}
+	db, log := newFake(t, away), &storetest.Log{}
 	s := open(t, db, filepath.Join(t.TempDir(), "catalog.db"), zerolog.New(log))
 	t.Cleanup(func() { _ = s.Close() })
 	return s, db, log
@@ -111,6 +112,32 @@ func TestStartAway(t *testing.T) {
 	}
 }
 
+// TestRestartDuringOutage starts again during an outage, and with it lost which records were missed.
+func TestRestartDuringOutage(t *testing.T) {
+	db, path := newFake(t, true), filepath.Join(t.TempDir(), "catalog.db")
+	first := open(t, db, path, zerolog.Nop())
+	storetest.Put(t, first, storetest.Sample("a", 1), storetest.Sample("b", 1))
+	if err := first.Records.Close(); err != nil {
+		t.Fatal(err)
+	}
+	local, err := sqlite.Open(path, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(db, zerolog.Nop())
+	r.first = time.Millisecond
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := server{r.Join(local), r}
+	defer second.Close()
+	db.SetAway(false)
+	caughtUp(t, second)
+	if got := names(storetest.All(t, db.Store)); got != "a1 b1" {
+		t.Errorf("the database has %s", got)
+	}
+}
+
 func TestPermanentError(t *testing.T) {
 	s, _, _ := begin(t, true)
 	if err := s.remote.Start(t.Context(), fleet.ErrAway); !errors.Is(err, fleet.ErrAway) {
@@ -181,8 +208,8 @@ func TestListingDuringCatchUp(t *testing.T) {
 	}
 	for name, want := range map[string]string{"c": "c2", "b": "b1", "e": "e1", "x": ""} {
 		var got []store.Record
-		if err := s.Of(t.Context(), name, func(r store.Record) error { got = append(got, r); return nil }); err != nil ||
-			names(got) != want {
+		err := s.Of(t.Context(), name, func(r store.Record) error { got = append(got, r); return nil })
+		if err != nil || names(got) != want {
 			t.Errorf("of %s: %q, %v, want %q", name, names(got), err, want)
 		}
 	}

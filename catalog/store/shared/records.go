@@ -34,14 +34,16 @@ type Records struct {
 	mu       sync.Mutex
 	missed   map[store.Key]uint64 // keys that differ in the database, with the number of the change
 	changes  uint64
-	overflow bool // there were more than maxMissed of them
+	overflow bool // all records of the local store are written: there may be more than maxMissed
 	writing  bool // a goroutine writes what was missed
 	closed   bool
 }
 
 var _ store.Store = (*Records)(nil)
 
-// Join returns the records of a local store, which it owns, and of the remote.
+// Join returns the records of a local store, which it owns, and of the remote. If the database is
+// away, it gets all records of the local store when it is back: a former process may have put some
+// of them during the same outage.
 func (r *Remote) Join(local store.Store) *Records {
 	s := &Records{
 		remote: r, local: local, max: maxMissed, seed: maphash.MakeSeed(), missed: map[store.Key]uint64{},
@@ -49,6 +51,7 @@ func (r *Remote) Join(local store.Store) *Records {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.records[s] = true
+	s.overflow = r.away.Load()
 	return s
 }
 

@@ -66,7 +66,7 @@ func TestAlone(t *testing.T) {
 	storetest.TestStore(t, func(t testing.TB) storetest.Opener {
 		path := filepath.Join(t.TempDir(), "catalog.db")
 		return func(zerolog.Logger) (store.Store, error) {
-			return open(t, newFake(true), path, zerolog.Nop()), nil
+			return open(t, newFake(t, true), path, zerolog.Nop()), nil
 		}
 	})
 }
@@ -78,14 +78,11 @@ type fake struct {
 	puts chan store.Record // if it is not nil, a put waits until it is read
 }
 
-func newFake(away bool) *fake {
-	dir, err := os.MkdirTemp("", "fake-")
+func newFake(t testing.TB, away bool) *fake {
+	t.Helper()
+	s, err := sqlite.Open(filepath.Join(t.TempDir(), "db"), zerolog.Nop())
 	if err != nil {
-		panic(err)
-	}
-	s, err := sqlite.Open(filepath.Join(dir, "db"), zerolog.Nop())
-	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
 	m := fleettest.NewMemory(time.Now)
 	m.SetAway(away)
