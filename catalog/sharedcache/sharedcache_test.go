@@ -375,6 +375,26 @@ func TestBreaker(t *testing.T) {
 	must(t, err)
 }
 
+// closing closes a table while it is fetched.
+type closing struct{ *Table }
+
+func (w closing) WriteAt(p []byte, _ int64) (int, error) { return len(p), w.Close() }
+
+// TestCloseWhileFetching expects that the end of a fetch by Close is no outage.
+func TestCloseWhileFetching(t *testing.T) {
+	store, err := Folder(t.TempDir(), 0)
+	must(t, err)
+	c := New(store, "folder", Config{Log: zerolog.Nop()})
+	defer c.Close()
+	content := random(3 << 20)
+	must(t, c.Put(t.Context(), key(1), bytes.NewReader(content), int64(len(content))))
+	o, err := c.Open(t.Context(), key(1))
+	must(t, err)
+	if err := o.Fetch(t.Context(), closing{o}, 0, o.Size()); err == nil || c.Away() {
+		t.Errorf("error %v, away %v", err, c.Away())
+	}
+}
+
 func TestBreakerWaits(t *testing.T) {
 	var b breaker
 	var waits []time.Duration
