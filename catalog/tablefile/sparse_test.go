@@ -178,7 +178,8 @@ func TestRemoteTableIsReadByMany(t *testing.T) {
 				if err := file.Table().Check(i); err != nil {
 					t.Error(err)
 				}
-				if !bytes.Equal(file.Table().Batches[i].Attributes[0].Values, table.Batches[i].Attributes[0].Values) {
+				got, want := file.Table().Batches[i].Attributes[0].Values, table.Batches[i].Attributes[0].Values
+				if !bytes.Equal(got, want) {
 					t.Errorf("batch %d has other bytes", i)
 				}
 			}
@@ -230,7 +231,8 @@ func TestRemoteErrors(t *testing.T) {
 						continue
 					}
 					failed++
-					if !errors.Is(err, errFetch) || !errors.Is(err, ErrUnfetched) || !errors.Is(err, readers.ErrDamaged) {
+					if !errors.Is(err, errFetch) || !errors.Is(err, ErrUnfetched) ||
+						!errors.Is(err, readers.ErrDamaged) {
 						t.Fatal(err)
 					}
 					remote.fail.Store(nil)
