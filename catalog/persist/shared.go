@@ -136,10 +136,10 @@ func (a *Archive) keepFetched(j job.Job, l *Data) {
 	}()
 }
 
-// commitFetched commits a file of which everything was fetched and verified.
+// commitFetched commits a file of which everything was fetched and verified, and completes the record
+// of its data file.
 func (a *Archive) commitFetched(j job.Job, l *Data) {
-	held, err := l.temp.Commit(l.cacheKey)
-	if err != nil {
+	if err := a.commitTemp(l); err != nil {
 		if !errors.Is(err, fs.ErrClosed) && !errors.Is(err, cachedir.ErrClosed) { // else it was released
 			a.log.Warn().Err(err).Str("name", j.Entry.Name).Msg("a table of the shared cache can't be kept")
 		}
@@ -153,6 +153,16 @@ func (a *Archive) commitFetched(j job.Job, l *Data) {
 			a.Put(a.ctx, complete)
 		}
 	}
+}
+
+// commitTemp commits the temporary file of l, which may be released meanwhile.
+func (a *Archive) commitTemp(l *Data) error {
+	a.committing.Add(1)
+	defer a.committing.Add(-1)
+	held, err := l.temp.Commit(l.cacheKey)
+	if err != nil {
+		return err
+	}
 	l.mu.Lock()
 	released := l.remote.released
 	if !released {
@@ -162,6 +172,7 @@ func (a *Archive) commitFetched(j job.Job, l *Data) {
 	if released {
 		held.Release()
 	}
+	return nil
 }
 
 // enter counts work that Close waits for. It returns false after Close.

@@ -31,7 +31,7 @@ type remoteFile struct {
 
 func (r *remoteFile) Size() int64 { return r.size }
 
-func (r *remoteFile) Fetch(ctx context.Context, to io.WriterAt, from, end int64) error {
+func (r *remoteFile) Fetch(_ context.Context, to io.WriterAt, from, end int64) error {
 	n := r.requests.Add(1)
 	if end-from > rangeBytes+pieceBytes {
 		return fmt.Errorf("a request for %d bytes", end-from)
@@ -388,7 +388,7 @@ func TestRemoteScanReadsAhead(t *testing.T) {
 	writeTable(t, f, table)
 	remote := remoteOf(content(t, f))
 	var now, most atomic.Int64
-	slow := func(_, from, end int64) error {
+	slow := func(_, _, _ int64) error {
 		most.Store(max(most.Load(), now.Add(1)))
 		time.Sleep(10 * time.Millisecond)
 		now.Add(-1)
