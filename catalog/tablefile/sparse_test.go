@@ -327,7 +327,7 @@ func TestReleaseEndsFetches(t *testing.T) {
 func TestRemoteBox(t *testing.T) {
 	cases := []struct{ batches, rows, size int }{{256, 4096, 84}}
 	if !testing.Short() {
-		cases = append(cases, struct{ batches, rows, size int }{320, 65536, 84}) // 2 GB
+		cases = append(cases, struct{ batches, rows, size int }{215, 65536, 84}) // 2 GB
 	}
 	for _, tt := range cases {
 		f, err := files.OS{}.Create(filepath.Join(t.TempDir(), "table.arrow"))
