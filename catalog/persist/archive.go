@@ -56,6 +56,7 @@ type Archive struct {
 	avoided map[cachedir.Key]time.Time
 
 	loads, saves, saveErrors, damaged, extensions, fetched atomic.Int64
+	committing                                             atomic.Int64 // fetched files, whose space cannot be freed just now
 }
 
 const (
@@ -230,7 +231,7 @@ func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
 			return l
 		}
 	}
-	return a.loaded(a.findContent(ctx, j))
+	return a.loaded(a.findContent(ctx, j, r))
 }
 
 // loaded counts a table, unless it is nil.

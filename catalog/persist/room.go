@@ -2,6 +2,7 @@ package persist
 
 import (
 	"errors"
+	"time"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
 )
@@ -35,12 +36,22 @@ func (a *Archive) create(need int64) (temp *cachedir.Temp, err error) {
 	return temp, err
 }
 
+// commitWait bounds the wait for fetched files that are being committed.
+const commitWait = time.Second
+
 // withRoom calls try until it finds room in the folder, or no table can be closed to make some.
 func (a *Archive) withRoom(try func() error) error {
+	end := time.Now().Add(commitWait)
 	for {
 		err := try()
 		var full *cachedir.FullError
-		if !errors.As(err, &full) || full.Need > full.Budget || !a.closeIdle() {
+		switch {
+		case !errors.As(err, &full) || full.Need > full.Budget:
+			return err
+		case a.closeIdle():
+		case a.committing.Load() > 0 && time.Now().Before(end):
+			time.Sleep(time.Millisecond)
+		default:
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // ErrUnfetched is wrapped by errors of tables whose rows cannot be fetched from the shared cache.
@@ -56,6 +57,8 @@ type remoteTable struct {
 	archive  *Archive
 	table    *sharedcache.Table
 	released bool // guarded by Data.mu
+	// of the data file, without the bounds of its columns, which need all rows; nil: it is complete
+	record *store.Record
 }
 
 // openShared opens the table of a key in the shared cache, or returns nil. Its batches are fetched
@@ -133,16 +136,33 @@ func (a *Archive) keepFetched(j job.Job, l *Data) {
 	}()
 }
 
-// commitFetched commits a file of which everything was fetched and verified.
+// commitFetched commits a file of which everything was fetched and verified, and completes the record
+// of its data file.
 func (a *Archive) commitFetched(j job.Job, l *Data) {
-	held, err := l.temp.Commit(l.cacheKey)
-	if err != nil {
+	if err := a.commitTemp(l); err != nil {
 		if !errors.Is(err, fs.ErrClosed) && !errors.Is(err, cachedir.ErrClosed) { // else it was released
 			a.log.Warn().Err(err).Str("name", j.Entry.Name).Msg("a table of the shared cache can't be kept")
 		}
 		return
 	}
 	a.fetched.Add(1)
+	if r := l.remote.record; r != nil {
+		if columns, err := columnStats(a.ctx, l.Table, 1); err == nil {
+			complete := *r
+			complete.Columns = columns
+			a.Put(a.ctx, complete)
+		}
+	}
+}
+
+// commitTemp commits the temporary file of l, which may be released meanwhile.
+func (a *Archive) commitTemp(l *Data) error {
+	a.committing.Add(1)
+	defer a.committing.Add(-1)
+	held, err := l.temp.Commit(l.cacheKey)
+	if err != nil {
+		return err
+	}
 	l.mu.Lock()
 	released := l.remote.released
 	if !released {
@@ -152,6 +172,7 @@ func (a *Archive) commitFetched(j job.Job, l *Data) {
 	if released {
 		held.Release()
 	}
+	return nil
 }
 
 // enter counts work that Close waits for. It returns false after Close.
@@ -166,8 +187,8 @@ func (a *Archive) enter() bool {
 }
 
 // findContent returns the table of a file that was not parsed by this server, if the shared cache
-// has one of the same content, or nil.
-func (a *Archive) findContent(ctx context.Context, j job.Job) *Data {
+// has one of the same content, or nil. r is the file's record; may be nil.
+func (a *Archive) findContent(ctx context.Context, j job.Job, r *Record) *Data {
 	if a.shared == nil || !a.shared.Answers() {
 		return nil
 	}
@@ -179,11 +200,21 @@ func (a *Archive) findContent(ctx context.Context, j job.Job) *Data {
 	if l == nil {
 		return nil
 	}
-	r, err := newRecord(j, l.Table, withoutBounds(l.Table), a.limits)
-	if err == nil {
-		r.Content, r.Blocks = content[:], blocks
-		a.Put(ctx, r)
+	if r != nil && source.Digest(r.Content) == content {
+		again := r.Record
+		again.Identity = j.Entry.Identity
+		a.Put(ctx, again)
+		return l
 	}
+	known, err := newRecord(j, l.Table, statsOf(l.Table, nil), a.limits)
+	if err != nil {
+		return l
+	}
+	known.Content, known.Blocks = content[:], blocks
+	if l.remote != nil {
+		l.remote.record = &known
+	}
+	a.Put(ctx, known)
 	return l
 }
 
@@ -253,9 +284,4 @@ func (a *Archive) ForgetMadeEverywhere(ctx context.Context, j job.Job) error {
 		return nil
 	}
 	return errors.Join(a.ForgetMade(j), a.forgetShared(ctx, a.tableKey(j, j.Maker.Digest())))
-}
-
-// withoutBounds returns the statistics of columns that need no rows.
-func withoutBounds(t *readers.Table) []store.ColumnStats {
-	return statsOf(t, nil)
 }
