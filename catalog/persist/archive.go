@@ -226,7 +226,7 @@ func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
 			return l
 		}
 	}
-	return a.loaded(a.findContent(ctx, j))
+	return a.loaded(a.findContent(ctx, j, r))
 }
 
 // loaded counts a table, unless it is nil.

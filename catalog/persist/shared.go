@@ -13,6 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // ErrUnfetched is wrapped by errors of tables whose rows cannot be fetched from the shared cache.
@@ -56,6 +57,8 @@ type remoteTable struct {
 	archive  *Archive
 	table    *sharedcache.Table
 	released bool // guarded by Data.mu
+	// of the data file, without the bounds of its columns, which need all rows; nil: it is complete
+	record *store.Record
 }
 
 // openShared opens the table of a key in the shared cache, or returns nil. Its batches are fetched
@@ -117,12 +120,24 @@ func (t sparseTemp) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// keepFetched commits a file of which everything was fetched and verified.
+// keepFetched keeps a table whose batches were all fetched: it fetches the rest of its file and commits
+// it, in the background.
 func (a *Archive) keepFetched(j job.Job, l *Data) {
 	if !a.enter() {
 		return
 	}
-	defer a.background.Done()
+	l.file.Retain()
+	go func() {
+		defer a.background.Done()
+		defer l.file.Release()
+		if err := l.file.FetchRest(); err == nil { // else a search gives the error
+			a.commitFetched(j, l)
+		}
+	}()
+}
+
+// commitFetched commits a file of which everything was fetched and verified.
+func (a *Archive) commitFetched(j job.Job, l *Data) {
 	held, err := l.temp.Commit(l.cacheKey)
 	if err != nil {
 		if !errors.Is(err, fs.ErrClosed) && !errors.Is(err, cachedir.ErrClosed) { // else it was released
@@ -131,6 +146,13 @@ func (a *Archive) keepFetched(j job.Job, l *Data) {
 		return
 	}
 	a.fetched.Add(1)
+	if r := l.remote.record; r != nil {
+		if columns, err := columnStats(a.ctx, l.Table, 1); err == nil {
+			complete := *r
+			complete.Columns = columns
+			a.Put(a.ctx, complete)
+		}
+	}
 	l.mu.Lock()
 	released := l.remote.released
 	if !released {
@@ -154,8 +176,8 @@ func (a *Archive) enter() bool {
 }
 
 // findContent returns the table of a file that was not parsed by this server, if the shared cache
-// has one of the same content, or nil.
-func (a *Archive) findContent(ctx context.Context, j job.Job) *Data {
+// has one of the same content, or nil. r is the file's record; may be nil.
+func (a *Archive) findContent(ctx context.Context, j job.Job, r *Record) *Data {
 	if a.shared == nil || !a.shared.Answers() {
 		return nil
 	}
@@ -167,11 +189,21 @@ func (a *Archive) findContent(ctx context.Context, j job.Job) *Data {
 	if l == nil {
 		return nil
 	}
-	r, err := newRecord(j, l.Table, withoutBounds(l.Table), a.limits)
-	if err == nil {
-		r.Content, r.Blocks = content[:], blocks
-		a.Put(ctx, r)
+	if r != nil && source.Digest(r.Content) == content {
+		again := r.Record
+		again.Identity = j.Entry.Identity
+		a.Put(ctx, again)
+		return l
 	}
+	known, err := newRecord(j, l.Table, statsOf(l.Table, nil), a.limits)
+	if err != nil {
+		return l
+	}
+	known.Content, known.Blocks = content[:], blocks
+	if l.remote != nil {
+		l.remote.record = &known
+	}
+	a.Put(ctx, known)
 	return l
 }
 
@@ -241,9 +273,4 @@ func (a *Archive) ForgetMadeEverywhere(ctx context.Context, j job.Job) error {
 		return nil
 	}
 	return errors.Join(a.ForgetMade(j), a.forgetShared(ctx, a.tableKey(j, j.Maker.Digest())))
-}
-
-// withoutBounds returns the statistics of columns that need no rows.
-func withoutBounds(t *readers.Table) []store.ColumnStats {
-	return statsOf(t, nil)
 }

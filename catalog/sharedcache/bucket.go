@@ -44,8 +44,16 @@ func tableObject(k Key) string { return path.Join(tablesFolder, tableName(k)) }
 
 func marker(k Key) string { return path.Join(usedFolder, fmt.Sprintf("%x", k[:])) }
 
+// largeBytes is the size from which on Put asks whether the object exists before it is sent.
+const largeBytes = 1 << 20
+
 // Put implements Store.
 func (b bucket) Put(ctx context.Context, k Key, content io.ReaderAt, size int64) error {
+	if size >= largeBytes {
+		if _, err := b.root.Stat(ctx, tableObject(k)); err == nil {
+			return fmt.Errorf("%s: %w", b.root.Location(tableObject(k)), fs.ErrExist)
+		}
+	}
 	return b.root.Write(ctx, tableObject(k), content, size, true)
 }
 

@@ -190,6 +190,7 @@ func (c *Cache) do(ctx context.Context, request func(ctx context.Context) error)
 // judge counts a failed request, and opens the breaker if the store does not answer.
 func (c *Cache) judge(ctx context.Context, err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || isLocal(err) ||
+		errors.Is(err, fs.ErrClosed) || // the table was closed meanwhile
 		c.ctx.Err() != nil || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return
 	}

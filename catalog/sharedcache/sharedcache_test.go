@@ -115,16 +115,16 @@ func (s *mapStore) Read(_ context.Context, o remote.Object, from, to int64) (io.
 	}
 	var r io.Reader = bytes.NewReader(now.content[from:to])
 	if n := s.cut.Load(); n > 0 && n < to-from {
-		r = io.MultiReader(io.LimitReader(r, n), failing{})
+		r = io.MultiReader(io.LimitReader(r, n), brokenReader{})
 	} else if s.short.Load() {
 		r = io.LimitReader(r, (to-from)/2)
 	}
 	return io.NopCloser(r), nil
 }
 
-type failing struct{}
+type brokenReader struct{}
 
-func (failing) Read([]byte) (int, error) { return 0, errAway }
+func (brokenReader) Read([]byte) (int, error) { return 0, errAway }
 
 func (s *mapStore) Write(_ context.Context, key string, content io.Reader, size int64, absent bool) error {
 	b, err := io.ReadAll(content)
@@ -328,10 +328,10 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// full is a disk without space.
-type full struct{}
+// fullDisk is a disk without space.
+type fullDisk struct{}
 
-func (full) WriteAt([]byte, int64) (int, error) { return 0, errors.New("no space left") }
+func (fullDisk) WriteAt([]byte, int64) (int, error) { return 0, errors.New("no space left") }
 
 // TestBreaker expects one slow request of an outage, and that an error of the local disk is none.
 func TestBreaker(t *testing.T) {
@@ -341,7 +341,7 @@ func TestBreaker(t *testing.T) {
 	must(t, c.Put(t.Context(), key(1), bytes.NewReader(random(1000)), 1000))
 	o, err := c.Open(t.Context(), key(1))
 	must(t, err)
-	if err := o.Fetch(t.Context(), full{}, 0, 1000); err == nil || c.Away() {
+	if err := o.Fetch(t.Context(), fullDisk{}, 0, 1000); err == nil || c.Away() {
 		t.Errorf("a full disk: error %v, away %v", err, c.Away())
 	}
 	if _, err := c.Open(t.Context(), key(2)); !errors.Is(err, fs.ErrNotExist) || c.Away() {
@@ -373,6 +373,26 @@ func TestBreaker(t *testing.T) {
 	}
 	_, err = c.Open(t.Context(), key(1))
 	must(t, err)
+}
+
+// closingWriter closes a table while it is fetched.
+type closingWriter struct{ *Table }
+
+func (w closingWriter) WriteAt(p []byte, _ int64) (int, error) { return len(p), w.Close() }
+
+// TestCloseWhileFetching expects that the end of a fetch by Close is no outage.
+func TestCloseWhileFetching(t *testing.T) {
+	store, err := Folder(t.TempDir(), 0)
+	must(t, err)
+	c := New(store, "folder", Config{Log: zerolog.Nop()})
+	defer c.Close()
+	content := random(3 << 20)
+	must(t, c.Put(t.Context(), key(1), bytes.NewReader(content), int64(len(content))))
+	o, err := c.Open(t.Context(), key(1))
+	must(t, err)
+	if err := o.Fetch(t.Context(), closingWriter{o}, 0, o.Size()); err == nil || c.Away() {
+		t.Errorf("error %v, away %v", err, c.Away())
+	}
 }
 
 func TestBreakerWaits(t *testing.T) {
@@ -588,11 +608,17 @@ func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	content := random(8 << 20)
 	for n := range 8 {
+		temps := func() int {
+			found, err := filepath.Glob(filepath.Join(dir, tablesFolder, tempPrefix+"*"))
+			must(t, err)
+			return len(found)
+		}
+		before := temps()
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledWriter$")
 		cmd.Env = append(os.Environ(), "SHAREDCACHE_WRITER="+dir)
 		must(t, cmd.Start())
 		for range 1000 { // until it has begun
-			if found, _ := filepath.Glob(filepath.Join(dir, tablesFolder, tempPrefix+"*")); len(found) > n {
+			if temps() > before {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -193,6 +193,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		write(t, f, b, 0)
 		opened, err := Open(f)
+		fuzzRemote(t, b, err)
 		if err != nil {
 			if !errors.Is(err, readers.ErrDamaged) {
 				t.Fatal(err)
@@ -211,6 +212,27 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// fuzzRemote opens the same bytes as a remote file. local is the error of Open.
+func fuzzRemote(t *testing.T, b []byte, local error) {
+	remote := remoteOf(b)
+	opened, err := OpenRemote(t.Context(), poisoned(t, remote.size), remote, nil)
+	if (err == nil) != (local == nil) {
+		t.Fatalf("opened as a remote file: %v; else %v", err, local)
+	}
+	if err != nil {
+		if !errors.Is(err, readers.ErrDamaged) {
+			t.Fatal(err)
+		}
+		return
+	}
+	defer opened.Release()
+	for i := range opened.Table().Batches {
+		if err := opened.Table().Check(i); err != nil && !errors.Is(err, readers.ErrDamaged) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // hostile returns descriptions with one wrong number.

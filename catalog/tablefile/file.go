@@ -33,7 +33,7 @@ type File struct {
 	items   []int    // number of items of each index
 
 	sparse   *sparse // of a remote file; else nil
-	complete func()  // called when all of a remote file was fetched; may be nil
+	verified func()  // called when all batches of a remote file were verified; may be nil
 }
 
 // region is a part of the file that has its own sum.

@@ -181,9 +181,8 @@ func (s *sparse) openTail() error {
 // bytes of the remote file are written when they are needed. Fetches end with ctx and with the last
 // Release.
 //
-// When all batches were verified, the rest of the file is fetched and verified too, and complete is
-// called, in a goroutine of its own. f then equals the remote file.
-func OpenRemote(ctx context.Context, f files.File, r Remote, complete func()) (*File, error) {
+// verified is called by the Check that has verified the last batch; it may be nil.
+func OpenRemote(ctx context.Context, f files.File, r Remote, verified func()) (*File, error) {
 	s := newSparse(ctx, f, r)
 	if err := s.openTail(); err != nil {
 		s.cancel()
@@ -195,7 +194,7 @@ func OpenRemote(ctx context.Context, f files.File, r Remote, complete func()) (*
 		return nil, err
 	}
 	s.bodies.Store(int64(len(file.bodies)))
-	file.sparse, file.complete = s, complete
+	file.sparse, file.verified = s, verified
 	return file, nil
 }
 
@@ -244,26 +243,26 @@ func (f *File) fetchTrees(i int, box [4]float64) {
 	f.sparse.ahead(from, end)
 }
 
-// verifiedBody counts the verified messages of a remote file. After the last one it completes the
-// file in the background.
+// verifiedBody counts the verified messages of a remote file.
 func (f *File) verifiedBody() {
-	if f.sparse.bodies.Add(-1) > 0 || f.complete == nil {
-		return
+	if f.sparse.bodies.Add(-1) == 0 && f.verified != nil {
+		f.verified()
 	}
-	f.Retain()
-	go func() {
-		defer f.Release()
-		if f.sparse.need(0, f.sparse.size) != nil {
-			return
+}
+
+// FetchRest fetches what remains of a remote file after its batches, such as indices, and verifies it.
+// The local file then equals the remote one.
+func (f *File) FetchRest() error {
+	if err := f.sparse.need(0, f.sparse.size); err != nil {
+		return err
+	}
+	for i := range f.trees {
+		if f.items[i] == 0 {
+			continue
 		}
-		for i := range f.trees {
-			if f.items[i] == 0 {
-				continue
-			}
-			if _, err := f.verify(&f.trees[i]); err != nil {
-				return
-			}
+		if _, err := f.verify(&f.trees[i]); err != nil {
+			return damaged(f.name, fmt.Errorf("index of batch %d: %w", i, err))
 		}
-		f.complete()
-	}()
+	}
+	return nil
 }

@@ -181,13 +181,20 @@ func (r *Root) describe(ctx context.Context, keys []string, yield func(Object) e
 // neither ends nor calls progress for Options.Stall is given up.
 func (r *Root) attempt(ctx context.Context, key string, request func(ctx context.Context, progress func()) error,
 ) error {
+	return r.attemptFor(ctx, key, r.options.Stall, request)
+}
+
+// attemptFor is attempt with another time without progress.
+func (r *Root) attemptFor(ctx context.Context, key string, stall time.Duration,
+	request func(ctx context.Context, progress func()) error,
+) error {
 	again := newRetry(r.options.Deadline)
 	for {
 		err := r.limit.acquire(ctx)
 		if err != nil {
 			return err
 		}
-		err = r.watched(ctx, request)
+		err = r.watchedFor(ctx, stall, request)
 		kind, _ := kindOf(err)
 		r.limit.release(err != nil && kind == Throttled)
 		if err == nil {
@@ -202,11 +209,17 @@ func (r *Root) attempt(ctx context.Context, key string, request func(ctx context
 
 // watched makes a request, and gives it up when it stalls.
 func (r *Root) watched(ctx context.Context, request func(ctx context.Context, progress func()) error) error {
+	return r.watchedFor(ctx, r.options.Stall, request)
+}
+
+func (r *Root) watchedFor(ctx context.Context, stall time.Duration,
+	request func(ctx context.Context, progress func()) error,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stall := time.AfterFunc(r.options.Stall, func() { cancel(errStalled) })
-	defer stall.Stop()
-	err := request(ctx, func() { stall.Reset(r.options.Stall) })
+	late := time.AfterFunc(stall, func() { cancel(errStalled) })
+	defer late.Stop()
+	err := request(ctx, func() { late.Reset(stall) })
 	if err != nil {
 		return causeOf(ctx, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // Writer is a Store that objects can be written to and removed from.
@@ -17,6 +18,14 @@ type Writer interface {
 	// Remove removes an object. The error is of the kind Missing if there is none.
 	Remove(ctx context.Context, key string) error
 }
+
+const (
+	// smallBytes is the size of an upload that is one short request.
+	smallBytes = 1 << 20
+	// uploadStall is the time without progress for a larger upload. Progress is known only when the
+	// store's client has sent a part.
+	uploadStall = 30 * time.Second
+)
 
 // writer returns the store as a Writer.
 func (r *Root) writer() (Writer, error) {
@@ -40,8 +49,12 @@ func (r *Root) Write(ctx context.Context, key string, content io.ReaderAt, size 
 	if err != nil {
 		return err
 	}
+	stall := r.options.Stall
+	if size > smallBytes {
+		stall = max(stall, uploadStall)
+	}
 	tries := 0
-	err = r.attempt(ctx, key, func(ctx context.Context, progress func()) error {
+	err = r.attemptFor(ctx, key, stall, func(ctx context.Context, progress func()) error {
 		tries++
 		body := &progressReader{io.NewSectionReader(content, 0, size), progress}
 		return w.Write(ctx, key, body, size, absent)

@@ -179,6 +179,9 @@ func (p *azureProvider) failure(err error) *remote.Failure {
 	}
 	f := statusFailure(answer.StatusCode, header, what, p.hint())
 	f.Err = briefError{what.Error(), err}
+	if answer.ErrorCode == "BlobAlreadyExists" {
+		f.Kind = remote.Exists
+	}
 	return f
 }
 

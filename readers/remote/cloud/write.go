@@ -51,7 +51,7 @@ func (b *bucket) Write(ctx context.Context, key string, content io.Reader, size 
 // isExists reports whether a store refused a write because the object exists.
 func isExists(err error) bool {
 	var f *remote.Failure
-	return errors.As(err, &f) && f.Kind == remote.Changed
+	return errors.As(err, &f) && (f.Kind == remote.Changed || f.Kind == remote.Exists)
 }
 
 func (b *bucket) write(ctx context.Context, key string, content io.Reader, size int64, absent bool) error {

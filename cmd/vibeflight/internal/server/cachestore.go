@@ -22,8 +22,8 @@ type cacheStoreFlags struct {
 }
 
 func (c *cacheStoreFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.store, "cache-store", "", "where servers share parsed tables: a `FOLDER` that all of them mount, or "+
-		"the URL of one: s3://, gs://, az://; needs --cache-dir")
+	f.StringVar(&c.store, "cache-store", "", "where servers share parsed tables: a `FOLDER` that all of them mount, "+
+		"or the URL of one: s3://, gs://, az://; needs --cache-dir")
 	f.Var(&c.bytes, "cache-store-bytes", "how much the shared tables may take, as 1TiB; 0 is no limit")
 	f.DurationVar(&c.expiry, "cache-store-expiry", 0, "time after its last use in which a shared table is kept; 0 is "+
 		"forever")
@@ -37,7 +37,7 @@ func (c *cacheStoreFlags) check(cacheDir string) error {
 	case c.expiry < 0:
 		return usage.Errorf("--cache-store-expiry: %v is less than 0", c.expiry)
 	case c.store != "" && cacheDir == "":
-		return usage.Errorf("--cache-store: needs a folder of this server for what it fetches; name it with --cache-dir")
+		return usage.Errorf("--cache-store: needs --cache-dir, a folder of this server for what it fetches")
 	}
 	return nil
 }
