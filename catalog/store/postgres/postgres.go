@@ -96,12 +96,9 @@ func open(ctx context.Context, address string, timeout time.Duration, log zerolo
 
 // reason returns why a URL is not accepted, without any part of the URL.
 func reason(err error) string {
-	if urlError := new(url.Error); errors.As(err, &urlError) {
-		return "it is not a valid URL"
-	}
 	inner := errors.Unwrap(err)
-	if inner == nil {
-		return "it is not valid"
+	if urlError := new(url.Error); inner == nil || errors.As(err, &urlError) {
+		return "it is not a valid URL"
 	}
 	return inner.Error()
 }

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,16 +73,16 @@ func values(r *store.Record) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var bytes int64
+	var size int64
 	for _, v := range values {
 		switch v := v.(type) {
 		case string:
-			bytes += int64(len(v))
+			size += int64(len(v))
 		case []byte:
-			bytes += int64(len(v))
+			size += int64(len(v))
 		}
 	}
-	return append(values, headOf(r.Name), digestOf(r.Name), bytes), nil
+	return append(values, headOf(r.Name), digestOf(r.Name), size), nil
 }
 
 var (
@@ -136,7 +138,7 @@ func (s *Store) Get(ctx context.Context, key store.Key) (store.Record, bool, err
 	if err := store.CheckName(key.Name); err != nil {
 		return store.Record{}, false, err
 	}
-	p, err := s.page(ctx, `SELECT ctid::text, 0::bigint, sum, `+row.Columns+` FROM vibeflight.record
+	p, err := s.page(ctx, `SELECT ctid::text, 0::bigint, head, digest, sum, `+row.Columns+` FROM vibeflight.record
 		WHERE head = $1 AND digest = $2 AND options = $3`, headOf(key.Name), digestOf(key.Name), key.Options[:])
 	if err != nil || len(p.records) == 0 {
 		return store.Record{}, false, err
@@ -178,10 +180,9 @@ func (s *Store) Layered(ctx context.Context, yield func(store.Record) error) err
 func (s *Store) list(ctx context.Context, yield func(store.Record) error, condition string, args ...any) error {
 	// the first comparison lets the index find where the page begins
 	query := bounded(condition+` AND head >= $1 AND (head, name, options) > ($1, $2, $3)`, byKey, row.PageRows)
-	var after store.Key
-	options := []byte{} // less than all keys
+	head, after, options := "", "", []byte{} // less than all keys
 	for {
-		p, err := s.page(ctx, query, slices.Concat([]any{headOf(after.Name), after.Name, options}, args)...)
+		p, err := s.page(ctx, query, slices.Concat([]any{head, after, options}, args)...)
 		if err != nil {
 			return err
 		}
@@ -193,7 +194,7 @@ func (s *Store) list(ctx context.Context, yield func(store.Record) error, condit
 		if p.end {
 			return nil
 		}
-		after, options = p.last, p.last.Options[:]
+		head, after, options = p.head, p.last.Name, p.last.Options[:]
 	}
 }
 
@@ -206,9 +207,9 @@ const (
 // bounded returns a query for a page: at most n rows that satisfy a condition, in an order, up to
 // the row that exceeds row.PageBytes. The database does not read the values of rows that follow.
 func bounded(condition, order string, n int) string {
-	return fmt.Sprintf(`SELECT place::text, total, sum, %[1]s FROM (
+	return fmt.Sprintf(`SELECT place::text, total, head, digest, sum, %[1]s FROM (
 			SELECT *, sum(bytes) OVER (ORDER BY %[3]s ROWS UNBOUNDED PRECEDING)::bigint AS total FROM (
-				SELECT ctid AS place, head, bytes, sum, %[1]s FROM vibeflight.record
+				SELECT ctid AS place, head, digest, bytes, sum, %[1]s FROM vibeflight.record
 				WHERE %[2]s ORDER BY %[3]s LIMIT %[4]d
 			) page
 		) summed WHERE total - bytes < %[5]d ORDER BY %[3]s`,
@@ -226,7 +227,8 @@ func (s *Store) Newest(ctx context.Context, n int) ([]store.Record, error) {
 
 type page struct {
 	records []store.Record
-	last    store.Key // of the last row, even if it was not decoded
+	head    string    // of the last row, even if it was not decoded
+	last    store.Key // of the last row
 	end     bool      // this is the last page
 }
 
@@ -240,13 +242,17 @@ func (s *Store) page(ctx context.Context, query string, args ...any) (page, erro
 		for rows.Next() {
 			n++
 			var place string
+			var digest []byte
 			var w row.Row
-			err := rows.Scan(append([]any{&place, &total}, w.Targets()...)...)
+			err := rows.Scan(append([]any{&place, &total, &p.head, &digest}, w.Targets()...)...)
 			if err != nil {
 				return err
 			}
 			p.last = w.Key()
 			r, err := w.Decode()
+			if err == nil && (p.head != headOf(r.Name) || !bytes.Equal(digest, digestOf(r.Name))) {
+				err = errors.New("the index has another name")
+			}
 			if err != nil {
 				s.log.Warn().Err(err).Str("name", p.last.Name).Msg("deleted a row of the store that does not decode")
 				// The row may have been replaced meanwhile: it then has another checksum.

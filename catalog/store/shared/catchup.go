@@ -25,7 +25,7 @@ func (s *Records) isMissed(key store.Key) bool {
 func (s *Records) miss(key store.Key) {
 	s.mu.Lock()
 	s.changes++
-	if _, ok := s.missed[key]; ok || len(s.missed) < maxMissed {
+	if _, ok := s.missed[key]; ok || len(s.missed) < s.max {
 		s.missed[key] = s.changes
 	} else {
 		s.overflow = true

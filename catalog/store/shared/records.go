@@ -16,7 +16,7 @@ import (
 
 // maxMissed bounds the keys of records that the database missed. If there are more, all records of
 // the local store are written.
-const maxMissed = 1 << 16
+const maxMissed = 1 << 16 // about 10 MB
 
 // Records are the records of a local store and of a shared database, as one store. A record is read
 // from the database, or from the local store if the database is away or does not have it. Both get
@@ -24,6 +24,7 @@ const maxMissed = 1 << 16
 type Records struct {
 	remote *Remote
 	local  store.Store
+	max    int // maxMissed; less in tests
 
 	// order has a lock for each part of the keys: one call at a time changes a key in the local
 	// store. No call of the database holds it.
@@ -33,19 +34,24 @@ type Records struct {
 	mu       sync.Mutex
 	missed   map[store.Key]uint64 // keys that differ in the database, with the number of the change
 	changes  uint64
-	overflow bool // there were more than maxMissed of them
+	overflow bool // all records of the local store are written: there may be more than maxMissed
 	writing  bool // a goroutine writes what was missed
 	closed   bool
 }
 
 var _ store.Store = (*Records)(nil)
 
-// Join returns the records of a local store, which it owns, and of the remote.
+// Join returns the records of a local store, which it owns, and of the remote. If the database is
+// away, it gets all records of the local store when it is back: a former process may have put some
+// of them during the same outage.
 func (r *Remote) Join(local store.Store) *Records {
-	s := &Records{remote: r, local: local, seed: maphash.MakeSeed(), missed: map[store.Key]uint64{}}
+	s := &Records{
+		remote: r, local: local, max: maxMissed, seed: maphash.MakeSeed(), missed: map[store.Key]uint64{},
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.records[s] = true
+	s.overflow = r.away.Load()
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,9 +53,10 @@ type Remote struct {
 
 	away atomic.Bool // written under mu
 
-	mu      sync.Mutex
-	closed  bool
-	records map[*Records]bool
+	mu        sync.Mutex
+	closed    bool
+	permanent []error // see Start
+	records   map[*Records]bool
 
 	calls, failures, skipped, outages atomic.Int64
 	hits, localHits                   atomic.Int64
@@ -73,16 +75,20 @@ func New(db Database, log zerolog.Logger) *Remote {
 // Start connects to the database. One that is away is not an error: it is probed from now on.
 // permanent are errors for which waiting does not help.
 func (r *Remote) Start(ctx context.Context, permanent ...error) error {
+	r.mu.Lock()
+	r.permanent = permanent
+	r.mu.Unlock()
 	err := r.do(ctx, func() error { return r.db.Prepare(ctx) })
-	for _, p := range permanent {
-		if errors.Is(err, p) {
-			return err
-		}
-	}
-	if errors.Is(err, fleet.ErrAway) {
+	if errors.Is(err, fleet.ErrAway) && !r.isPermanent(err) {
 		return nil
 	}
 	return err
+}
+
+func (r *Remote) isPermanent(err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.permanent, func(p error) bool { return errors.Is(err, p) })
 }
 
 // Close closes the database after the calls in progress.
@@ -132,6 +138,7 @@ func (r *Remote) trip(cause error) {
 
 // probe tries to reach the database until it answers.
 func (r *Remote) probe(since time.Time) {
+	warned := false
 	for delay := r.first; ; delay = min(2*delay, lastProbe) {
 		select {
 		case <-r.ctx.Done():
@@ -142,7 +149,10 @@ func (r *Remote) probe(since time.Time) {
 		if err == nil {
 			break
 		}
-		r.log.Debug().Err(err).Msg("the shared store is still away")
+		if r.isPermanent(err) && !warned {
+			warned = true
+			r.log.Error().Err(err).Msg("the shared store can no longer be used")
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

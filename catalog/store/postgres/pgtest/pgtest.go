@@ -3,8 +3,14 @@ package pgtest
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -70,10 +76,11 @@ func Start(t testing.TB) *Postgres {
 	return shared
 }
 
-// StartOwn starts a server for one test, which may kill it.
-func StartOwn(t testing.TB) *Postgres {
+// StartOwn starts a server for one test, which may kill it. settings are more of postgresql.conf, as
+// name=value.
+func StartOwn(t testing.TB, settings ...string) *Postgres {
 	t.Helper()
-	p, err := start(binaries(t))
+	p, err := start(binaries(t), settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +137,7 @@ func folder(attr *syscall.SysProcAttr) (string, error) {
 	return dir, err
 }
 
-func start(bin string) (*Postgres, error) {
+func start(bin string, settings ...string) (*Postgres, error) {
 	attr, err := unprivileged()
 	if err != nil {
 		return nil, err
@@ -156,8 +163,11 @@ func start(bin string) (*Postgres, error) {
 	}
 	p := &Postgres{dir: dir, Server: &Server{Port: port, name: "postgres", command: func() *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-p", strconv.Itoa(port),
-			"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "synchronous_commit=off",
-			"-c", "full_page_writes=off", "-c", "max_connections=300", "-c", "logging_collector=off")
+			"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off",
+			"-c", "shared_buffers=64MB", "-c", "max_connections=300", "-c", "logging_collector=off")
+		for _, s := range settings {
+			cmd.Args = append(cmd.Args, "-c", s)
+		}
 		cmd.SysProcAttr, cmd.Dir = attr, dir
 		return cmd
 	}}}
@@ -165,6 +175,48 @@ func start(bin string) (*Postgres, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// Certificate returns the settings for TLS with a certificate for 127.0.0.1, and the file of the
+// certificate.
+func Certificate(t testing.TB) (settings []string, path string) {
+	t.Helper()
+	attr, err := unprivileged()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := folder(attr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "server.crt")
+	keyPath := filepath.Join(dir, "server.key")
+	for path, block := range map[string]*pem.Block{
+		path: {Type: "CERTIFICATE", Bytes: cert}, keyPath: {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := write(path, string(pem.EncodeToMemory(block)), attr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"ssl=on", "ssl_cert_file=" + path, "ssl_key_file=" + keyPath}, path
 }
 
 func write(path, text string, attr *syscall.SysProcAttr) error {
@@ -217,7 +269,7 @@ func (s *Server) ping() error {
 	if err != nil {
 		return err
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	_, err = c.Exec(ctx, "SELECT 1", pgx.QueryExecModeExec)
 	return err
 }
@@ -283,7 +335,7 @@ func (p *Postgres) Exec(t testing.TB, database, statements string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	if _, err := c.Exec(ctx, statements); err != nil {
 		t.Fatal(err)
 	}
