@@ -34,6 +34,7 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
@@ -69,6 +70,9 @@ type Config struct {
 	CacheBytes     int64         // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
 	Rescan         time.Duration // between readings of all folders; 0: DefaultRescan
 	Store          OpenStore     // opens roots that are URLs; nil: there are none
+	// Shared has records that other servers have too; nil: none. It needs CacheDir, and stays open
+	// (--store).
+	Shared *shared.Remote
 	// Restricted catalogs show callers what the scope of their context allows, and nothing without
 	// a scope. Others show everything to a context without a scope (--grants).
 	Restricted bool
@@ -174,6 +178,9 @@ func openArchive(cfg Config, fsys files.FS) *persist.Archive {
 		cfg.Log.Warn().Err(err).Str("folder", cfg.CacheDir).
 			Msg("there is no cache on disk: tables are parsed again after a restart")
 		return persist.InMemory(cfg.Limits)
+	}
+	if cfg.Shared != nil {
+		a.Share(cfg.Shared)
 	}
 	return a
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 )
 
@@ -29,9 +30,11 @@ type Stats struct {
 	ScanSeconds      float64 `json:"scan_seconds"`      // of the last one
 	UnwatchedFolders int     `json:"unwatched_folders"` // that inotify does not watch
 
-	Stores  []tree.StoreStats `json:"stores,omitempty"`  // roots that are URLs
-	Cache   *persist.Stats    `json:"cache,omitempty"`   // nil: no cache on disk
-	Engines *EngineStats      `json:"engines,omitempty"` // nil: no Config.Engines
+	Stores []tree.StoreStats `json:"stores,omitempty"` // roots that are URLs
+	Cache  *persist.Stats    `json:"cache,omitempty"`  // nil: no cache on disk
+	// of the store that servers share; nil: no Config.Shared
+	SharedStore *shared.Stats `json:"shared_store,omitempty"`
+	Engines     *EngineStats  `json:"engines,omitempty"` // nil: no Config.Engines
 }
 
 // Stats returns the current numbers.
@@ -49,6 +52,10 @@ func (c *Catalog) Stats() Stats {
 	if e := c.cfg.Engines; e != nil {
 		stats := e.Stats()
 		s.Engines = &stats
+	}
+	if c.cfg.Shared != nil {
+		stats := c.cfg.Shared.Stats()
+		s.SharedStore = &stats
 	}
 	if c.archive.OnDisk() {
 		s.Cache = c.archive.Stats()

@@ -17,9 +17,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/cachedir"
+	"github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
+	"github.com/vibeflight/vibeflight/catalog/store/sqlite"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
@@ -64,7 +67,7 @@ func Open(fsys files.FS, path string, budget int64, limits readers.Limits,
 	if err != nil {
 		return nil, err
 	}
-	known, err := store.OpenSQLite(filepath.Join(path, "catalog.sqlite"), log)
+	known, err := sqlite.Open(filepath.Join(path, "catalog.sqlite"), log)
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
@@ -95,6 +98,26 @@ func (a *Archive) SetCloseIdle(f func() bool) { a.closeIdle = f }
 
 // Store returns the store of records, or nil without a folder.
 func (a *Archive) Store() store.Store { return a.store }
+
+// Share joins the store of records with one that other servers use too. It is called once, before
+// the archive is used, and does nothing without a folder.
+func (a *Archive) Share(r *shared.Remote) {
+	if a.OnDisk() {
+		a.store = r.Join(a.store)
+	}
+}
+
+// PutHeld stores a record while a lease has its owner and its epoch, or returns fleet.ErrLost. It is
+// Put without a shared store.
+func (a *Archive) PutHeld(ctx context.Context, r store.Record, l fleet.Lease) error {
+	records, ok := a.store.(*shared.Records)
+	if !ok {
+		a.Put(ctx, r)
+		return nil
+	}
+	defer a.recent.drop(r.Key)
+	return records.PutHeld(ctx, r, l)
+}
 
 // Dir returns the folder of tables, or nil.
 func (a *Archive) Dir() *cachedir.Dir { return a.dir }

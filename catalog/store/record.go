@@ -60,17 +60,17 @@ type ColumnStats struct {
 	Max   *string `json:"max,omitempty"`
 }
 
-// checkName returns an error for a name that a record cannot have.
-func checkName(name string) error {
+// CheckName returns an error for a name that a record cannot have.
+func CheckName(name string) error {
 	if name == "" {
 		return errors.New("the name of a record is empty")
 	}
 	return checkText("name", name)
 }
 
-// check returns an error for a record that cannot be stored.
-func (r *Record) check() error {
-	if err := checkName(r.Name); err != nil {
+// Check returns an error for a record that cannot be stored.
+func (r *Record) Check() error {
+	if err := CheckName(r.Name); err != nil {
 		return err
 	}
 	if err := r.checkFields(); err != nil {

@@ -1,9 +1,12 @@
 // Package store keeps what the catalog knows about each file across restarts: which version of the
 // file was parsed, how, and with which result.
 //
-// A store is only a cache: a missing record costs a parse and nothing else. A store that is
-// damaged, of another program or of a newer version is set aside and never repaired. The caller
-// compares a record with the current file.
+// A store is only a cache: a missing record costs a parse and nothing else. So what is damaged is
+// removed and never repaired. The caller compares a record with the current file.
+//
+//	store/sqlite    the records of a host, in a file
+//	store/postgres  those of several hosts, in a database
+//	store/shared    both as one store, for a database that may be away
 //
 // Texts are UTF-8. Only the statistics of columns may contain NUL. Other texts are rejected,
 // because JSON and other databases cannot hold them.
@@ -17,7 +20,7 @@ import (
 // ErrClosed is the error of calls on a closed store.
 var ErrClosed = errors.New("the store is closed")
 
-// Store keeps records by key. It is safe for concurrent use, also by several processes of one host.
+// Store keeps records by key. It is safe for concurrent use, also by several processes.
 // A call returns an error for an invalid name or record before it reads or writes. A canceled call
 // changes nothing.
 type Store interface {

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
@@ -152,6 +153,7 @@ func instruments() []instrument {
 	cacheInstruments(counter, gauge)
 	engineInstruments(counter, gauge, func(i instrument) { all = append(all, i) })
 	storeInstruments(counter)
+	sharedInstruments(counter, gauge)
 	sqlInstruments(counter, gauge)
 
 	counter("vibeflight.audit.lines", "{line}", "Lines written to the audit log.", func(s *snapshot, p put) {
@@ -306,6 +308,45 @@ func storeInstruments(counter define) {
 		total(func(s catalog.StoreStats) int64 { return s.Hedges }))
 	counter("vibeflight.store.received.size", "By", "Bytes received from object stores.",
 		total(func(s catalog.StoreStats) int64 { return s.Bytes }))
+}
+
+func sharedInstruments(counter, gauge define) {
+	value := func(read func(*shared.Stats) int64) func(*snapshot, put) {
+		return func(s *snapshot, p put) {
+			if s.catalog.SharedStore != nil {
+				p(read(s.catalog.SharedStore))
+			}
+		}
+	}
+	gauge("vibeflight.shared_store.up", "", "1 if the store that servers share answers, 0 if it is away.",
+		value(func(s *shared.Stats) int64 {
+			if s.Away {
+				return 0
+			}
+			return 1
+		}))
+	counter("vibeflight.shared_store.calls", "{call}", "Calls of the shared store.",
+		value(func(s *shared.Stats) int64 { return s.Calls }))
+	counter("vibeflight.shared_store.failures", "{call}", "Calls that the shared store did not answer.",
+		value(func(s *shared.Stats) int64 { return s.Failures }))
+	counter("vibeflight.shared_store.skipped", "{call}", "Calls that were not made because the shared store was away.",
+		value(func(s *shared.Stats) int64 { return s.Skipped }))
+	counter("vibeflight.shared_store.outages", "{outage}", "Times that the shared store went away.",
+		value(func(s *shared.Stats) int64 { return s.Outages }))
+	counter("vibeflight.shared_store.hits", "{record}",
+		"Records that were found, by source: the shared store or this server alone.",
+		func(s *snapshot, p put) {
+			if stats := s.catalog.SharedStore; stats != nil {
+				p(stats.Hits, of("source", "shared"))
+				p(stats.LocalHits, of("source", "local"))
+			}
+		})
+	gauge("vibeflight.shared_store.records.pending", "{record}", "Records that the shared store missed and will get.",
+		value(func(s *shared.Stats) int64 { return int64(s.Pending) }))
+	counter("vibeflight.shared_store.records.late", "{record}", "Records that the shared store got after an outage.",
+		value(func(s *shared.Stats) int64 { return s.Late }))
+	counter("vibeflight.shared_store.records.rejected", "{record}", "Records that the shared store did not accept.",
+		value(func(s *shared.Stats) int64 { return s.Rejected }))
 }
 
 func sqlInstruments(counter, gauge define) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/persist"
+	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/readers"
@@ -37,6 +38,7 @@ func full(t *testing.T) *Telemetry {
 		Catalog: func() catalog.Stats {
 			return catalog.Stats{
 				Entries: 3, Stores: []catalog.StoreStats{{}}, Cache: &persist.Stats{},
+				SharedStore: &shared.Stats{},
 				Engines: &catalog.EngineStats{
 					Devices: []catalog.DeviceStats{{}}, Formats: map[string]readers.EngineCounts{"csv": {}},
 				},

@@ -44,6 +44,8 @@ var layers = []string{
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
 	"catalog/fleet/fleettest catalog/store",
+	"catalog/store/internal/row",
+	"catalog/store/postgres catalog/store/shared catalog/store/sqlite catalog/store/storetest",
 	"catalog/internal/files/faulty catalog/cachedir catalog/tablefile catalog/tree catalog/scan",
 	"catalog/job",
 	"catalog/persist",
@@ -79,6 +81,7 @@ var layers = []string{
 	"cmd/vibeflight",
 	// support of tests
 	"readers/remote/faults readers/remote/storetest",
+	"catalog/store/postgres/pgtest",
 	"integration/issuer integration/lint integration/promql integration/stores",
 }
 

@@ -56,6 +56,7 @@ type Config struct {
 	Memory          units.Size // of parsed tables; 0: a quarter of what the process may have
 	CacheDir        string     // where parsed tables are kept; empty or none: nowhere
 	CacheBytes      units.Size // maximum size of the cache; default catalog.DefaultCacheBytes
+	Store           storeFlags
 	MaxFileBytes    units.Size // larger files are not parsed; 0: no limit
 	MaxMessageBytes units.Size // of a message with a single row
 	MaxConnections  int        // maximum of open connections
@@ -118,6 +119,7 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	settings.CacheDirFlag(f, &c.CacheDir, "`folder` where parsed tables outlive the server; none is for no cache")
 	c.CacheBytes = catalog.DefaultCacheBytes
 	f.Var(&c.CacheBytes, "cache-bytes", "how much that folder may hold")
+	c.Store.flags(f)
 	f.Var(&c.MaxFileBytes, "max-file-bytes", "largest file that is parsed, as 10GiB; 0 is no limit")
 	f.Var(&c.MaxMessageBytes, "max-message-bytes", "largest message for a row that is wider than the usual 15 MiB")
 	f.IntVar(&c.MaxConnections, "max-connections", flightsrv.DefaultMaxConnections,
@@ -186,6 +188,9 @@ func (c *Config) Check() error {
 	if err := cmp.Or(c.Exchange.check(), c.Limits.check(), c.Fleet.check()); err != nil {
 		return err
 	}
+	if err := c.Store.check(c.CacheDir); err != nil {
+		return err
+	}
 	if err := c.Login.check(); err != nil {
 		return err
 	}
@@ -233,7 +238,7 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 }
 
 // serve is Serve with the observers.
-func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) error {
+func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) (err error) {
 	control := c.admission()
 	c.Fleet.open()
 	var roots []catalog.Root
@@ -272,6 +277,14 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 	limits.MaxFeatureBytes = min(limits.MaxFeatureBytes, max(memory/featureShare, minFeatureBytes))
 	boundHeap(memory)
 	c.CacheDir = settings.CacheDir(c.CacheDir)
+	records, err := c.Store.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	if records != nil {
+		defer func() { err = errors.Join(err, records.Close()) }()
+		c.Fleet.store = records
+	}
 	engineSet, err := c.GPU.Open(c.Engine, c.CacheDir, limits, log)
 	if err != nil {
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
@@ -289,7 +302,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		Limits:  limits,
 		Options: settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
 		Log:     log,
-		Store:   c.openStore, Restricted: c.Grants != "",
+		Store:   c.openStore, Shared: records, Restricted: c.Grants != "",
 	})
 	if err != nil {
 		return errors.Join(err, engineSet.Close())

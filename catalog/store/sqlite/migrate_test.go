@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"flag"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write testdata/v<n>.db of the current version, if there is none")
@@ -26,14 +28,14 @@ func TestOlderVersions(t *testing.T) {
 			path := fresh(t)
 			write(t, path, read(t, old))
 			s, log := open(t, path)
-			got := all(t, s)
+			got := storetest.All(t, s)
 			if len(got) != 3 || log.String() != "" {
 				t.Errorf("%d records, log %s, want 3", len(got), log)
 			}
 			for _, r := range got {
-				intact(t, r)
+				storetest.Intact(t, r)
 			}
-			works(t, s)
+			storetest.Works(t, s)
 		})
 	}
 }
@@ -46,12 +48,12 @@ func TestMigrations(t *testing.T) {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {
 			path := fresh(t)
 			for _, steps := range [][]string{then[:from], then, then} {
-				s, err := openSQLite(path, zerolog.Nop(), steps)
+				s, err := openWith(path, zerolog.Nop(), steps)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(all(t, s)) == 0 {
-					put(t, s, sample("a", 1))
+				if len(storetest.All(t, s)) == 0 {
+					storetest.Put(t, s, storetest.Sample("a", 1))
 				}
 				if len(steps) == len(then) && from < len(then) {
 					var note string
@@ -80,11 +82,11 @@ func TestMigrations(t *testing.T) {
 func TestMigrationThatDoesNotGoThrough(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)
-	put(t, s, sample("a", 1))
+	storetest.Put(t, s, storetest.Sample("a", 1))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSQLite(path, zerolog.Nop(),
+	s, err := openWith(path, zerolog.Nop(),
 		append(migrations(), `UPDATE record SET crs = 'half'; INSERT INTO none VALUES (1)`))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("migration to version %d", len(migrations())+1)) {
 		t.Fatalf("opened %v, error %v", s, err)
@@ -93,9 +95,9 @@ func TestMigrationThatDoesNotGoThrough(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = open(t, path)
-	got := all(t, s)
+	got := storetest.All(t, s)
 	if len(got) != 1 {
 		t.Fatalf("%d records, want 1", len(got))
 	}
-	intact(t, got[0])
+	storetest.Intact(t, got[0])
 }

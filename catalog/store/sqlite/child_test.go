@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bufio"
@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/storetest"
 )
 
 // childVar has "<job> <path>" in the processes that these tests start.
@@ -33,9 +36,9 @@ func child(job string) int {
 			return 1
 		}
 	}
-	s, err := OpenSQLite(path, zerolog.New(os.Stderr))
+	s, err := Open(path, zerolog.New(os.Stderr))
 	if err == nil {
-		err = map[string]func(*SQLite) error{"loop": loop, "count": count, "full": full}[what](s)
+		err = map[string]func(*Store) error{"loop": loop, "count": count, "full": full}[what](s)
 	}
 	if err == nil {
 		err = s.Close()
@@ -47,7 +50,7 @@ func child(job string) int {
 	return 0
 }
 
-func loop(s *SQLite) error {
+func loop(s *Store) error {
 	ctx := context.Background()
 	for version := 1; ; version++ {
 		name := fmt.Sprintf("%02d", rand.IntN(50))
@@ -56,9 +59,9 @@ func loop(s *SQLite) error {
 		case version%41 == 0:
 			_, err = s.Prune(ctx, func(n string) bool { return n != name })
 		case version%17 == 0:
-			err = s.Delete(ctx, sample(name, 0).Key)
+			err = s.Delete(ctx, storetest.Sample(name, 0).Key)
 		default:
-			err = s.Put(ctx, sample(name, version))
+			err = s.Put(ctx, storetest.Sample(name, version))
 		}
 		if err != nil {
 			return err
@@ -69,9 +72,9 @@ func loop(s *SQLite) error {
 
 const ownRecords = 100
 
-func count(s *SQLite) error {
+func count(s *Store) error {
 	for i := range ownRecords {
-		if err := s.Put(context.Background(), sample(fmt.Sprintf("child %03d", i), i)); err != nil {
+		if err := s.Put(context.Background(), storetest.Sample(fmt.Sprintf("child %03d", i), i)); err != nil {
 			return err
 		}
 		fmt.Println(i)
@@ -87,19 +90,19 @@ func noFileAbove(size uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
 }
 
-func full(s *SQLite) error {
+func full(s *Store) error {
 	ctx := context.Background()
-	if err := s.Put(ctx, sample("kept", 1)); err != nil {
+	if err := s.Put(ctx, storetest.Sample("kept", 1)); err != nil {
 		return err
 	}
-	larger := sample("kept", 1)
+	larger := storetest.Sample("kept", 1)
 	larger.Blocks = make([]byte, 2*fullBytes)
 	if err := s.Put(ctx, larger); err == nil {
 		return fmt.Errorf("put of %d bytes went well", len(larger.Blocks))
 	}
 	n := 0
 	for ; n < 10000; n++ {
-		r := sample(fmt.Sprintf("%05d", n), n)
+		r := storetest.Sample(fmt.Sprintf("%05d", n), n)
 		r.Schema = make([]byte, 8<<10)
 		if err := s.Put(ctx, r); err != nil {
 			break
@@ -109,7 +112,7 @@ func full(s *SQLite) error {
 		return fmt.Errorf("%d puts went well", n)
 	}
 	seen := 0
-	if err := s.All(ctx, func(Record) error { seen++; return nil }); err != nil {
+	if err := s.All(ctx, func(store.Record) error { seen++; return nil }); err != nil {
 		return err
 	}
 	if seen != n+1 {
@@ -159,16 +162,16 @@ func TestKilledWriter(t *testing.T) {
 			t.Fatal("the writer ended by itself")
 		}
 		s, log := open(t, path)
-		got := all(t, s)
+		got := storetest.All(t, s)
 		for _, r := range got {
-			intact(t, r)
+			storetest.Intact(t, r)
 		}
 		if log.String() != "" || len(got) == 0 {
 			t.Errorf("round %d: %d records, log %s", round, len(got), log)
 		}
 		if round%2 == 0 { // every other round leaves the log for the next round
-			works(t, s)
-			if err := s.Delete(t.Context(), sample("works", 0).Key); err != nil {
+			storetest.Works(t, s)
+			if err := s.Delete(t.Context(), storetest.Sample("works", 0).Key); err != nil {
 				t.Error(err)
 			}
 		}
@@ -203,10 +206,10 @@ func TestKilledWhileItBegins(t *testing.T) {
 				t.Fatal("the writer ended by itself")
 			}
 			s, log := open(t, path)
-			for _, r := range all(t, s) {
-				intact(t, r)
+			for _, r := range storetest.All(t, s) {
+				storetest.Intact(t, r)
 			}
-			works(t, s)
+			storetest.Works(t, s)
 			if log.String() != "" {
 				t.Errorf("killed after %q: log %s", suffix, log)
 			}
@@ -237,20 +240,20 @@ func TestWritersAtOnce(t *testing.T) {
 		each = 50
 	}
 	var wg sync.WaitGroup
-	for i, s := range []*SQLite{a, b, a, b} {
+	for i, s := range []*Store{a, b, a, b} {
 		wg.Go(func() {
 			for n := range each {
 				name := fmt.Sprintf("own %d %03d", i, n)
-				for _, r := range []Record{sample(name, n), sample("shared", n*4+i)} {
+				for _, r := range []store.Record{storetest.Sample(name, n), storetest.Sample("shared", n*4+i)} {
 					if err := s.Put(t.Context(), r); err != nil {
 						t.Errorf("%s: %v", r.Name, err)
 					}
 				}
-				got, ok, err := s.Get(t.Context(), sample("shared", 0).Key)
+				got, ok, err := s.Get(t.Context(), storetest.Sample("shared", 0).Key)
 				if !ok || err != nil {
 					t.Errorf("get: %v, %v", ok, err)
 				}
-				intact(t, got)
+				storetest.Intact(t, got)
 			}
 		})
 	}
@@ -260,10 +263,10 @@ func TestWritersAtOnce(t *testing.T) {
 		t.Errorf("the other process: %v", err)
 	}
 	wg.Wait()
-	for _, s := range []*SQLite{a, b} {
-		got := all(t, s)
+	for _, s := range []*Store{a, b} {
+		got := storetest.All(t, s)
 		for _, r := range got {
-			intact(t, r)
+			storetest.Intact(t, r)
 		}
 		if want := 4*each + ownRecords + 1; len(got) != want {
 			t.Errorf("%d records, want %d", len(got), want)

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -14,14 +14,13 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/vibeflight/vibeflight/catalog/store/internal/row"
 )
 
 const (
 	busyTimeout = 5 * time.Second // how long a writer waits for another process
-	// maxValueBytes is the maximum size of a text or blob. It limits what Put accepts, and what a
-	// damaged length can make us allocate.
-	maxValueBytes = 64 << 20
-	readers       = 2 // connections for Get, All and Prune, each with some MiB of memory
+	readers     = 2               // connections for Get, All and Prune, each with some MiB of memory
 )
 
 // database is an open database file of the current version.
@@ -129,7 +128,7 @@ func connect(path string, n int, pragmas string) (*sql.DB, error) {
 		if err := c.BusyTimeout(busyTimeout); err != nil {
 			return err
 		}
-		c.Limit(sqlite3.LIMIT_LENGTH, maxValueBytes)
+		c.Limit(sqlite3.LIMIT_LENGTH, row.MaxValueBytes)
 		return c.Exec(`PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; ` + pragmas)
 	})
 	if err != nil {
@@ -153,7 +152,7 @@ func (d *database) prepare(ctx context.Context, steps []string) error {
 	if err := migrate(ctx, d.write, version, steps); err != nil {
 		return rejected(err)
 	}
-	if _, err := d.write.ExecContext(ctx, `SELECT id, sum, `+columns+` FROM record LIMIT 0`); err != nil {
+	if _, err := d.write.ExecContext(ctx, `SELECT id, sum, `+row.Columns+` FROM record LIMIT 0`); err != nil {
 		return rejected(err)
 	}
 	var mode string

@@ -1,4 +1,6 @@
-package store
+// Package row encodes a record as a row of an SQL database, with a checksum. All stores in
+// databases have the same values in their rows.
+package row
 
 import (
 	"bytes"
@@ -10,39 +12,74 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// The columns of a row, in the order of values and targets. A new column is added at the end. It is
-// NULL in older rows, so their checksums stay valid.
-const columns = `name, options,
+// Columns are the columns of a row as SQL, without the checksum, in the order of Encode and of
+// Row.Targets. A new column is added at the end. It is NULL in older rows, so their checksums stay
+// valid.
+const Columns = `name, options,
 	size, mtime, ctime, device, inode, content,
 	format, format_version, rows, table_bytes, bbox, engine, parse_time, parsed_at,
 	geometry_types, options_json, crs, last_error, "schema", columns, blocks, shape, siblings, layers,
 	object`
 
-// upsert has the values and their checksum as parameters.
-const upsert = `INSERT INTO record (` + columns + `, sum) VALUES
-	(?,?, ?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?, ?)
-	ON CONFLICT (name, options) DO UPDATE SET
-	size = excluded.size, mtime = excluded.mtime, ctime = excluded.ctime,
-	device = excluded.device, inode = excluded.inode,
-	content = excluded.content, format = excluded.format,
-	format_version = excluded.format_version, rows = excluded.rows,
-	table_bytes = excluded.table_bytes, bbox = excluded.bbox,
-	engine = excluded.engine, parse_time = excluded.parse_time,
-	parsed_at = excluded.parsed_at, geometry_types = excluded.geometry_types,
-	options_json = excluded.options_json, crs = excluded.crs,
-	last_error = excluded.last_error, "schema" = excluded."schema",
-	columns = excluded.columns, blocks = excluded.blocks,
-	shape = excluded.shape, siblings = excluded.siblings, layers = excluded.layers,
-	object = excluded.object, sum = excluded.sum`
+// Names returns the names of Columns.
+func Names() []string { return strings.Split(strings.Join(strings.Fields(Columns), ""), ",") }
 
-// values returns the values to store for a checked record. Each is a string, []byte, int64 or nil.
-func (r *Record) values() ([]any, error) {
+// Assignments returns the part of an upsert that replaces the values of a row and its checksum.
+func Assignments() string {
+	var set []string
+	for _, name := range append(Names(), "sum") {
+		if name != "name" && name != "options" {
+			set = append(set, name+" = excluded."+name)
+		}
+	}
+	return strings.Join(set, ", ")
+}
+
+// A page is what a listing reads at once, so that no transaction is open during a slow listing.
+const (
+	PageRows  = 256
+	PageBytes = 4 << 20 // the page ends after the row that exceeds it
+)
+
+// MaxValueBytes is the maximum size of a text or blob. It limits what Encode accepts, and what a
+// damaged length can make us allocate.
+const MaxValueBytes = 64 << 20
+
+// Encode returns the values to store for a record: those of Columns, and their checksum. Each is a
+// string, []byte, int64 or nil. It returns an error for a record that cannot be stored.
+func Encode(r *store.Record) ([]any, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	values, err := values(r)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range values {
+		n := 0
+		switch v := v.(type) {
+		case string:
+			n = len(v)
+		case []byte:
+			n = len(v)
+		}
+		if n > MaxValueBytes {
+			return nil, fmt.Errorf("record of %s: %s: %d bytes, at most %d", r.Name, Names()[i], n, MaxValueBytes)
+		}
+	}
+	return append(values, checksum(values)), nil
+}
+
+// values returns the values to store for a checked record.
+func values(r *store.Record) ([]any, error) {
 	types, err := json.Marshal(r.GeometryTypes)
 	if err != nil {
 		return nil, err
@@ -125,9 +162,8 @@ func checksum(values []any) []byte {
 	return h.Sum(nil)[:sumBytes]
 }
 
-// row is a row as read from the database. It may have any content.
-type row struct {
-	id            int64
+// Row is a row as read from the database. It may have any content.
+type Row struct {
 	sum           []byte
 	name, options []byte
 	device, inode int64
@@ -138,14 +174,14 @@ type row struct {
 	siblings      []byte
 	layers        []byte
 	object        sql.NullString
-	record        Record
+	record        store.Record
 }
 
-// targets returns the destinations of Scan for id, sum and columns.
-func (w *row) targets() []any {
+// Targets returns the destinations of Scan for sum and Columns.
+func (w *Row) Targets() []any {
 	r := &w.record
 	return []any{
-		&w.id, &w.sum, &w.name, &w.options,
+		&w.sum, &w.name, &w.options,
 		&r.Identity.Size, &r.Identity.Mtime, &r.Identity.Ctime, &w.device, &w.inode, &r.Content,
 		&r.Format, &r.FormatVersion, &r.Rows, &r.TableBytes, &w.bbox, &r.Engine, &w.parseTime, &w.parsedAt,
 		&w.types, &r.OptionsJSON, &r.CRS, &r.LastError, &r.Schema, &w.stats, &r.Blocks, &r.Shape,
@@ -154,65 +190,68 @@ func (w *row) targets() []any {
 	}
 }
 
-// key returns the key where a listing continues after the row. It does not matter whether the row
+// Key returns the key where a listing continues after the row. It does not matter whether the row
 // decodes.
-func (w *row) key() Key {
-	k := Key{Name: string(w.name)}
+func (w *Row) Key() store.Key {
+	k := store.Key{Name: string(w.name)}
 	copy(k.Options[:], w.options)
 	return k
 }
 
-// bytes returns approximately how much memory the row takes.
-func (w *row) bytes() int {
+// Sum returns the checksum as it was read.
+func (w *Row) Sum() []byte { return w.sum }
+
+// Bytes returns approximately how much memory the row takes.
+func (w *Row) Bytes() int {
 	r := &w.record
 	return len(w.name) + len(w.layers) + len(w.types) + len(w.stats) + len(r.OptionsJSON) + len(r.CRS) +
 		len(r.LastError) + len(r.Schema) + len(r.Blocks) + len(r.Shape)
 }
 
-// decode returns the record of a scanned row, or an error if the row is invalid.
-func (w *row) decode() (Record, error) {
+// Decode returns the record of a scanned row, or an error if the row is invalid.
+func (w *Row) Decode() (store.Record, error) {
 	r := w.record
 	if len(w.options) != len(r.Options) {
-		return Record{}, fmt.Errorf("options: a digest has %d bytes, not %d", len(r.Options), len(w.options))
+		return store.Record{}, fmt.Errorf("options: a digest has %d bytes, not %d", len(r.Options), len(w.options))
 	}
-	r.Key = Key{Name: string(w.name), Options: [32]byte(w.options)}
+	r.Key = store.Key{Name: string(w.name), Options: [32]byte(w.options)}
 	r.Identity.Device, r.Identity.Inode = uint64(w.device), uint64(w.inode)
 	r.ParseTime = time.Duration(w.parseTime)
 	if w.parsedAt.Valid {
 		r.ParsedAt = time.Unix(0, w.parsedAt.Int64).UTC()
 	}
 	if n := len(w.siblings); n != 0 && n != len(r.Identity.Siblings) {
-		return Record{}, fmt.Errorf("siblings: a digest has %d bytes, not %d", len(r.Identity.Siblings), n)
+		return store.Record{}, fmt.Errorf("siblings: a digest has %d bytes, not %d", len(r.Identity.Siblings), n)
 	}
 	copy(r.Identity.Siblings[:], w.siblings)
 	if w.object.Valid && w.object.String == "" {
-		return Record{}, errors.New("object: an empty text, not NULL")
+		return store.Record{}, errors.New("object: an empty text, not NULL")
 	}
 	r.Identity.Object = source.ObjectVersion(w.object.String)
 	var err error
 	if r.BBox, err = decodeBox(w.bbox); err != nil {
-		return Record{}, err
+		return store.Record{}, err
 	}
 	if err := decodeJSON(w.types, &r.GeometryTypes); err != nil {
-		return Record{}, fmt.Errorf("geometry types: %w", err)
+		return store.Record{}, fmt.Errorf("geometry types: %w", err)
 	}
 	if err := decodeJSON(w.stats, &r.Columns); err != nil {
-		return Record{}, fmt.Errorf("columns: %w", err)
+		return store.Record{}, fmt.Errorf("columns: %w", err)
 	}
 	if w.layers != nil {
 		if err := decodeJSON(w.layers, &r.Layers); err != nil {
-			return Record{}, fmt.Errorf("layers: %w", err)
+			return store.Record{}, fmt.Errorf("layers: %w", err)
 		}
 	}
-	if err := r.check(); err != nil {
-		return Record{}, err
+	if err := r.Check(); err != nil {
+		return store.Record{}, err
 	}
-	values, err := r.values()
+	values, err := values(&r)
 	if err != nil {
-		return Record{}, err
+		return store.Record{}, err
 	}
 	if !bytes.Equal(checksum(values), w.sum) {
-		return Record{}, errors.New("the checksum does not fit")
+		return store.Record{}, errors.New("the checksum does not fit")
 	}
 	return r, nil
 }

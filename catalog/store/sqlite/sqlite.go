@@ -1,4 +1,5 @@
-package store
+// Package sqlite keeps records in an SQLite database, for the servers of one host.
+package sqlite
 
 import (
 	"context"
@@ -7,9 +8,11 @@ import (
 	"sync"
 
 	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/store"
 )
 
-// SQLite is a store in one SQLite database. Several processes of one host may open it. Processes of
+// Store is a store in one SQLite database. Several processes of one host may open it. Processes of
 // several hosts may not, because network file systems have no shared memory.
 //
 // The database is a cache of what can be learned again, so it is never repaired. A database that
@@ -17,7 +20,7 @@ import (
 // it, with a warning in the log. The database that was set aside earlier is removed. The same
 // applies to a database of another application or of a newer version. A row that does not decode is
 // deleted, with a warning too.
-type SQLite struct {
+type Store struct {
 	path  string
 	steps []string
 	log   zerolog.Logger
@@ -27,17 +30,17 @@ type SQLite struct {
 	closed bool
 }
 
-var _ Store = (*SQLite)(nil)
+var _ store.Store = (*Store)(nil)
 
-// OpenSQLite opens the store at path in an existing folder. It reads the whole database once, to
+// Open opens the store at path in an existing folder. It reads the whole database once, to
 // check it. It returns an error if no store is possible there, for example on a full or read-only
 // disk. The caller closes the store.
-func OpenSQLite(path string, log zerolog.Logger) (*SQLite, error) {
-	return openSQLite(path, log, migrations())
+func Open(path string, log zerolog.Logger) (*Store, error) {
+	return openWith(path, log, migrations())
 }
 
-func openSQLite(path string, log zerolog.Logger, steps []string) (*SQLite, error) {
-	s := &SQLite{path: path, steps: steps, log: log.With().Str("store", path).Logger()}
+func openWith(path string, log zerolog.Logger, steps []string) (*Store, error) {
+	s := &Store{path: path, steps: steps, log: log.With().Str("store", path).Logger()}
 	if err := s.replace(nil, nil); err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func openSQLite(path string, log zerolog.Logger, steps []string) (*SQLite, error
 }
 
 // Close closes the store after the calls in progress.
-func (s *SQLite) Close() error {
+func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	db := s.db
@@ -61,7 +64,7 @@ var errMoved = errors.New("another file took the place of the database")
 
 // do runs op on the open database. If the database has moved or op finds it damaged, do runs op
 // once more on a new one.
-func (s *SQLite) do(op func(*database) error) error {
+func (s *Store) do(op func(*database) error) error {
 	db, err := s.attempt(op)
 	if !errors.Is(err, errMoved) && !damaged(err) {
 		return s.wrap(err)
@@ -73,12 +76,12 @@ func (s *SQLite) do(op func(*database) error) error {
 	return s.wrap(err)
 }
 
-func (s *SQLite) attempt(op func(*database) error) (*database, error) {
+func (s *Store) attempt(op func(*database) error) (*database, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	switch {
 	case s.closed:
-		return nil, ErrClosed
+		return nil, store.ErrClosed
 	case s.db == nil || s.db.moved():
 		return s.db, errMoved
 	}
@@ -87,7 +90,7 @@ func (s *SQLite) attempt(op func(*database) error) (*database, error) {
 
 // replace opens the database at the path in place of old, which returned an error. It does nothing
 // if another goroutine has already replaced it.
-func (s *SQLite) replace(old *database, cause error) error {
+func (s *Store) replace(old *database, cause error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.db != old {
@@ -117,7 +120,7 @@ func (s *SQLite) replace(old *database, cause error) error {
 
 // open opens the database at the path. It sets aside a file that is not usable. The caller holds
 // s.mu.
-func (s *SQLite) open() (*database, error) {
+func (s *Store) open() (*database, error) {
 	// the database must be created completely, even if the caller's context ends
 	ctx := context.Background()
 	db, err := openDatabase(ctx, s.path, s.steps)
@@ -131,7 +134,7 @@ func (s *SQLite) open() (*database, error) {
 	return db, s.wrap(err)
 }
 
-func (s *SQLite) setAside(cause error) error {
+func (s *Store) setAside(cause error) error {
 	to, err := setAside(s.path)
 	if err != nil {
 		return fmt.Errorf("store %s: set aside (%w): %w", s.path, cause, err)
@@ -140,8 +143,8 @@ func (s *SQLite) setAside(cause error) error {
 	return nil
 }
 
-func (s *SQLite) wrap(err error) error {
-	if err == nil || errors.Is(err, ErrClosed) {
+func (s *Store) wrap(err error) error {
+	if err == nil || errors.Is(err, store.ErrClosed) {
 		return err
 	}
 	return fmt.Errorf("store %s: %w", s.path, err)

@@ -1,4 +1,5 @@
-package store
+// Package storetest has the tests that every store of records passes, and records for tests.
+package storetest
 
 import (
 	"bytes"
@@ -7,63 +8,35 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
+	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// TestMain runs the test binary as a child process if childVar is set.
-func TestMain(m *testing.M) {
-	if job := os.Getenv(childVar); job != "" {
-		os.Exit(child(job))
-	}
-	os.Exit(m.Run())
-}
-
-// lines is a log that can be read while it is written.
-type lines struct {
+// Log is a log that can be read while it is written.
+type Log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-func fresh(t testing.TB) string { return filepath.Join(t.TempDir(), "catalog.db") }
-
-// open opens a store and returns it with its log. It closes the store at the end of the test.
-func open(t testing.TB, path string) (*SQLite, *lines) {
-	t.Helper()
-	log := &lines{}
-	s, err := OpenSQLite(path, zerolog.New(log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return s, log
-}
-
-func put(t testing.TB, s Store, records ...Record) {
+// Put puts records.
+func Put(t testing.TB, s store.Store, records ...store.Record) {
 	t.Helper()
 	for _, r := range records {
 		if err := s.Put(context.Background(), r); err != nil {
@@ -72,10 +45,11 @@ func put(t testing.TB, s Store, records ...Record) {
 	}
 }
 
-func all(t testing.TB, s Store) []Record {
+// All returns the records of a store.
+func All(t testing.TB, s store.Store) []store.Record {
 	t.Helper()
-	var records []Record
-	if err := s.All(context.Background(), func(r Record) error {
+	var records []store.Record
+	if err := s.All(context.Background(), func(r store.Record) error {
 		records = append(records, r)
 		return nil
 	}); err != nil {
@@ -84,7 +58,8 @@ func all(t testing.TB, s Store) []Record {
 	return records
 }
 
-func wantSame(t testing.TB, got, want Record) {
+// WantSame compares records, with the bits of their boxes.
+func WantSame(t testing.TB, got, want store.Record) {
 	t.Helper()
 	if g, w := bits(got), bits(want); !reflect.DeepEqual(g, w) {
 		t.Errorf("%q:\n got %+v\nwant %+v", want.Name, g, w)
@@ -92,7 +67,7 @@ func wantSame(t testing.TB, got, want Record) {
 }
 
 // bits returns the record with its box as integers, because a NaN does not equal itself.
-func bits(r Record) any {
+func bits(r store.Record) any {
 	var box []uint64
 	if r.BBox != nil {
 		for _, v := range r.BBox {
@@ -101,20 +76,20 @@ func bits(r Record) any {
 	}
 	r.BBox = nil
 	return struct {
-		Record
+		store.Record
 		Box []uint64
 	}{r, box}
 }
 
-// sample returns a record whose fields all follow from the name and a version. A mixture of two
+// Sample returns a record whose fields all follow from the name and a version. A mixture of two
 // records is therefore detected.
-func sample(name string, version int) Record {
+func Sample(name string, version int) store.Record {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", name, version))
 	n := binary.LittleEndian.Uint64(sum[:])
 	text := fmt.Sprintf("%x", sum)
 	low := "0" + text
-	return Record{
-		Key: Key{Name: name, Options: [32]byte{1}},
+	return store.Record{
+		Key: store.Key{Name: name, Options: [32]byte{1}},
 		Identity: source.Identity{
 			Size: int64(version), Mtime: int64(n >> 1), Ctime: -int64(n >> 2),
 			Device: n, Inode: ^n,
@@ -123,18 +98,30 @@ func sample(name string, version int) Record {
 		Schema: bytes.Repeat(sum[:], 20), Rows: int64(n >> 3), TableBytes: int64(n >> 4),
 		BBox:          &[4]float64{float64(n), 1, 2, 3},
 		GeometryTypes: []string{"Point", text}, CRS: `"` + text + `"`,
-		Columns: []ColumnStats{{text, "int64", int64(n >> 5), &low, &text}},
+		Columns: []store.ColumnStats{{Name: text, Type: "int64", Nulls: int64(n >> 5), Min: &low, Max: &text}},
 		Engine:  "cpu", ParseTime: time.Duration(n >> 6), ParsedAt: time.Unix(0, int64(n>>2)).UTC(), LastError: text,
 		Blocks: bytes.Repeat(sum[:], version%300), // up to two pages of the database
 	}
 }
 
-// intact checks that a record is a complete sample.
-func intact(t testing.TB, r Record) {
+// Intact checks that a record is a complete sample.
+func Intact(t testing.TB, r store.Record) {
 	t.Helper()
-	want := sample(r.Name, r.FormatVersion)
+	want := Sample(r.Name, r.FormatVersion)
 	if len(want.Blocks) == 0 {
 		want.Blocks = nil
 	}
-	wantSame(t, r, want)
+	WantSame(t, r, want)
+}
+
+// Works puts a record and gets it back.
+func Works(t testing.TB, s store.Store) {
+	t.Helper()
+	want := Sample("works", 1)
+	Put(t, s, want)
+	got, ok, err := s.Get(context.Background(), want.Key)
+	if !ok || err != nil {
+		t.Fatalf("get after put: %v, %v", ok, err)
+	}
+	WantSame(t, got, want)
 }

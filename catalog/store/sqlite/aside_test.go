@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/catalog/store/storetest"
 )
 
 // whole returns a closed database with records, as the bytes of its one file.
@@ -21,7 +23,7 @@ func whole(t *testing.T, records int) []byte {
 	path := fresh(t)
 	s, _ := open(t, path)
 	for i := range records {
-		put(t, s, sample(fmt.Sprintf("%04d", i), i))
+		storetest.Put(t, s, storetest.Sample(fmt.Sprintf("%04d", i), i))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -71,18 +73,6 @@ func brokenFiles(t *testing.T, path string) []string {
 	return names
 }
 
-// works puts a record and gets it back.
-func works(t *testing.T, s Store) {
-	t.Helper()
-	want := sample("works", 1)
-	put(t, s, want)
-	got, ok, err := s.Get(context.Background(), want.Key)
-	if !ok || err != nil {
-		t.Fatalf("get after put: %v, %v", ok, err)
-	}
-	wantSame(t, got, want)
-}
-
 func TestUnusableFilesAreSetAside(t *testing.T) {
 	good := whole(t, 40)
 	for _, tt := range []struct {
@@ -127,10 +117,10 @@ func TestUnusableFilesAreSetAside(t *testing.T) {
 			tt.make(t, path)
 			was := read(t, path)
 			s, log := open(t, path)
-			if got := all(t, s); len(got) != 0 {
+			if got := storetest.All(t, s); len(got) != 0 {
 				t.Errorf("%d records", len(got))
 			}
-			works(t, s)
+			storetest.Works(t, s)
 			if aside := brokenFiles(t, path); !slices.Contains(aside, ".broken-1") ||
 				!bytes.Equal(read(t, path+".broken-1"), was) {
 				t.Errorf("set aside %q, not the file as it was", aside)
@@ -148,7 +138,7 @@ func TestOneIsKeptAside(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		write(t, path, []byte("no database"))
 		s, _ := open(t, path)
-		works(t, s)
+		storetest.Works(t, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +156,7 @@ func TestOneIsKeptAside(t *testing.T) {
 func TestLogOfARemovedDatabase(t *testing.T) {
 	path := fresh(t)
 	s, _ := open(t, path)
-	put(t, s, sample("a", 1))
+	storetest.Put(t, s, storetest.Sample("a", 1))
 	wal := read(t, path+"-wal")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -174,10 +164,10 @@ func TestLogOfARemovedDatabase(t *testing.T) {
 	write(t, path, nil)
 	write(t, path+"-wal", wal)
 	s, log := open(t, path)
-	if got := all(t, s); len(got) != 0 || log.String() != "" {
+	if got := storetest.All(t, s); len(got) != 0 || log.String() != "" {
 		t.Errorf("%d records, log %s, want none", len(got), log)
 	}
-	works(t, s)
+	storetest.Works(t, s)
 }
 
 // TestFlippedBits expects that a flipped bit never changes a record: each is unchanged or missing,
@@ -192,14 +182,14 @@ func TestFlippedBits(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[at] ^= 1 << bit
 		write(t, path, bad)
-		s, err := OpenSQLite(path, zerolog.Nop())
+		s, err := Open(path, zerolog.Nop())
 		if err != nil {
 			t.Errorf("byte %d, bit %d: %v", at, bit, err)
 			return
 		}
-		got := all(t, s)
+		got := storetest.All(t, s)
 		for _, r := range got {
-			intact(t, r)
+			storetest.Intact(t, r)
 		}
 		switch aside := len(brokenFiles(t, path)) > 0; {
 		case aside:
@@ -209,7 +199,7 @@ func TestFlippedBits(t *testing.T) {
 		default:
 			fewer++
 		}
-		works(t, s)
+		storetest.Works(t, s)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
@@ -234,7 +224,7 @@ func TestFlippedBitsOfTheLog(t *testing.T) {
 	s, _ := open(t, path)
 	const records = 20
 	for i := range records {
-		put(t, s, sample(fmt.Sprintf("%04d", i), i))
+		storetest.Put(t, s, storetest.Sample(fmt.Sprintf("%04d", i), i))
 	}
 	base, wal := read(t, path), read(t, path+"-wal")
 	dir := t.TempDir()
@@ -249,13 +239,13 @@ func TestFlippedBitsOfTheLog(t *testing.T) {
 		write(t, path, base)
 		write(t, path+"-wal", bad)
 		s, _ := open(t, path)
-		for i, r := range all(t, s) {
+		for i, r := range storetest.All(t, s) {
 			if want := fmt.Sprintf("%04d", i); r.Name != want {
 				t.Errorf("byte %d: record %d is %s", at, i, r.Name)
 			}
-			intact(t, r)
+			storetest.Intact(t, r)
 		}
-		works(t, s)
+		storetest.Works(t, s)
 	}
 }
 
@@ -265,30 +255,30 @@ func TestDamageAtRunTime(t *testing.T) {
 	good := whole(t, records)
 	for _, tt := range []struct {
 		name string
-		use  func(*testing.T, *SQLite)
+		use  func(*testing.T, *Store)
 	}{
-		{"get", func(t *testing.T, s *SQLite) {
+		{"get", func(t *testing.T, s *Store) {
 			for i := range records {
-				r, ok, err := s.Get(context.Background(), sample(fmt.Sprintf("%04d", i), i).Key)
+				r, ok, err := s.Get(context.Background(), storetest.Sample(fmt.Sprintf("%04d", i), i).Key)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if ok {
-					intact(t, r)
+					storetest.Intact(t, r)
 				}
 			}
 		}},
-		{"put", func(t *testing.T, s *SQLite) {
+		{"put", func(t *testing.T, s *Store) {
 			for i := range records {
-				put(t, s, sample(fmt.Sprintf("%04d", i), i+1))
+				storetest.Put(t, s, storetest.Sample(fmt.Sprintf("%04d", i), i+1))
 			}
 		}},
-		{"all", func(t *testing.T, s *SQLite) {
-			for _, r := range all(t, s) {
-				intact(t, r)
+		{"all", func(t *testing.T, s *Store) {
+			for _, r := range storetest.All(t, s) {
+				storetest.Intact(t, r)
 			}
 		}},
-		{"prune", func(t *testing.T, s *SQLite) {
+		{"prune", func(t *testing.T, s *Store) {
 			if _, err := s.Prune(context.Background(), func(string) bool { return false }); err != nil {
 				t.Error(err)
 			}
@@ -307,7 +297,7 @@ func TestDamageAtRunTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.use(t, s)
-			works(t, s)
+			storetest.Works(t, s)
 			if aside := brokenFiles(t, path); !slices.Contains(aside, ".broken-1") ||
 				strings.Count(log.String(), `"level":"warn"`) != 1 {
 				t.Errorf("set aside %q, log %s", aside, log)
@@ -321,17 +311,17 @@ func TestMovedDatabase(t *testing.T) {
 	path := fresh(t)
 	a, _ := open(t, path)
 	b, log := open(t, path)
-	put(t, a, sample("old", 1))
+	storetest.Put(t, a, storetest.Sample("old", 1))
 	if _, err := setAside(path); err != nil {
 		t.Fatal(err)
 	}
-	works(t, a)
+	storetest.Works(t, a)
 	aside := []string{".broken-1", ".broken-1-shm", ".broken-1-wal"}
 	if got := brokenFiles(t, path); !slices.Equal(got, aside) {
 		t.Errorf("set aside %q, want %q", got, aside)
 	}
-	put(t, a, sample("new", 1))
-	got := all(t, b)
+	storetest.Put(t, a, storetest.Sample("new", 1))
+	got := storetest.All(t, b)
 	if len(got) != 2 || got[0].Name != "new" || log.String() != "" {
 		t.Errorf("the other has %d records, log %s, want new and works", len(got), log)
 	}
@@ -340,8 +330,8 @@ func TestMovedDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	works(t, b)
-	if got := all(t, a); len(got) != 1 {
+	storetest.Works(t, b)
+	if got := storetest.All(t, a); len(got) != 1 {
 		t.Errorf("%d records, want 1", len(got))
 	}
 }
@@ -367,14 +357,14 @@ func TestRowsThatDoNotDecode(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, log := open(t, fresh(t))
-			put(t, s, sample("a", 1), sample("b", 1), sample("c", 1))
+			storetest.Put(t, s, storetest.Sample("a", 1), storetest.Sample("b", 1), storetest.Sample("c", 1))
 			if _, err := s.db.write.Exec(`UPDATE record SET ` + tt.set + ` WHERE name = 'b'`); err != nil {
 				t.Fatal(err)
 			}
-			if _, ok, err := s.Get(context.Background(), sample("b", 1).Key); ok || err != nil {
+			if _, ok, err := s.Get(context.Background(), storetest.Sample("b", 1).Key); ok || err != nil {
 				t.Errorf("get: %v, %v, want none", ok, err)
 			}
-			got := all(t, s)
+			got := storetest.All(t, s)
 			if len(got) != 2 || got[0].Name != "a" || got[1].Name != "c" {
 				t.Errorf("%d records, want a and c", len(got))
 			}
@@ -395,7 +385,7 @@ func TestRowsThatDoNotDecode(t *testing.T) {
 func TestNoStoreToBeHad(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{filepath.Join(dir, "none", "catalog.db"), dir, "/proc/self/catalog.db"} {
-		if s, err := OpenSQLite(path, zerolog.Nop()); err == nil {
+		if s, err := Open(path, zerolog.Nop()); err == nil {
 			t.Errorf("%s: opened", path)
 			_ = s.Close()
 		} else {

@@ -1,22 +1,23 @@
-package store
+package sqlite
 
 import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+
+	"github.com/vibeflight/vibeflight/catalog/store"
+	"github.com/vibeflight/vibeflight/catalog/store/internal/row"
 )
 
-// A page is what a listing reads at once, in one transaction. The log therefore does not grow
-// during a slow listing.
-const (
-	pageRows  = 256
-	pageBytes = 4 << 20 // the page ends after the row that exceeds it
-)
+// upsert has the values of a row as parameters.
+var upsert = `INSERT INTO record (` + row.Columns + `, sum) VALUES (?` + strings.Repeat(`, ?`, len(row.Names())) +
+	`) ON CONFLICT (name, options) DO UPDATE SET ` + row.Assignments()
 
 // Get returns the record of a key.
-func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
-	if err := checkName(key.Name); err != nil {
-		return Record{}, false, err
+func (s *Store) Get(ctx context.Context, key store.Key) (store.Record, bool, error) {
+	if err := store.CheckName(key.Name); err != nil {
+		return store.Record{}, false, err
 	}
 	var page page
 	err := s.do(func(d *database) (err error) {
@@ -24,13 +25,13 @@ func (s *SQLite) Get(ctx context.Context, key Key) (Record, bool, error) {
 		return err
 	})
 	if err != nil || len(page.records) == 0 {
-		return Record{}, false, err
+		return store.Record{}, false, err
 	}
 	return page.records[0], true, nil
 }
 
 // Newest returns the records of the files that were parsed last.
-func (s *SQLite) Newest(ctx context.Context, n int) ([]Record, error) {
+func (s *Store) Newest(ctx context.Context, n int) ([]store.Record, error) {
 	var page page
 	err := s.do(func(d *database) (err error) {
 		page, err = s.page(ctx, d, "WHERE id IN (SELECT id FROM record ORDER BY parsed_at DESC LIMIT ?) "+
@@ -41,15 +42,11 @@ func (s *SQLite) Newest(ctx context.Context, n int) ([]Record, error) {
 }
 
 // Put stores a record. It waits up to 5 s for a writer of another process.
-func (s *SQLite) Put(ctx context.Context, r Record) error {
-	if err := r.check(); err != nil {
-		return err
-	}
-	values, err := r.values()
+func (s *Store) Put(ctx context.Context, r store.Record) error {
+	values, err := row.Encode(&r)
 	if err != nil {
 		return err
 	}
-	values = append(values, checksum(values))
 	return s.do(func(d *database) error {
 		_, err := d.write.ExecContext(ctx, upsert, values...)
 		return err
@@ -57,8 +54,8 @@ func (s *SQLite) Put(ctx context.Context, r Record) error {
 }
 
 // Delete removes the record of a key.
-func (s *SQLite) Delete(ctx context.Context, key Key) error {
-	if err := checkName(key.Name); err != nil {
+func (s *Store) Delete(ctx context.Context, key store.Key) error {
+	if err := store.CheckName(key.Name); err != nil {
 		return err
 	}
 	return s.do(func(d *database) error {
@@ -70,25 +67,25 @@ func (s *SQLite) Delete(ctx context.Context, key Key) error {
 
 // All calls yield for each record. If the database turns out to be damaged, the listing continues
 // in the new, empty one, and so ends.
-func (s *SQLite) All(ctx context.Context, yield func(Record) error) error {
+func (s *Store) All(ctx context.Context, yield func(store.Record) error) error {
 	return s.list(ctx, yield, `TRUE`)
 }
 
 // Of calls yield for each record of a name, as All does.
-func (s *SQLite) Of(ctx context.Context, name string, yield func(Record) error) error {
-	if err := checkName(name); err != nil {
+func (s *Store) Of(ctx context.Context, name string, yield func(store.Record) error) error {
+	if err := store.CheckName(name); err != nil {
 		return err
 	}
 	return s.list(ctx, yield, `name = ?`, name)
 }
 
 // Layered calls yield for each record that has layers, as All does.
-func (s *SQLite) Layered(ctx context.Context, yield func(Record) error) error {
+func (s *Store) Layered(ctx context.Context, yield func(store.Record) error) error {
 	return s.list(ctx, yield, `layers IS NOT NULL`)
 }
 
 // list calls yield for each record that satisfies a condition with arguments.
-func (s *SQLite) list(ctx context.Context, yield func(Record) error, condition string, args ...any) error {
+func (s *Store) list(ctx context.Context, yield func(store.Record) error, condition string, args ...any) error {
 	after, options := "", []byte{} // less than all keys
 	for {
 		var page page
@@ -113,7 +110,7 @@ func (s *SQLite) list(ctx context.Context, yield func(Record) error, condition s
 }
 
 // Prune removes the records of the names for which keep returns false.
-func (s *SQLite) Prune(ctx context.Context, keep func(name string) bool) (int, error) {
+func (s *Store) Prune(ctx context.Context, keep func(name string) bool) (int, error) {
 	removed, after := 0, ""
 	for {
 		var names []string
@@ -147,44 +144,45 @@ func (s *SQLite) Prune(ctx context.Context, keep func(name string) bool) (int, e
 }
 
 type page struct {
-	records []Record
-	last    Key  // of the last row, even if it was not decoded
-	end     bool // this is the last page
+	records []store.Record
+	last    store.Key // of the last row, even if it was not decoded
+	end     bool      // this is the last page
 }
 
 // page reads the next rows that satisfy where with its arguments. It deletes rows that do not
 // decode.
-func (s *SQLite) page(ctx context.Context, d *database, where string, args ...any) (page, error) {
+func (s *Store) page(ctx context.Context, d *database, where string, args ...any) (page, error) {
 	var p page
-	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+columns+` FROM record `+where+` LIMIT ?`,
-		append(args, pageRows)...)
+	rows, err := d.read.QueryContext(ctx, `SELECT id, sum, `+row.Columns+` FROM record `+where+` LIMIT ?`,
+		append(args, row.PageRows)...)
 	if err != nil {
 		return p, err
 	}
 	defer rows.Close()
 	var bad []int64
 	n, size := 0, 0
-	for n < pageRows && size < pageBytes && rows.Next() {
-		var w row
-		err := rows.Scan(w.targets()...)
+	for n < row.PageRows && size < row.PageBytes && rows.Next() {
+		var id int64
+		var w row.Row
+		err := rows.Scan(append([]any{&id}, w.Targets()...)...)
 		if ctx.Err() != nil {
 			return page{}, ctx.Err() // the error of Scan is then not about the row
 		}
 		n++
-		size += w.bytes()
-		p.last = w.key()
-		var r Record
+		size += w.Bytes()
+		p.last = w.Key()
+		var r store.Record
 		if err == nil {
-			r, err = w.decode()
+			r, err = w.Decode()
 		}
 		if err != nil {
 			s.log.Warn().Err(err).Str("name", p.last.Name).Msg("deleted a row of the store that does not decode")
-			bad = append(bad, w.id)
+			bad = append(bad, id)
 			continue
 		}
 		p.records = append(p.records, r)
 	}
-	p.end = n < pageRows && size < pageBytes
+	p.end = n < row.PageRows && size < row.PageBytes
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return page{}, err
 	}
@@ -205,7 +203,7 @@ func (d *database) deleteRows(ctx context.Context, ids []int64) error {
 // names returns the first names after the given one, in order.
 func (d *database) names(ctx context.Context, after string) ([]string, error) {
 	rows, err := d.read.QueryContext(ctx, `SELECT DISTINCT name FROM record WHERE name > ? ORDER BY name LIMIT ?`,
-		after, pageRows)
+		after, row.PageRows)
 	if err != nil {
 		return nil, err
 	}
