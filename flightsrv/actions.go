@@ -78,10 +78,8 @@ func (s *service) ListActions(_ *flight.Empty, stream flight.FlightService_ListA
 // DoAction runs an action.
 func (s *service) DoAction(req *flight.Action, stream flight.FlightService_DoActionServer) error {
 	callOf(stream.Context()).action = req.GetType()
-	if to, err := s.remoteOfAction(stream.Context(), req); err != nil {
+	if forwarded, err := s.forwardAction(req, stream); forwarded {
 		return err
-	} else if to != nil {
-		return s.forwardAction(to, req, stream)
 	}
 	if sql.HasAction(req.GetType()) {
 		return s.runSQLAction(req, stream)

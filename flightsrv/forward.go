@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
+	"github.com/apache/arrow/go/v17/arrow/flight/flightsql"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
@@ -136,11 +137,28 @@ func (s *service) forwardStream(to *remote, method string, in any, stream grpc.S
 	return s.passAnswer(call, stream)
 }
 
-// forwardAction forwards an action.
-func (s *service) forwardAction(to *remote, req *flight.Action, stream flight.FlightService_DoActionServer) error {
-	c := callOf(stream.Context())
-	c.name, c.sql = req.GetType(), sql.Text(req.GetBody())
-	return s.forwardStream(to, "DoAction", req, stream)
+// forwardAction forwards an action. It reports false if this replica runs it.
+func (s *service) forwardAction(req *flight.Action, stream flight.FlightService_DoActionServer) (bool, error) {
+	to, err := s.remoteOfAction(stream.Context(), req)
+	if to != nil {
+		c := callOf(stream.Context())
+		c.name, c.sql = req.GetType(), sql.Text(req.GetBody())
+		err = s.forwardStream(to, "DoAction", req, stream)
+	}
+	if lost := new(fleet.UnreachableError); errors.As(err, &lost) && forgets(req.GetType()) {
+		return false, nil
+	}
+	return to != nil || err != nil, err
+}
+
+// forgets reports whether an action gives up what a replica has, or replaces it. If that replica is
+// lost, the action succeeds without it.
+func forgets(name string) bool {
+	switch name {
+	case flight.SetSessionOptionsActionType, flight.CloseSessionActionType, flightsql.ClosePreparedStatementActionType:
+		return true
+	}
+	return false
 }
 
 // notEOF hides the error of a call that has ended: receiving returns its status.

@@ -390,6 +390,41 @@ func TestPollAndCancelThroughAnyReplica(t *testing.T) {
 	}
 }
 
+// TestLostSession begins another session, and closes a statement, when the replica that had them is
+// lost.
+func TestLostSession(t *testing.T) {
+	f := serveCounters(t, 2)
+	var head metadata.MD
+	set, err := proto.Marshal(&flight.SetSessionOptionsRequest{SessionOptions: map[string]*flight.SessionOptionValue{
+		"schema": {OptionValue: &pb.SessionOptionValue_StringValue{StringValue: "places"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.all[0].run(t.Context(), "SetSessionOptions", set, grpc.Header(&head)); err != nil {
+		t.Fatal(err)
+	}
+	f.all[0].server.grpc.Stop()
+	with := func() context.Context {
+		cookie, _, _ := strings.Cut(head.Get("set-cookie")[0], ";")
+		return metadata.AppendToOutgoingContext(t.Context(), "cookie", cookie)
+	}
+	_, err = f.all[1].client.GetFlightInfo(with(), query(t, "1"))
+	wantStatus(t, err, codes.Unavailable, "replica r0 has the session", "set its options again")
+	if _, err := f.all[1].run(with(), "SetSessionOptions", set, grpc.Header(&head)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.all[1].client.GetFlightInfo(with(), query(t, "1")); err != nil {
+		t.Errorf("with the new session: %v", err)
+	}
+	closing := anyOf(t, &pb.ActionClosePreparedStatementRequest{
+		PreparedStatementHandle: []byte(fleet.Tag("r0") + "0123456789abcdef"),
+	})
+	if _, err := f.all[1].run(t.Context(), "ClosePreparedStatement", closing); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
 // TestLostReplica asks for the result of a replica that does not answer, and of one that has left.
 func TestLostReplica(t *testing.T) {
 	f := serveCounters(t, 3)

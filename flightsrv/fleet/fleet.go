@@ -69,6 +69,7 @@ type Fleet struct {
 
 	mu      sync.Mutex
 	leaving bool
+	doubled bool                     // another server has the same ID
 	list    []fleetstore.Replica     // the others that are alive, ordered by ID
 	seen    time.Time                // when the list was read; zero: never
 	err     error                    // of the last call to the store

@@ -274,6 +274,23 @@ func TestRememberedReplicasAreBounded(t *testing.T) {
 	}
 }
 
+func TestServersOfOneIDAreLogged(t *testing.T) {
+	var log strings.Builder
+	f := New(Config{
+		Store: newLab(t), ID: "a", Locations: []string{"grpc://a:1"}, Load: func() int64 { return 0 }, Log: zerolog.New(&log),
+	})
+	f.update([]fleetstore.Replica{{ID: "a", Locations: []string{"grpc://a:1"}}})
+	if log.Len() > 0 {
+		t.Errorf("logged %s", &log)
+	}
+	for range 2 {
+		f.update([]fleetstore.Replica{{ID: "a", Locations: []string{"grpc://b:1"}}})
+	}
+	if n := strings.Count(log.String(), "--replica"); n != 1 || len(f.list) != 0 {
+		t.Errorf("logged %d times: %s", n, &log)
+	}
+}
+
 func TestIDs(t *testing.T) {
 	for range 10 {
 		if id := NewID(); CheckID(id) != nil || id == NewID() {

@@ -42,7 +42,7 @@ func (f *Fleet) look(ctx context.Context) {
 	f.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		f.cfg.Log.Warn().Err(err).Msg("the store of the fleet does not answer: this replica goes on alone")
+		f.cfg.Log.Warn().Err(err).Msg("the store of the fleet does not answer: the other replicas are soon unknown to this one")
 	case err == nil && before != nil:
 		f.cfg.Log.Info().Int("replicas", len(list)).Msg("the store of the fleet answers again")
 	}
@@ -164,7 +164,7 @@ func (f *Fleet) update(list []fleetstore.Replica) {
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.list = slices.DeleteFunc(slices.Clone(list), func(r fleetstore.Replica) bool { return r.ID == f.cfg.ID })
+	f.list = slices.DeleteFunc(slices.Clone(list), f.isSelf)
 	slices.SortFunc(f.list, func(a, b fleetstore.Replica) int { return strings.Compare(a.ID, b.ID) })
 	f.seen = now
 	alive := map[string]bool{}
@@ -191,6 +191,20 @@ func (f *Fleet) update(list []fleetstore.Replica) {
 	if len(f.others) > len(f.list)+maxRemembered {
 		delete(f.others, oldest)
 	}
+}
+
+// isSelf reports whether a replica of the list is this one. Another server with the same ID is logged
+// once. Fleet.mu is held.
+func (f *Fleet) isSelf(r fleetstore.Replica) bool {
+	if r.ID != f.cfg.ID {
+		return false
+	}
+	if !f.doubled && !slices.Equal(r.Locations, f.self.Locations) {
+		f.doubled = true
+		f.cfg.Log.Error().Str("replica", r.ID).Strs("locations", r.Locations).
+			Msg("another server has the same ID: give each a --replica of its own")
+	}
+	return true
 }
 
 // do runs a call to the store, for the time limit at most.

@@ -12,7 +12,7 @@ from pyarrow import flight
 from serving import Server
 
 import vibeflight
-from vibeflight.channel import LANES, Channel, Part, location
+from vibeflight.channel import LANES, LOST_SECONDS, Channel, Part, location
 
 ENVIRONMENT = dict(os.environ)  # as it is before conftest.py moves the cache folder: Go's own stays
 
@@ -50,6 +50,21 @@ def test_locations_are_followed(data, running):
         assert server.table("grid.geojson").arrow().num_rows == 100
 
 
+def test_a_location_that_is_killed_while_it_gives_rows(data, running):
+    """Its endpoints are read on at the next location, whose batches begin elsewhere."""
+    with (
+        Server(data, "--batch-rows", "5000") as killed,
+        Server(data, "--advertise", killed.uri, "--advertise", running.uri) as first,
+        vibeflight.connect(first.uri) as server,
+    ):
+        batches = server.table("large.csv", columns=["n"]).batches(waiting=1)
+        got = next(batches)["n"].to_pylist()
+        killed.kill()
+        for batch in batches:
+            got += batch["n"].to_pylist()
+        assert got == list(range(LARGE_ROWS))
+
+
 def test_the_connection_at_hand_is_a_location(running):
     channel = Channel(running.uri)
     assert channel.open(Part(b"grid.geojson", ("arrow-flight-reuse-connection://?",))).read_all().num_rows == 100
@@ -66,6 +81,22 @@ class Peers(flight.FlightServerBase):
     def do_get(self, context, ticket):
         self.seen.append(context.peer())
         return flight.RecordBatchStream(pa.table({"n": [1]}))
+
+
+def test_a_location_that_is_lost_is_the_last_choice():
+    """It is tried once for many endpoints, and again after a while."""
+    with Peers("grpc://127.0.0.1:0") as first, Peers("grpc://127.0.0.1:0") as second:
+        uris = [f"grpc://127.0.0.1:{server.port}" for server in (first, second)]
+        channel, part = Channel(uris[0]), Part(b"", ("grpc://127.0.0.1:1", uris[1], "arrow-flight-reuse-connection://?"))
+        for _ in range(5):
+            assert channel.open(part).read_all().num_rows == 1
+        assert len(second.seen) == 5 and not first.seen
+        assert channel._in_order(part.locations) == [uris[1], None, "grpc://127.0.0.1:1"]
+        channel._lost["grpc://127.0.0.1:1"] -= 2 * LOST_SECONDS
+        assert channel._in_order(part.locations) == ["grpc://127.0.0.1:1", uris[1], None]
+        second.shutdown()
+        assert channel.open(part).read_all().num_rows == 1 and len(first.seen) == 1
+        channel.close()
 
 
 def test_lanes_are_connections():

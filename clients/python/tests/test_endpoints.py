@@ -26,7 +26,8 @@ class Stream:
         if self.read == len(self.numbers):
             raise self.error or StopIteration
         self.read += 1
-        return Chunk(pa.record_batch({"n": [self.numbers[self.read - 1]]}))
+        n = self.numbers[self.read - 1]
+        return Chunk(n if isinstance(n, pa.RecordBatch) else pa.record_batch({"n": n if isinstance(n, list) else [n]}))
 
     def cancel(self):
         self.cancelled = True
@@ -92,6 +93,44 @@ def test_a_lost_endpoint_is_opened_once_more():
 
     assert numbers(Pull([Part(b"")], open, workers=1, waiting=1).batches()) == [7]
     assert len(opened) == 2
+
+
+def test_a_version_is_read_on_at_the_next_location():
+    """Each row comes once, wherever the streams break and their batches begin."""
+    part = Part(b'{"name":"a","version":"1"}', ("grpc://a:1", "grpc://b:1", "grpc://c:1"))
+    lost = vibeflight.Unavailable("gone")
+    streams = [Stream([0, 1, 2], lost), Stream([0], lost), Stream([[0, 1, 2, 3], [4]], lost), Stream([[0, 1], [2, 3], [4, 5], [6]])]
+    opened = []
+
+    def open(part, lane):
+        opened.append(part.locations[0])
+        return streams[len(opened) - 1]
+
+    batches = list(Pull([part], open, workers=1, waiting=1).batches())
+    assert [n for batch in batches for n in batch["n"].to_pylist()] == list(range(7))
+    assert opened == ["grpc://a:1", "grpc://b:1", "grpc://c:1", "grpc://a:1"]
+
+
+def test_each_location_is_tried_until_there_is_a_new_row():
+    opened = []
+
+    def open(part, lane):
+        opened.append(part.locations[0])
+        return Stream([0], vibeflight.Unavailable("gone"))
+
+    with pytest.raises(vibeflight.Unavailable):
+        list(Pull([Part(b'{"name":"a","version":"1"}', ("grpc://a:1", "grpc://b:1"))], open, workers=1, waiting=1).batches())
+    assert opened == ["grpc://a:1", "grpc://b:1", "grpc://a:1"]
+
+
+@pytest.mark.parametrize("second, error", [
+    (pa.record_batch({"m": [0, 1]}), vibeflight.FileChanged),
+    (pa.record_batch({"n": [0]}), vibeflight.Internal),
+], ids=["another schema", "fewer rows"])  # fmt: skip
+def test_another_table_is_not_read_on(second, error):
+    streams = [Stream([0, 1], vibeflight.Unavailable("gone")), Stream([second])]
+    with pytest.raises(error):
+        list(Pull([Part(b'{"name":"a","version":"1"}')], lambda part, lane: streams.pop(0), workers=1, waiting=1).batches())
 
 
 def test_rows_that_were_handed_out_are_not_fetched_again():

@@ -23,6 +23,8 @@ PINGS = (
     ("grpc.keepalive_time_ms", 30_000), ("grpc.keepalive_timeout_ms", 10_000), ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.http2.max_pings_without_data", 0),
 )  # fmt: skip
+LOST_SECONDS = 10.0  # a location that was not reached is the last choice for so long
+CONNECT_MS = 5000  # for a location; the default of gRPC is 20 s
 REUSE = "arrow-flight-reuse-connection:"  # a location that means the current connection
 
 
@@ -96,6 +98,7 @@ class Channel:
         self._call = flight.FlightCallOptions(timeout=timeout, headers=login.headers)  # type: ignore[arg-type]  # it wants bytes
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, int], flight.FlightClient] = {}
+        self._lost: dict[str, float] = {}  # locations that were not reached, and when
         self._closed = False
         self.client()
 
@@ -106,14 +109,17 @@ class Channel:
             if self._closed:
                 raise ValueError(f"the connection to {self.location} is closed")
             if (at, lane) not in self._clients:
-                self._clients[at, lane] = flight.connect(at, **self._options_of(lane))
+                self._clients[at, lane] = flight.connect(at, **self._options_of(at, lane))
             return self._clients[at, lane]
 
-    def _options_of(self, lane: int) -> dict[str, Any]:
+    def _options_of(self, at: str, lane: int) -> dict[str, Any]:
         """By default gRPC shares one connection between all clients of an address."""
-        if lane == 0:
-            return self._options
-        return {**self._options, "generic_options": [*self._options["generic_options"], ("grpc.use_local_subchannel_pool", 1)]}
+        more: list[tuple[str, int]] = []
+        if lane != 0:
+            more.append(("grpc.use_local_subchannel_pool", 1))
+        if at != self.location:  # there may be another one
+            more.append(("grpc.min_reconnect_backoff_ms", CONNECT_MS))
+        return {**self._options, "generic_options": [*self._options["generic_options"], *more]}
 
     def ask(self, call: Callable[[flight.FlightClient, flight.FlightCallOptions], T]) -> T:
         """What a call gives, tried twice where the server is not reached. The call must be one that does no harm when it is made twice.
@@ -124,14 +130,24 @@ class Channel:
         return interruptible(lambda: _twice(lambda: call(self.client(), self._call)))
 
     def open(self, part: Part, lane: int = 0) -> flight.FlightStreamReader:
-        """The stream of an endpoint, from the first of its locations that answers. It is not tried twice."""
-        at: Sequence[str | None] = [None if where.startswith(REUSE) else where for where in part.locations] or [None]
+        """The stream of an endpoint, from the first of its locations that answers. None is tried twice, and those that were lost just now come last."""
+        at = self._in_order(part.locations)
         for where in at[:-1]:
             try:
                 return self._open(part, where, lane)
             except Unavailable:
-                continue
+                if where is not None:
+                    with self._lock:
+                        self._lost[where] = time.monotonic()
         return self._open(part, at[-1], lane)
+
+    def _in_order(self, locations: Sequence[str]) -> list[str | None]:
+        """The locations in the order in which they are tried; None is the connection of the server."""
+        since = time.monotonic() - LOST_SECONDS
+        with self._lock:
+            self._lost = {where: at for where, at in self._lost.items() if at > since}
+            ordered = sorted(locations, key=lambda where: where in self._lost)
+        return [None if where.startswith(REUSE) else where for where in ordered] or [None]
 
     def _open(self, part: Part, at: str | None, lane: int) -> flight.FlightStreamReader:
         with translated():

@@ -11,9 +11,27 @@ from typing import Any
 import pyarrow as pa
 
 from .channel import RETRY_SECONDS, SIGNAL_SECONDS, Part, next_batch
-from .errors import Unavailable
+from .errors import FileChanged, Internal, Unavailable
+from .ticket import said_in
 
 Open = Callable[[Part, int], Any]  # gives a FlightStreamReader; the number is that of the thread, which reads one stream at a time
+
+
+class Progress:
+    """What was read of a part: the number of rows, whether there was a batch, and its schema."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.begun = False
+        self.schema: pa.Schema | None = None
+
+
+def _names_version(part: Part) -> bool:
+    """Whether the ticket of a part is for one version of a file."""
+    try:
+        return "version" in said_in(part.ticket)
+    except ValueError:  # a ticket of Flight SQL
+        return False
 
 
 class Pull:
@@ -21,7 +39,9 @@ class Pull:
 
     workers  parts that are read at the same time, in order
     waiting  batches that may be read and not handed out yet, one more at most; None: any number
-    retry    whether an endpoint that is not reached, or is lost before its first batch, is opened once more
+    retry    whether an endpoint that is not reached, or is lost, is opened again: the next of its locations first, each once until there is a new row. The
+             rows of a version of a file have one order on all servers, so a ticket that names one continues after the last row; others begin anew, and are
+             lost after their first batch
 
     The part whose turn it is may always have one batch waiting, so readers of later parts that have used the room up never stop it. The first
     error ends the pull, in order: batches in front of it are handed out.
@@ -101,19 +121,41 @@ class Pull:
 
     def _read(self, i: int, lane: int) -> None:
         """Reads part i until its end, or until the pull is stopped."""
-        try:
-            reader, batch = self._begin(i, lane)
-        except Unavailable:
-            if not self._retry:
-                raise
+        part, failures = self._parts[i], 0
+        progress = Progress()
+        while True:
+            before = progress.rows
+            try:
+                self._try(i, part, lane, progress)
+                return
+            except Unavailable:
+                failures = failures + 1 if progress.rows == before else 1
+                if not self._retry or failures > max(1, len(part.locations)) or (progress.begun and not _names_version(part)):
+                    raise
+            part = part._replace(locations=part.locations[1:] + part.locations[:1])
             time.sleep(RETRY_SECONDS)
-            reader, batch = self._begin(i, lane)
-        while batch is not None and self._hand(i, batch):
-            batch = next_batch(reader)
 
-    def _begin(self, i: int, lane: int) -> tuple[Any, pa.RecordBatch | None]:
-        """Opens the stream of part i and reads its first batch."""
-        reader = self._open(self._parts[i], lane)
+    def _try(self, i: int, part: Part, lane: int, progress: Progress) -> None:
+        """Reads a stream of part i, and leaves out the rows that earlier ones gave."""
+        reader, batch = self._begin(i, part, lane)
+        at = 0  # rows of this stream
+        while batch is not None:
+            first, at = at, at + batch.num_rows
+            if progress.schema is not None and not batch.schema.equals(progress.schema, check_metadata=True):
+                raise FileChanged("the schema of the rows changed while they were read: the servers have different settings")
+            if not progress.begun or at > progress.rows:
+                rest = batch.slice(progress.rows - first) if first < progress.rows else batch
+                progress.schema, progress.begun = batch.schema, True
+                if not self._hand(i, rest):
+                    return
+                progress.rows = at
+            batch = next_batch(reader)
+        if at < progress.rows:
+            raise Internal(f"the server gave {at} rows, after {progress.rows} before: {part.ticket.decode(errors='replace')}")
+
+    def _begin(self, i: int, part: Part, lane: int) -> tuple[Any, pa.RecordBatch | None]:
+        """Opens a stream of part i and reads its first batch."""
+        reader = self._open(part, lane)
         with self._change:
             self._readers[i] = reader
             stopped = self._stopped

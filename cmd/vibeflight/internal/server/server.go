@@ -285,6 +285,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 	c.Fleet.open(records)
 	if records != nil {
 		defer func() { err = errors.Join(err, records.Close()) }()
+		c.Fleet.store = records
 	}
 	engineSet, err := c.GPU.Open(c.Engine, c.CacheDir, limits, log)
 	if err != nil {
