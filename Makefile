@@ -92,7 +92,7 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 .PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build nvrtc spatial java $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: build nvrtc spatial java $(CHART) $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long

@@ -404,8 +404,11 @@ class Fleet:
         return found
 
     def logs(self):
-        """The ends of all logs, for the message of a failed test."""
-        return "\n".join(f"== {getattr(part, 'id', part.name)}\n{part.log()[-3000:]}" for part in self._parts)
+        """The ends of all logs without the calls that have succeeded, for the message of a failed test."""
+        def end(part):
+            return "\n".join([line for line in part.log().splitlines() if '"code":"OK"' not in line][-15:])
+
+        return "\n".join(f"== {getattr(part, 'id', part.name)}\n{end(part)}" for part in self._parts)
 
 
 def children(pid):
