@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import statistics
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -169,22 +170,25 @@ def fleet():
     parameters = json.loads((ROOT / "integration" / "fleetsim" / "figures.json").read_text(encoding="utf-8"))
     values = {
         "simulated": simulation(simulated["runs"]), "simulated_scenario": scenario(simulated), "costs": costs(parameters),
-        "compared": "Real fleets are not measured yet.", "compared_text": "",
+        "compared": "Real fleets are not measured yet.",
     }
     if list(HERE.glob("results/*-fleet-compared.json")):
         compared = load("fleet-compared")
-        values["compared"] = comparison(compared["runs"])
-        values["compared_text"] = (
+        values["compared"] = comparison(compared["runs"]) + "\n\n" + wrapped(
             f"{compared['date']}, {compared['machine']}. One-core servers, their clients and PostgreSQL share the cores; the shared cache is a folder. "
             f"Rates, parses and the share of local reads are checked: `fleetsim -compare` fails if one differs by more than {compared['within']:.0%}."
         )
     return values
 
 
+def wrapped(text):
+    return textwrap.fill(text, 150, break_on_hyphens=False)
+
+
 def scenario(result):
     c = result["parameters"]
     reads, replica, shared = c["reads"], c["replica"], c["shared"]
-    return (
+    return wrapped(
         f"{c['files']['count']:,} files, median {c['files']['median_bytes'] / 1e6:g} MB, popularity with Zipf's exponent {reads['zipf']:g}. For each replica "
         f"{reads['rate']:g} reads per second, {reads['count']:,} in all, of which the first {reads['warmup']:,} are not counted: caches are empty at the start. "
         f"{reads['partial_share']:.0%} of the reads are for {reads['partial_fraction']:.0%} of a table. Each replica has {replica['cores']:g} cores, "
