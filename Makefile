@@ -68,7 +68,6 @@ bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of i
 	$(PY) integration/bench/sql.py --rounds $(ROUNDS)
 
 bench-fleet: build $(VENV) ## measure fleets of 1, 2 and 4 one-core servers, and what integration/fleetsim needs to predict them; needs PostgreSQL
-	mkdir -p build
 	$(PY) integration/bench/fleets.py --json build/fleet.json
 	$(GO) run $(PLAIN) ./integration/fleetsim -compare build/fleet.json
 

@@ -78,9 +78,10 @@ def test_put_page(data, tmp_path):
 
 
 def test_performance_page():
-    """The page and the README's figures are what integration/bench/render.py makes of the results."""
+    """The pages and the README's figures are what integration/bench/render.py makes of the results."""
     assert (ROOT / "docs/performance.md").read_text(encoding="utf-8") == render.page(), "make performance writes it again"
     assert (ROOT / "README.md").read_text(encoding="utf-8") == render.readme(), "make performance writes it again"
+    assert (ROOT / "docs/explanation/fleet-simulation.md").read_text(encoding="utf-8") == render.fleet_page(), "make performance writes it again"
     assert len(render.page().splitlines()) <= 160 and len(render.readme().splitlines()) <= 100
 
 

@@ -19,6 +19,7 @@ import pathlib
 import platform
 import queue
 import random
+import shutil
 import statistics
 import sys
 import tempfile
@@ -27,7 +28,7 @@ import time
 from pyarrow import flight
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[0] = str(HERE.parent)  # in place of this folder, whose http.py is not the http of Python
 from serving import BINARY, ROOT, Server, vibeflight
 
 GB = 1e9
@@ -256,12 +257,17 @@ class Costs:
 
         if fleet.missing():
             return None
-        with fleet.Postgres(make_folder()) as postgres:
-            flags = [*ONE_CORE, "--cache-store", str(shared), "--store", postgres.url()]
+        folder = make_folder()
+        postgres = fleet.Postgres(folder)
+        try:
+            flags = [*ONE_CORE, "--cache-store", str(shared), "--store", postgres.start().url()]
             with OneCore(self.folder, *flags, "--replica", "a") as server:
                 self.first_reads(server)
             with OneCore(self.folder, *flags, "--replica", "b") as server:
                 return self.first_reads(server)
+        finally:
+            postgres.close()
+            shutil.rmtree(folder, ignore_errors=True)
 
     def figures(self, parse, save, opened, calls, upload, fetch):
         tables = [self.table_gb[features] for features in CLASSES]
@@ -436,6 +442,7 @@ def main():
             "leases": {"enabled": supported()},
         }
     if options.json:
+        options.json.parent.mkdir(exist_ok=True)
         options.json.write_text(json.dumps({
             "date": datetime.date.today().isoformat(), "command": f"integration/bench/fleets.py --clients {options.clients} --files {options.files} --reads {options.reads}",
             "machine": f"{os.cpu_count()} cores, {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB, Linux {platform.release().split('-')[0]}",

@@ -1,6 +1,6 @@
-"""Renders docs/performance.md, and the figures of the README, from results/*.json:   render.py [--condense RUNS]
+"""Renders docs/performance.md, docs/explanation/fleet-simulation.md and the figures of the README from results/*.json:   render.py [--condense RUNS]
 
-The page's text is performance.md.in; each {{ name }} there is a table or a figure made below. README.md has its table between two comments.
+The pages' texts are performance.md.in and fleet-simulation.md.in; each {{ name }} there is a table or a figure made below. README.md has its table between two comments.
 --condense prints the medians of a file that `bench.py --json` wrote, in the shape of results/*-files.json; results/README.md describes it.
 """
 import argparse
@@ -8,10 +8,13 @@ import json
 import pathlib
 import re
 import statistics
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+GB = 1e9
 PAGE = ROOT / "docs" / "performance.md"
+FLEET_PAGE = ROOT / "docs" / "explanation" / "fleet-simulation.md"
 README = ROOT / "README.md"
 BETWEEN = re.compile(r"(<!-- figures: make performance -->\n).*?(<!-- end of figures -->\n)", re.S)
 OTHER_READERS = {"duckdb": "DuckDB", "polars": "Polars", "pandas": "pandas with GeoPandas", "geoarrow": "pyarrow with geoarrow-c", "shapely": "Shapely"}
@@ -25,13 +28,22 @@ def main():
         print(json.dumps(condense(options.condense), indent=1))
         return
     PAGE.write_text(page(), encoding="utf-8")
+    FLEET_PAGE.write_text(fleet_page(), encoding="utf-8")
     README.write_text(readme(), encoding="utf-8")
 
 
 def page():
     """The text of docs/performance.md."""
-    values = figures()
-    return re.sub(r"\{\{ (\w+) \}\}", lambda found: values[found[1]], (HERE / "performance.md.in").read_text(encoding="utf-8"))
+    return fill("performance.md.in", figures())
+
+
+def fleet_page():
+    """The text of docs/explanation/fleet-simulation.md."""
+    return fill("fleet-simulation.md.in", fleet())
+
+
+def fill(template, values):
+    return re.sub(r"\{\{ (\w+) \}\}", lambda found: values[found[1]], (HERE / template).read_text(encoding="utf-8"))
 
 
 def readme():
@@ -43,7 +55,7 @@ def readme():
 def load(kind):
     """The newest result of a kind, such as "wire"."""
     (*_, newest) = sorted(HERE.glob(f"results/*-{kind}.json"))
-    return json.loads(newest.read_text(encoding="utf-8"))
+    return {"date": newest.name[:10], **json.loads(newest.read_text(encoding="utf-8"))}
 
 
 def figures():
@@ -150,6 +162,78 @@ def sql(runs):
     return table(["query", ">milliseconds, two runs", ">ratio to DuckDB's own table"], [
         [run["query"], ", ".join(f"{ms}" for ms in run["ms"]), ", ".join(f"{ratio:.2f}" for ratio in run["ratio"])] for run in runs
     ])
+
+
+def fleet():
+    """What the page of the simulation shows."""
+    simulated = load("fleet-simulation")
+    parameters = json.loads((ROOT / "integration" / "fleetsim" / "figures.json").read_text(encoding="utf-8"))
+    values = {
+        "simulated": simulation(simulated["runs"]), "simulated_scenario": scenario(simulated), "costs": costs(parameters),
+        "compared": "Real fleets are not measured yet.",
+    }
+    if list(HERE.glob("results/*-fleet-compared.json")):
+        compared = load("fleet-compared")
+        values["compared"] = comparison(compared["runs"]) + "\n\n" + wrapped(
+            f"{compared['date']}, {compared['machine']}. One-core servers, their clients and PostgreSQL share the cores; the shared cache is a folder. "
+            f"Rates, parses and the share of local reads are checked: `fleetsim -compare` fails if one differs by more than {compared['within']:.0%}."
+        )
+    return values
+
+
+def wrapped(text):
+    return textwrap.fill(text, 150, break_on_hyphens=False)
+
+
+def scenario(result):
+    c = result["parameters"]
+    reads, replica, shared = c["reads"], c["replica"], c["shared"]
+    return wrapped(
+        f"{c['files']['count']:,} files, median {c['files']['median_bytes'] / 1e6:g} MB, popularity with Zipf's exponent {reads['zipf']:g}. For each replica "
+        f"{reads['rate']:g} reads per second, {reads['count']:,} in all, of which the first {reads['warmup']:,} are not counted: caches are empty at the start. "
+        f"{reads['partial_share']:.0%} of the reads are for {reads['partial_fraction']:.0%} of a table. Each replica has {replica['cores']:g} cores, "
+        f"{replica['cache_bytes'] / GB:g} GB of disk, {replica['memory_bytes'] / GB:g} GB of memory for mapped tables and a link of "
+        f"{replica['bytes_per_second'] * 8 / 1e9:g} Gbit/s. It dies {c['deaths']['per_replica_hour']:g} times an hour. The shared cache answers after "
+        f"{shared['latency_seconds'] * 1e3:g} ms and sends {shared['bytes_per_second'] / GB:g} GB/s at most."
+    )
+
+
+def simulation(runs):
+    rows = []
+    for run in runs:
+        hits, moved = run["hits"], run["bytes"]
+        rows.append([
+            f"{run['replicas']:,}", run["placement"], f"{hits['mapped'] + hits['disk']:.1%}", f"{hits['shared']:.1%}", f"{hits['parse']:.1%}",
+            f"{run['parses_per_file']:.4f}", f"{moved['bucket_to_replicas'] / moved['replicas_to_clients']:.2f}", f"{run['latency_seconds']['p50'] * 1e3:.1f}",
+            f"{run['latency_seconds']['p99'] * 1e3:,.0f}", f"{run['utilisation']['cpu']:.1%}", f"{run['utilisation']['busiest_reads']:.1f}",
+        ])
+    return table([">replicas", "placement", ">local", ">shared", ">parsed", ">parses per file", ">moved", ">median, ms", ">p99, ms", ">CPU", ">busiest"], rows)
+
+
+def comparison(runs):
+    rows = []
+    for run in runs:
+        digits = 0 if run["quantity"] in ("parses", "tables fetched") else 1
+        rows.append([
+            str(run["replicas"]), run["placement"], run["caches"], run["quantity"] + ("" if run["checked"] else " ¹"), f"{run['predicted']:,.{digits}f}",
+            f"{run['measured']:,.{digits}f}", f"{run['difference']:+.1%}",
+        ])
+    return table([">replicas", "placement", "caches", "quantity", ">predicted", ">measured", ">difference"], rows) + "\n\n¹ not checked."
+
+
+def costs(figures):
+    rows = []
+    for name, what in [
+        ("info", "GetFlightInfo of a known table"), ("read", "DoGet of a mapped table"), ("open", "mapping and checking a table"), ("parse", "parse"),
+        ("save", "saving to the folder"), ("upload", "upload to a shared folder"), ("fetch", "fetch from a shared folder"),
+    ]:
+        constant = figures["costs"].get(f"{name}_seconds")
+        slope = figures["costs"].get({"open": "check"}.get(name, name) + "_seconds_per_gb")
+        rows.append([what, *("–" if x is None else f"{x * scale:.2f}" for x, scale in [(constant, 1e3), (slope, 1)])])
+    client = figures["client"]
+    rows.append(["a client's calls", f"{client['cpu_call_seconds'] * 1e3:.2f}", f"{client['cpu_seconds_per_gb']:.2f}"])
+    rows.append(["PostgreSQL, for a parse", f"{figures['costs']['store_seconds'] * 1e3:.2f}", "–"])
+    return table(["what", ">ms for a call", ">s per GB"], rows)
 
 
 def highlights(results):

@@ -48,6 +48,7 @@ type Reads struct {
 	Partial  float64 `json:"partial_share"`    // of the reads, that are for a part of a table
 	Fraction float64 `json:"partial_fraction"` // of the table that such a read is for
 	Info     bool    `json:"info"`             // whether GetFlightInfo precedes each DoGet
+	Loads    bool    `json:"info_loads"`       // whether GetFlightInfo begins to load a table that is known
 }
 
 // Client is the clients' side: network, and CPU that receiving takes.

@@ -11,7 +11,7 @@ func small() Config {
 	return Config{
 		Seed: 7, Replicas: 4,
 		Files:   Files{Count: 3000, Median: 1e6, Sigma: 1, Ratio: 0.7},
-		Reads:   Reads{Count: 30_000, Zipf: 0.9, Clients: 40, Info: true},
+		Reads:   Reads{Count: 30_000, Zipf: 0.9, Clients: 40, Info: true, Loads: true},
 		Client:  Client{Link: 1e8, RoundTrip: 0.001, CallSeconds: 1e-4, SecondsPerGB: 0.3, Cores: 16},
 		Host:    Host{Replicas: 1},
 		Replica: Replica{Cores: 4, Slots: 2, Workers: 2, Link: 1e9, CacheBytes: 4e8, Memory: 1e8, Disk: 1e9},
@@ -49,6 +49,7 @@ func variants() map[string]Config {
 	}
 	add("random", func(c *Config) { c.Placement.Kind = Random })
 	add("without info", func(c *Config) { c.Reads.Info = false })
+	add("info without loads", func(c *Config) { c.Reads.Loads = false })
 	add("present load", func(c *Config) { c.Placement.Age, c.Placement.Keepers = 0, false })
 	add("Poisson", func(c *Config) { c.Reads.Rate = 400 })
 	add("parts", func(c *Config) { c.Reads.Partial, c.Reads.Fraction = 0.5, 0.05 })
@@ -325,11 +326,16 @@ func TestSameSeedGivesSameResult(t *testing.T) {
 func TestPlacementKeepsTablesInOnePlace(t *testing.T) {
 	c := small()
 	c.Placement, c.Replica.CacheBytes, c.Shared.Full = Placement{Kind: Rendezvous}, 0, true
+	c.Reads.Loads = false // by the replica that answers GetFlightInfo
 	placed, _ := simulate(t, c)
 	if placed.Fetches != placed.Distinct {
 		t.Errorf("%d fetches of %d files", placed.Fetches, placed.Distinct)
 	}
-	c.Placement.Kind = Random
+	c.Reads.Loads = true
+	if res, _ := simulate(t, c); res.Fetches < 2*placed.Fetches {
+		t.Errorf("%d fetches if GetFlightInfo loads tables, %d if not", res.Fetches, placed.Fetches)
+	}
+	c.Reads.Loads, c.Placement.Kind = false, Random
 	if res, _ := simulate(t, c); res.Fetches < 2*placed.Fetches {
 		t.Errorf("%d fetches without placement, %d with it", res.Fetches, placed.Fetches)
 	}

@@ -62,6 +62,8 @@ func (s *Simulation) ask(id int32) {
 			s.join(id)
 			return
 		}
+	} else if s.c.Reads.Info && s.c.Reads.Loads {
+		s.prepare(r.replica, r.file)
 	}
 	s.inform(id)
 }
