@@ -56,7 +56,8 @@ type Archive struct {
 	avoided map[cachedir.Key]time.Time
 
 	loads, saves, saveErrors, damaged, extensions, fetched atomic.Int64
-	committing                                             atomic.Int64 // fetched files, whose space cannot be freed just now
+
+	committing atomic.Int64 // fetched files that are being committed
 }
 
 const (
