@@ -277,7 +277,8 @@ func TestRememberedReplicasAreBounded(t *testing.T) {
 func TestServersOfOneIDAreLogged(t *testing.T) {
 	var log strings.Builder
 	f := New(Config{
-		Store: newLab(t), ID: "a", Locations: []string{"grpc://a:1"}, Load: func() int64 { return 0 }, Log: zerolog.New(&log),
+		Store: newLab(t), ID: "a", Locations: []string{"grpc://a:1"}, Load: func() int64 { return 0 },
+		Log: zerolog.New(&log),
 	})
 	f.update([]fleetstore.Replica{{ID: "a", Locations: []string{"grpc://a:1"}}})
 	if log.Len() > 0 {

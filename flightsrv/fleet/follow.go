@@ -42,7 +42,8 @@ func (f *Fleet) look(ctx context.Context) {
 	f.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		f.cfg.Log.Warn().Err(err).Msg("the store of the fleet does not answer: the other replicas are soon unknown to this one")
+		f.cfg.Log.Warn().Err(err).
+			Msg("the store of the fleet does not answer: the other replicas are soon unknown to this one")
 	case err == nil && before != nil:
 		f.cfg.Log.Info().Int("replicas", len(list)).Msg("the store of the fleet answers again")
 	}
