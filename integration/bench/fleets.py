@@ -33,7 +33,7 @@ from serving import BINARY, ROOT, Server, vibeflight
 
 GB = 1e9
 ONE_CORE = ["--workers", "1", "--engine", "cpu", "--no-sql", "--memory", "512MiB"]
-CLASSES = [100, 1500, 12000]  # features of the files that costs are fitted to
+CLASSES = {100: 10, 1500: 4, 12000: 1}  # features of the files that costs are fitted to, and how many there are, times --each
 MEDIAN, SIGMA = 1200, 0.9  # features of the files of fleets
 
 
@@ -160,9 +160,12 @@ def fit(points):
 
 
 def supported():
-    """Whether bin/vibeflight knows the flags of a fleet."""
-    text = vibeflight("serve", "--help")
-    return "--store " in text and "--cache-store " in text
+    """Whether bin/vibeflight knows the flags of a fleet, and its store is installed."""
+    if not {"--store", "--cache-store"} <= set(vibeflight("serve", "--help").split()):
+        return False
+    import fleet
+
+    return not fleet.missing()
 
 
 class Costs:
@@ -170,10 +173,9 @@ class Costs:
 
     def __init__(self, folder, options):
         self.folder, self.options = folder, options
-        self.each = options.each
         self.files = {}
-        for features in CLASSES:
-            for number in range(self.each):
+        for features, times in CLASSES.items():
+            for number in range(times * options.each):
                 name = f"c{features}-{number}.geojson"
                 vibeflight("gen", "buildings", "--features", features, "--seed", number + 1, "-o", folder / name)
                 self.files.setdefault(features, []).append(name)
@@ -190,20 +192,21 @@ class Costs:
             start, size = server.cpu(), 0
             for name in self.files[features]:
                 size += drain(client, flight.Ticket(name.encode()))
-            done += self.each
+            files = len(self.files[features])
+            done += files
             if saved:
                 saved(server, done + 1)
             server.idle_statistics()
             time.sleep(0.5)  # what is in the background ends
-            points.append((server.cpu() - start) / self.each)
-            self.table_gb[features] = size / self.each / GB
+            points.append((server.cpu() - start) / files)
+            self.table_gb[features] = size / files / GB
         return points
 
     def loops(self, server, reads):
         """The costs of calls for tables that are mapped."""
         figures, clients = {}, min(4, 2 * (os.cpu_count() or 1))
         info, get, receive = [], [], []
-        for calls, features in [("info", CLASSES[0]), *(("get", features) for features in CLASSES)]:
+        for calls, features in [("info", min(CLASSES)), *(("get", features) for features in CLASSES)]:
             names = self.files[features]
             weights = [1.0] * len(names)
             loop([server.uri], names, weights, 20 * clients, clients, calls)
@@ -235,39 +238,21 @@ class Costs:
             shared.mkdir()
             with OneCore(self.folder, *ONE_CORE, cache=cache) as server:
                 save = self.first_reads(server, saved)
-            with OneCore(self.folder, *ONE_CORE, cache=cache) as server:
-                opened = self.first_reads(server)
-                calls = self.loops(server, self.options.calls)
             upload = fetch = None
-            if supported():
-                common = [*ONE_CORE, "--cache-store", str(shared)]
-
-                def uploaded(server, tables):
-                    until(lambda: server.action("stats")["shared_cache"]["uploads"] >= tables)
-
-                with OneCore(self.folder, *common) as server:
-                    upload = self.first_reads(server, uploaded)
-                # Without a store the second server does not know what the files' tables are: it digests them, which is not part of a fetch.
-                fetch = self.fetches(shared)
+            with store() as url:
+                flags = [*ONE_CORE, "--cache-store", str(shared), "--store", url, "--replica"] if url else ONE_CORE
+                first, second = (["a"], ["b"]) if url else ([], [])
+                if url:  # what leases and records cost is a part of the upload
+                    cache = pathlib.Path(temp, "a")
+                    with OneCore(self.folder, *flags, *first, cache=cache) as server:
+                        upload = self.first_reads(server, uploaded)
+                with OneCore(self.folder, *flags, *first, cache=cache) as server:
+                    opened = self.first_reads(server)
+                    calls = self.loops(server, self.options.calls)
+                if url:
+                    with OneCore(self.folder, *flags, *second) as server:
+                        fetch = self.first_reads(server)
         return self.figures(parse, save, opened, calls, upload, fetch)
-
-    def fetches(self, shared):
-        """First reads of a second server, whose tables are in the shared folder. The store tells it which."""
-        import fleet
-
-        if fleet.missing():
-            return None
-        folder = make_folder()
-        postgres = fleet.Postgres(folder)
-        try:
-            flags = [*ONE_CORE, "--cache-store", str(shared), "--store", postgres.start().url()]
-            with OneCore(self.folder, *flags, "--replica", "a") as server:
-                self.first_reads(server)
-            with OneCore(self.folder, *flags, "--replica", "b") as server:
-                return self.first_reads(server)
-        finally:
-            postgres.close()
-            shutil.rmtree(folder, ignore_errors=True)
 
     def figures(self, parse, save, opened, calls, upload, fetch):
         tables = [self.table_gb[features] for features in CLASSES]
@@ -294,10 +279,26 @@ class Costs:
         }
 
 
-def make_folder():
+def uploaded(server, tables):
+    until(lambda: server.action("stats")["shared_cache"]["uploads"] >= tables)
+
+
+@contextlib.contextmanager
+def store():
+    """The URL of a PostgreSQL of its own, or None."""
+    if not supported():
+        yield None
+        return
+    import fleet
+
     folder = pathlib.Path(tempfile.mkdtemp(prefix="vibeflight-fleets-", dir="/tmp"))  # PostgreSQL does not run as root
     folder.chmod(0o755)
-    return folder
+    postgres = fleet.Postgres(folder)
+    try:
+        yield postgres.start().url()
+    finally:
+        postgres.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def until(condition, seconds=120):
@@ -333,7 +334,7 @@ def start(data, replicas):
     """A fleet of one-core servers."""
     if not supported():
         if replicas > 1:
-            raise RuntimeError("this bin/vibeflight knows no --store and --cache-store")
+            raise RuntimeError("bin/vibeflight knows no --store and --cache-store, or PostgreSQL is not installed")
         return Alone(data)
     import fleet
 
@@ -413,7 +414,7 @@ def main():
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--reads", type=int, default=2000, help="with empty caches; twice as many follow with full ones")
     parser.add_argument("--zipf", type=float, default=1.0)
-    parser.add_argument("--each", type=int, default=20, help="files of each size that costs are fitted to")
+    parser.add_argument("--each", type=int, default=20, help="files of the largest size that costs are fitted to; there are more small ones")
     parser.add_argument("--calls", type=int, default=4000, help="of each loop that costs are fitted to")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=pathlib.Path)

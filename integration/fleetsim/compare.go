@@ -29,6 +29,7 @@ type fleetRun struct {
 		P99       float64 `json:"p99_seconds"`
 		Parses    int     `json:"parses"`
 		Fetches   int     `json:"fetches"`
+		CPU       float64 `json:"server_cpu_seconds"`
 	} `json:"measured"`
 }
 
@@ -129,7 +130,9 @@ func predict(figures json.RawMessage, run fleetRun) (c model.Config, result mode
 func quantities(c model.Config, result model.Result, run fleetRun) []quantity {
 	m := run.Measured
 	add := func(q []quantity, name, format string, predicted, measured float64, checked bool) []quantity {
-		return append(q, quantity{Name: name, format: format, Predicted: predicted, Measured: measured, Checked: checked})
+		return append(q, quantity{
+			Name: name, format: format, Predicted: predicted, Measured: measured, Checked: checked,
+		})
 	}
 	q := add(nil, "reads per second", "%.1f", result.PerSecond, m.PerSecond, true)
 	if c.Reads.Warmup == 0 {
@@ -141,6 +144,8 @@ func quantities(c model.Config, result model.Result, run fleetRun) []quantity {
 			q = add(q, "tables fetched", "%.0f", float64(result.Fetches), float64(m.Fetches), false)
 		}
 	}
+	cpu := result.Use.CPU * c.Replica.Cores * float64(c.Replicas) * result.Seconds / float64(result.Reads)
+	q = add(q, "CPU of replicas for a read, ms", "%.2f", 1e3*cpu, 1e3*m.CPU/float64(m.Reads), false)
 	q = add(q, "median, ms", "%.2f", 1e3*result.Latency.P50, 1e3*m.P50, false)
 	return add(q, "p99, ms", "%.2f", 1e3*result.Latency.P99, 1e3*m.P99, false)
 }
