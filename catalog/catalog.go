@@ -93,6 +93,9 @@ const (
 	DefaultMaxStoredBytes = inbox.DefaultMaxStoredBytes
 )
 
+// maxUploads is the number of tables that are saved at a time with a shared cache.
+const maxUploads = 4
+
 // minMemory is the smallest default of Limits.Memory.
 const minMemory = 512 << 20
 
@@ -144,7 +147,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	c := &Catalog{cfg: cfg, archive: openArchive(cfg, fsys)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = tables.New(c.ctx, tables.Config{
-		Budget: cfg.MemoryBytes, Queue: cfg.Queue, Archive: c.archive, Log: cfg.Log,
+		Budget: cfg.MemoryBytes, Queue: cfg.Queue, Archive: c.archive, Log: cfg.Log, Saves: saves(cfg),
 		Load: func(ctx context.Context, f *tables.Call, j job.Job) (*persist.Data, bool, error) {
 			return c.loader.Load(ctx, f, j)
 		},
@@ -170,6 +173,15 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 	}
 	c.wg.Go(c.warm)
 	return c, nil
+}
+
+// saves returns the number of tables that are saved at a time. An upload to the shared cache mostly
+// waits for the network.
+func saves(cfg Config) int {
+	if cfg.SharedCache == nil {
+		return 1
+	}
+	return maxUploads
 }
 
 // openArchive opens the cache folder. If it cannot be used, tables are parsed again after a

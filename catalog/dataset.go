@@ -6,6 +6,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/job"
+	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -46,7 +47,7 @@ func (c *Catalog) view(ctx context.Context, req Request) (*dataset.View, error) 
 
 // pollDataset is Poll for a dataset.
 func (c *Catalog) pollDataset(ctx context.Context, e Entry, req Request, id string) (
-	*TableRef, PollProgress, error,
+	*TableRef, poll.Progress, error,
 ) {
 	j := job.Job{Entry: e, Key: job.Key{Name: e.Name, Format: e.Format, Identity: e.Identity}}
 	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) {

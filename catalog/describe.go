@@ -6,6 +6,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/load"
+	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 )
@@ -36,8 +37,8 @@ func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, pars
 // the result has no rows, the scan gives none, and Cached is false. With a bounding box that few
 // batches meet, these are parsed to find the number of rows.
 //
-// parse begins a parse all the same, unless enough are under way, so that the rows are available
-// sooner. It continues for poll.DefaultLease even if no caller waits for it.
+// parse begins a parse all the same, unless enough are under way or the table is in the shared cache,
+// so that the rows are available sooner. It continues for poll.DefaultLease even if no caller waits for it.
 //
 // ok is false if the table is available or restricted, or a parse is needed to describe it. The
 // caller needs the privilege Describe.
@@ -76,6 +77,9 @@ func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse 
 	if parse { // while the answer is made
 		req.streamed = true
 		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) {
+			if c.archive.Reaches(ctx, k) { // then another replica may be asked for the rows
+				return nil, nil
+			}
 			return c.twice(ctx, req, c.tables.Get)
 		})
 		if err != nil {
@@ -90,19 +94,19 @@ func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse 
 // an earlier poll for the same table, or "". All polls with one id have one share in the parse,
 // which CancelPoll ends. It belongs to the owner in the context. The caller needs the privilege
 // Describe.
-func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, poll.Progress, error) {
 	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
-		return nil, PollProgress{}, err
+		return nil, poll.Progress{}, err
 	}
 	h, at, err := c.pollPart(ctx, req, id)
 	return h, at, c.Known(ctx, req.Name, err)
 }
 
 // pollPart is Poll for any caller.
-func (c *Catalog) pollPart(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+func (c *Catalog) pollPart(ctx context.Context, req Request, id string) (*TableRef, poll.Progress, error) {
 	r, err := c.restriction(ctx, req)
 	if err != nil {
-		return nil, PollProgress{}, err
+		return nil, poll.Progress{}, err
 	}
 	h, at, err := c.poll(ctx, r.request(req), id)
 	h, err = r.apply(ctx, h, err)
@@ -110,13 +114,13 @@ func (c *Catalog) pollPart(ctx context.Context, req Request, id string) (*TableR
 }
 
 // poll is Poll for the whole table: a parse is shared by callers with different restrictions.
-func (c *Catalog) poll(ctx context.Context, req Request, id string) (*TableRef, PollProgress, error) {
+func (c *Catalog) poll(ctx context.Context, req Request, id string) (*TableRef, poll.Progress, error) {
 	if e, ok := c.dataset(ctx, req); ok {
 		return c.pollDataset(ctx, e, req, id)
 	}
 	j, err := c.job(ctx, req)
 	if err != nil {
-		return nil, PollProgress{}, err
+		return nil, poll.Progress{}, err
 	}
 	return c.polls.Poll(ctx, j, func(ctx context.Context) (*tables.Ref, error) {
 		return c.twice(ctx, req, c.tables.Get)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -158,7 +159,7 @@ func TestCancelPoll(t *testing.T) {
 	w := newWorld(t)
 	text := textOf(1, 1000)
 	c, step, stopped := w.polled(time.Hour, text)
-	poll := func(id string) PollProgress {
+	poll := func(id string) poll.Progress {
 		t.Helper()
 		h, at, err := c.Poll(t.Context(), Request{Name: "a.rows"}, id)
 		if h != nil || err != nil {

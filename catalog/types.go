@@ -5,7 +5,6 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/persist"
-	"github.com/vibeflight/vibeflight/catalog/poll"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tablefile"
@@ -42,8 +41,6 @@ type (
 	StoreStats = tree.StoreStats
 	// ParseReport describes a parse that has ended.
 	ParseReport = load.Report
-	// PollProgress is the state of a parse that a poll did not see the end of.
-	PollProgress = poll.Progress
 	// Upload describes a file that a client sends to have it parsed.
 	Upload = inbox.Upload
 	// Draft is a table that is being stored.

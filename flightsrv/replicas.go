@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
-	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -44,12 +43,12 @@ func (s *service) joinFleet(addresses []string, encrypted bool) error {
 	if len(uris) == 0 {
 		return errors.New("--store: the other replicas can't reach this one: say --advertise HOST:PORT")
 	}
-	keyOf, onDisk := catalog.TableKeys(s.cfg.Catalog)
+	keyOf, onDisk, has := catalog.TableKeys(s.cfg.Catalog)
 	s.tableKey = keyOf
 	s.fleet = fleet.New(fleet.Config{
 		Store: s.cfg.Fleet, ID: s.cfg.Replica, Locations: uris, Log: s.cfg.Log,
 		Load:   func() int64 { return s.load.streams.Load() },
-		Tables: onDisk, Renew: s.cfg.fleetRenew,
+		Tables: onDisk, Has: has, Renew: s.cfg.fleetRenew,
 	})
 	var err error
 	if s.peers, err = fleet.NewPeers(fleet.PeerConfig{
@@ -85,9 +84,9 @@ func reachable(addresses []string) (out []string) {
 
 // placement is where the endpoints of a FlightInfo are fetched.
 type placement struct {
-	locations []*flight.Location   // without a fleet
-	order     []fleetstore.Replica // that have the table, or else all, the best first
-	fleet     bool
+	locations []*flight.Location // without a fleet
+	order     []fleet.Candidate  // that have the table, or else all, the best first
+	fleet     *fleet.Fleet       // nil: there is none
 }
 
 // placementOf returns the placement of the table of an entry. wait means that the caller can wait
@@ -100,7 +99,7 @@ func (s *service) placementOf(ctx context.Context, e catalog.Entry, t ticket.Tic
 	if !ok {
 		return s.placementByName(t, "")
 	}
-	return placement{order: s.fleet.Placement(ctx, &key, wait), fleet: true}
+	return placement{order: s.fleet.Placement(ctx, &key, wait), fleet: s.fleet}
 }
 
 // placementByName returns the placement of a part of a table whose key is not known, or that has
@@ -110,18 +109,21 @@ func (s *service) placementByName(t ticket.Ticket, part string) placement {
 		return placement{locations: s.locations}
 	}
 	name := strings.Join([]string{t.Name, t.Version, part}, "\n")
-	return placement{order: fleet.Order([]byte(name), s.fleet.Replicas()), fleet: true}
+	return placement{order: s.fleet.PlacementOf(name), fleet: s.fleet}
 }
 
 // of returns the locations of endpoint i. The endpoints of a table begin with one replica after the
 // other, so that clients fetch them side by side. Clients that reach none of the replicas use their
 // connection.
 func (p placement) of(i int) []*flight.Location {
-	if !p.fleet {
+	if p.fleet == nil {
 		return p.locations
 	}
 	var out []*flight.Location
 	order := fleet.Rotated(p.order, i)
+	if len(order) > 0 {
+		p.fleet.Sent(order[0].ID)
+	}
 	for _, r := range order[:min(len(order), maxPlaces)] {
 		for _, uri := range r.Locations {
 			out = append(out, &flight.Location{Uri: uri})

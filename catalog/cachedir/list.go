@@ -45,6 +45,14 @@ func (d *Dir) Keys() []Key {
 	return keys
 }
 
+// Lists reports whether the table of a key was in the folder when that was last looked at.
+func (d *Dir) Lists(k Key) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.index[k]
+	return e != nil && !e.missing
+}
+
 // Stats describes the folder, and what this Dir did since it was opened.
 type Stats struct {
 	Tables     int   `json:"tables"`

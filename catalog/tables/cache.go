@@ -55,6 +55,7 @@ type Config struct {
 	// Failed is called with the error of a parse that callers wait for. The cache is locked.
 	Failed func(k job.Key, err error)
 	Queue  ParseQueue // chooses the parses that run; nil: MaxParses in the order of their calls
+	Saves  int        // tables that are saved at a time; 0: 1
 	// Archive saves the tables; Log gets what fails.
 	Archive *persist.Archive
 	Log     zerolog.Logger
@@ -96,7 +97,8 @@ func New(ctx context.Context, cfg Config) *Cache {
 	cfg.Budget = max(0, cfg.Budget)
 	t := &Cache{
 		cfg: cfg, recent: list.New(), byName: map[string]map[job.Key]*cacheEntry{}, calls: map[job.Key]*Call{},
-		saving: make(chan struct{}, 1), slots: make(chan struct{}, MaxParses), freed: make(chan int64, 1),
+		saving: make(chan struct{}, max(1, cfg.Saves)), slots: make(chan struct{}, MaxParses),
+		freed: make(chan int64, 1),
 	}
 	t.ctx, t.stop = context.WithCancel(ctx)
 	cfg.Archive.SetCloseIdle(t.closeIdle)
@@ -144,8 +146,14 @@ func (t *Cache) Wait() { t.wg.Wait() }
 
 // HoldSaves holds back the saves that have not begun until resume is called.
 func (t *Cache) HoldSaves() (resume func()) {
-	t.saving <- struct{}{}
-	return func() { <-t.saving }
+	for range cap(t.saving) {
+		t.saving <- struct{}{}
+	}
+	return func() {
+		for range cap(t.saving) {
+			<-t.saving
+		}
+	}
 }
 
 // Saved waits until every parsed table is saved, or could not be saved, or ctx has ended.

@@ -22,10 +22,11 @@ import (
 // Config describes this replica and its store.
 type Config struct {
 	Store     fleetstore.Members
-	ID        string                       // of this replica
-	Locations []string                     // Flight URIs that clients and other replicas reach it by, the best first
-	Load      func() int64                 // calls in progress
-	Tables    func() []fleetstore.TableKey // that this replica has on its disk; nil: none
+	ID        string                         // of this replica
+	Locations []string                       // Flight URIs that clients and other replicas reach it by, the best first
+	Load      func() int64                   // calls in progress
+	Tables    func() []fleetstore.TableKey   // that this replica has on its disk; nil: none
+	Has       func(fleetstore.TableKey) bool // whether a table is one of them now; nil: none is
 	Log       zerolog.Logger
 
 	Renew    time.Duration // between two looks at the store; default fleetstore.RenewTime
@@ -74,6 +75,7 @@ type Fleet struct {
 	seen    time.Time                // when the list was read; zero: never
 	err     error                    // of the last call to the store
 	others  map[string]*otherReplica // by tag
+	sent    map[string]int64         // calls that clients were sent with, by ID of the replica, since seen
 
 	// Of the loop.
 	reported map[fleetstore.TableKey]struct{} // tables that the store knows this replica to have
@@ -94,7 +96,7 @@ func New(cfg Config) *Fleet {
 	cfg.Presence = cmp.Or(cfg.Presence, fleetstore.PresenceTime)
 	f := &Fleet{
 		cfg: cfg, self: fleetstore.Replica{ID: cfg.ID, Locations: cfg.Locations},
-		others: map[string]*otherReplica{}, reported: map[fleetstore.TableKey]struct{}{},
+		others: map[string]*otherReplica{}, sent: map[string]int64{}, reported: map[fleetstore.TableKey]struct{}{},
 	}
 	f.keepers = newKeepers(cfg.Store.Keepers, cfg.Renew)
 	return f
@@ -198,27 +200,42 @@ func (f *Fleet) Callable(id string) bool {
 }
 
 // Placement returns the live replicas that should serve a table, the best first: those that have
-// it, or all if none is known to have it. wait means that the caller can wait for an answer of the
-// store for a moment.
-func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, wait bool) []fleetstore.Replica {
-	order := Order(key[:], f.Replicas())
+// it, or all if none is known to have it or all that have it are overloaded. wait means that the
+// caller can wait for an answer of the store for a moment.
+func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, wait bool) []Candidate {
+	all := f.candidates()
+	order := Order(key[:], all)
 	have := f.keepers.of(ctx, *key, wait && f.Answers())
-	own := f.has(*key)
-	kept := slices.DeleteFunc(slices.Clone(order), func(r fleetstore.Replica) bool {
+	own := f.cfg.Has != nil && f.cfg.Has(*key)
+	kept := slices.DeleteFunc(slices.Clone(order), func(r Candidate) bool {
 		return !slices.Contains(have, r.ID) && (r.ID != f.cfg.ID || !own)
 	})
-	if len(kept) == 0 {
+	if len(kept) == 0 || limitOf(all).exceeded(kept[0]) {
 		return order
 	}
 	return kept
 }
 
-// has reports whether this replica has reported a table.
-func (f *Fleet) has(key fleetstore.TableKey) bool {
+// PlacementOf is Placement for a table, or a part of one, that has a name and no key.
+func (f *Fleet) PlacementOf(name string) []Candidate { return Order([]byte(name), f.candidates()) }
+
+// candidates returns the replicas that are alive. This replica sends an equal share of all calls.
+func (f *Fleet) candidates() []Candidate {
+	live := f.Replicas()
+	out := make([]Candidate, len(live))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, ok := f.reported[key]
-	return ok
+	for i, r := range live {
+		out[i] = Candidate{r, f.sent[r.ID] * int64(len(live))}
+	}
+	return out
+}
+
+// Sent counts a call that a client is sent to a replica with.
+func (f *Fleet) Sent(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent[id]++
 }
 
 // Answers reports whether the store has answered the last call of the loop.

@@ -50,11 +50,19 @@ func (l *lab) join(id string) (f *Fleet, set func(tables ...fleetstore.TableKey)
 	f = New(Config{
 		Store: l, ID: id, Locations: []string{"grpc://" + id + ":1"}, Load: func() int64 { return int64(len(id)) },
 		Tables: func() []fleetstore.TableKey { return *tables.Load() },
+		Has:    func(k fleetstore.TableKey) bool { return slices.Contains(*tables.Load(), k) },
 		Log:    zerolog.Nop(), Renew: renew, Presence: presence,
 	})
 	f.Start()
 	l.t.Cleanup(f.Close)
 	return f, set
+}
+
+func replicaIDs(all []fleetstore.Replica) (out []string) {
+	for _, r := range all {
+		out = append(out, r.ID)
+	}
+	return out
 }
 
 func (l *lab) soon(what string, ok func() bool) {
@@ -69,7 +77,7 @@ func (l *lab) soon(what string, ok func() bool) {
 // sees waits until a replica knows these and no others to be alive.
 func (l *lab) sees(f *Fleet, want ...string) {
 	l.t.Helper()
-	l.soon(fmt.Sprintf("%s sees %v", f.ID(), want), func() bool { return slices.Equal(ids(f.Replicas()), want) })
+	l.soon(fmt.Sprintf("%s sees %v", f.ID(), want), func() bool { return slices.Equal(replicaIDs(f.Replicas()), want) })
 }
 
 func TestReplicasComeAndGo(t *testing.T) {
@@ -103,7 +111,7 @@ func TestStoreThatIsAway(t *testing.T) {
 	l.SetAway(true)
 	l.soon("away", func() bool { return !a.Answers() })
 	set(fleetstore.TableKey{1})
-	if got := ids(a.Replicas()); !slices.Equal(got, []string{"a", "b"}) {
+	if got := replicaIDs(a.Replicas()); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("just after: %v", got)
 	}
 	l.sees(a, "a") // after the presence

@@ -26,7 +26,7 @@ func (f *Fleet) follow(ctx context.Context) {
 	}
 }
 
-// look is one turn of the loop. An error of the store is logged once per outage.
+// look is one turn of the loop. The store itself tells of its outages.
 func (f *Fleet) look(ctx context.Context) {
 	list, err := f.exchange(ctx)
 	if err == nil {
@@ -42,10 +42,10 @@ func (f *Fleet) look(ctx context.Context) {
 	f.mu.Unlock()
 	switch {
 	case err != nil && before == nil:
-		f.cfg.Log.Warn().Err(err).
+		f.cfg.Log.Debug().Err(err).
 			Msg("the store of the fleet does not answer: the other replicas are soon unknown to this one")
 	case err == nil && before != nil:
-		f.cfg.Log.Info().Int("replicas", len(list)).Msg("the store of the fleet answers again")
+		f.cfg.Log.Debug().Int("replicas", len(list)).Msg("the store of the fleet answers again")
 	}
 }
 
@@ -168,6 +168,7 @@ func (f *Fleet) update(list []fleetstore.Replica) {
 	f.list = slices.DeleteFunc(slices.Clone(list), f.isSelf)
 	slices.SortFunc(f.list, func(a, b fleetstore.Replica) int { return strings.Compare(a.ID, b.ID) })
 	f.seen = now
+	clear(f.sent)
 	alive := map[string]bool{}
 	for _, r := range f.list {
 		tag := Tag(r.ID)

@@ -9,47 +9,65 @@ import (
 )
 
 // A replica takes what the hash gives it while it has fewer calls in progress than
-// maxLoadShare × the mean of all replicas + freeCalls.
+// maxLoadShare × the mean of all replicas + freeCalls, and is sent fewer calls between two
+// announcements than maxLoadShare × their mean + freeSent.
 const (
 	maxLoadShare = 1.05
-	freeCalls    = 1 // so that few calls on an idle fleet do not count as load
+	freeCalls    = 1  // so that few calls on an idle fleet do not count as load
+	freeSent     = 64 // so that few short calls do not move a table that is read often
 )
+
+// Candidate is a replica that may serve a table.
+type Candidate struct {
+	fleetstore.Replica
+	// calls that clients were sent to it with since its load was read; an estimate for all answers of
+	// the fleet
+	Sent int64
+}
 
 // Order returns the replicas in the order in which they should serve a key, the best first. It is
 // the order of rendezvous hashing (Thaler and Ravishankar, 1998): a replica that joins or leaves
 // changes the first place of about one key in n. Replicas that exceed the cap of load follow the
 // others. All replicas get the same order from the same list.
-func Order(key []byte, replicas []fleetstore.Replica) []fleetstore.Replica {
+func Order(key []byte, replicas []Candidate) []Candidate {
 	type ranked struct {
-		fleetstore.Replica
+		Candidate
 		overloaded int // 1: yes
 		weight     uint64
 	}
-	hash, limit := hashOf(key), maxLoad(replicas)
+	hash, most := hashOf(key), limitOf(replicas)
 	all := make([]ranked, len(replicas))
 	for i, r := range replicas {
-		all[i] = ranked{Replica: r, weight: mix(hash ^ hashOf([]byte(r.ID)))}
-		if float64(r.Load) >= limit {
+		all[i] = ranked{Candidate: r, weight: mix(hash ^ hashOf([]byte(r.ID)))}
+		if most.exceeded(r) {
 			all[i].overloaded = 1
 		}
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.overloaded, b.overloaded), cmp.Compare(b.weight, a.weight), cmp.Compare(a.ID, b.ID))
 	})
-	out := make([]fleetstore.Replica, len(all))
+	out := make([]Candidate, len(all))
 	for i, r := range all {
-		out[i] = r.Replica
+		out[i] = r.Candidate
 	}
 	return out
 }
 
-// maxLoad returns the number of calls from which a replica is overloaded.
-func maxLoad(replicas []fleetstore.Replica) float64 {
-	var sum int64
+// limit has the numbers of calls from which a replica is overloaded.
+type limit struct{ load, sent float64 }
+
+func limitOf(replicas []Candidate) limit {
+	var load, sent int64
 	for _, r := range replicas {
-		sum += r.Load
+		load += r.Load
+		sent += r.Sent
 	}
-	return maxLoadShare*float64(sum)/float64(max(1, len(replicas))) + freeCalls
+	share := maxLoadShare / float64(max(1, len(replicas)))
+	return limit{load: share*float64(load) + freeCalls, sent: share*float64(sent) + freeSent}
+}
+
+func (l limit) exceeded(r Candidate) bool {
+	return float64(r.Load) >= l.load || float64(r.Sent) >= l.sent
 }
 
 // hashOf is FNV-1a.
@@ -70,7 +88,7 @@ func mix(x uint64) uint64 {
 
 // Rotated returns the replicas beginning with number i, counted around. Endpoint i of a table names
 // them in this order, so that the endpoints are fetched from all of them.
-func Rotated(replicas []fleetstore.Replica, i int) []fleetstore.Replica {
+func Rotated(replicas []Candidate, i int) []Candidate {
 	if len(replicas) == 0 {
 		return nil
 	}

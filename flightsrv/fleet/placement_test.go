@@ -9,15 +9,15 @@ import (
 	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 )
 
-func replicas(n int) []fleetstore.Replica {
-	var all []fleetstore.Replica
+func replicas(n int) []Candidate {
+	var all []Candidate
 	for i := range n {
-		all = append(all, fleetstore.Replica{ID: fmt.Sprintf("replica-%d", i)})
+		all = append(all, Candidate{Replica: fleetstore.Replica{ID: fmt.Sprintf("replica-%d", i)}})
 	}
 	return all
 }
 
-func ids(all []fleetstore.Replica) []string {
+func ids(all []Candidate) []string {
 	var out []string
 	for _, r := range all {
 		out = append(out, r.ID)
@@ -98,7 +98,7 @@ func TestOverloadedReplicasFollow(t *testing.T) {
 			for i := range 200 {
 				got := Order(keyOf(i), all)
 				for k, r := range got {
-					at := slices.IndexFunc(all, func(x fleetstore.Replica) bool { return x.ID == r.ID })
+					at := slices.IndexFunc(all, func(x Candidate) bool { return x.ID == r.ID })
 					if follows := k >= len(all)-len(test.last); follows != slices.Contains(test.last, at) {
 						t.Fatalf("key %d: %v, loads %v", i, ids(got), test.loads)
 					}
@@ -114,7 +114,7 @@ func TestCapIsRespected(t *testing.T) {
 	all := replicas(8)
 	for i := range 4000 {
 		best := Order(keyOf(i%3), all)[0].ID
-		limit := maxLoad(all)
+		limit := limitOf(all).load
 		for k := range all {
 			if all[k].ID == best {
 				if float64(all[k].Load) >= limit {
@@ -123,6 +123,29 @@ func TestCapIsRespected(t *testing.T) {
 				all[k].Load++
 			}
 		}
+	}
+}
+
+// TestHotTableSpreads sends all calls with one key, while the loads are those of the last
+// announcement. The calls spread over the replicas, and few calls stay with one.
+func TestHotTableSpreads(t *testing.T) {
+	const n, calls = 4, 4000
+	all := replicas(n)
+	few := map[string]bool{}
+	for i := range int64(calls) {
+		best := Order(keyOf(1), all)[0].ID
+		if i < freeSent {
+			few[best] = true
+		}
+		all[slices.IndexFunc(all, func(r Candidate) bool { return r.ID == best })].Sent++
+	}
+	for _, r := range all {
+		if most := float64(maxLoadShare*calls/n + freeSent + 1); float64(r.Sent) > most {
+			t.Errorf("%s was sent %d calls of %d, want at most %.0f", r.ID, r.Sent, calls, most)
+		}
+	}
+	if len(few) != 1 {
+		t.Errorf("the first %d calls went to %d replicas, want 1", freeSent, len(few))
 	}
 }
 

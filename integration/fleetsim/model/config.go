@@ -131,7 +131,10 @@ type Placement struct {
 	// A replica is overloaded from Cap × the mean of the loads, plus Free calls. A Cap of 0 is no cap.
 	Cap  float64 `json:"cap"`
 	Free float64 `json:"free_calls"`
-	Age  float64 `json:"load_age_seconds"` // time between announcements of the load; 0: it is always known
+	// Of the calls that a replica has sent to each since the last announcement, the same with FreeSent.
+	// They are not counted if it is 0.
+	FreeSent float64 `json:"free_sent"`
+	Age      float64 `json:"load_age_seconds"` // time between announcements of the load; 0: it is always known
 	// Keepers prefers the replicas that have the table. They are known from one to two times Known
 	// after the first of them got it.
 	Keepers bool    `json:"keepers"`

@@ -9,12 +9,15 @@ const ranked = 8
 // the load. Its order is computed once for each file, because fleet.Order is too slow for millions of
 // reads of thousands of replicas. A test compares the two.
 type placement struct {
-	hashes []uint64 // of the IDs of the replicas
-	best   []uint16 // the first replicas of each file, plus 1; 0 is not computed yet
-	cap    float64
-	free   float64
-	load   []int32 // calls in progress of each replica, as they were announced
-	total  int64
+	hashes   []uint64 // of the IDs of the replicas
+	best     []uint16 // the first replicas of each file, plus 1; 0 is not computed yet
+	cap      float64
+	free     float64
+	freeSent float64
+	load     []int32 // calls in progress of each replica, as they were announced
+	total    int64
+	sent     []int32 // calls that each replica has sent to each since then, at from × replicas + to; nil: not counted
+	sum      []int32 // of sent, for each replica that sends
 }
 
 func newPlacement(c *Config) *placement {
@@ -25,6 +28,10 @@ func newPlacement(c *Config) *placement {
 	for i := range p.hashes {
 		p.hashes[i] = hashOf(replicaID(i))
 	}
+	if c.Placement.Kind == Rendezvous && c.Placement.FreeSent > 0 && c.Placement.Age > 0 {
+		p.sent, p.sum = make([]int32, c.Replicas*c.Replicas), make([]int32, c.Replicas)
+	}
+	p.freeSent = c.Placement.FreeSent
 	if c.Placement.Kind == Rendezvous {
 		p.best = make([]uint16, c.Files.Count*ranked)
 	}
@@ -57,7 +64,35 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// limit returns the number of calls from which a replica is overloaded.
+// announce replaces the loads by the present ones.
+func (p *placement) announce(load []int32, total int64) {
+	copy(p.load, load)
+	p.total = total
+	clear(p.sent)
+	clear(p.sum)
+}
+
+// send counts a call that a replica sends to another.
+func (p *placement) send(from, to int) {
+	if p.sent != nil {
+		p.sent[from*len(p.load)+to]++
+		p.sum[from]++
+	}
+}
+
+// fits reports whether a replica is not overloaded, as another one sees it.
+func (p *placement) fits(from, to, alive int, limit float64) bool {
+	if float64(p.load[to]) >= limit {
+		return false
+	}
+	if p.sent == nil || p.cap == 0 {
+		return true
+	}
+	sent := float64(p.sent[from*len(p.load)+to]) * float64(alive)
+	return sent < p.cap*float64(p.sum[from])+p.freeSent
+}
+
+// limit returns the number of calls in progress from which a replica is overloaded.
 func (p *placement) limit(alive int) float64 {
 	if p.cap == 0 {
 		return math.Inf(1)
@@ -65,32 +100,33 @@ func (p *placement) limit(alive int) float64 {
 	return p.cap*float64(p.total)/float64(alive) + p.free
 }
 
-// choose returns the first replica of a file's order that is eligible and not overloaded. If all
-// eligible ones are overloaded, it returns the first of them, and -1 if there are none.
-func (p *placement) choose(file int32, alive int, eligible func(i int) bool) int {
+// choose returns the first replica of a file's order that is eligible and not overloaded, as the
+// replica from sees it. If all eligible ones are overloaded, it returns the first of them, and -1 if
+// there are none. fits is false then.
+func (p *placement) choose(file int32, from, alive int, eligible func(i int) bool) (best int, fits bool) {
 	limit := p.limit(alive)
-	best := p.best[int(file)*ranked:][:ranked]
-	if best[0] == 0 {
-		p.rank(file, best)
+	first := p.best[int(file)*ranked:][:ranked]
+	if first[0] == 0 {
+		p.rank(file, first)
 	}
-	for _, r := range best {
+	for _, r := range first {
 		if r == 0 {
 			break
 		}
-		if i := int(r - 1); float64(p.load[i]) < limit && eligible(i) {
-			return i
+		if i := int(r - 1); p.fits(from, i, alive, limit) && eligible(i) {
+			return i, true
 		}
 	}
-	return p.scan(file, limit, eligible)
+	return p.scan(file, from, alive, limit, eligible)
 }
 
 // scan looks at all replicas.
-func (p *placement) scan(file int32, limit float64, eligible func(i int) bool) int {
+func (p *placement) scan(file int32, from, alive int, limit float64, eligible func(i int) bool) (int, bool) {
 	within, first := -1, -1
 	var withinScore, firstScore uint64
 	key := hashOf(fileKey(file))
 	for i, hash := range p.hashes {
-		score, fits := mix(key^hash), float64(p.load[i]) < limit
+		score, fits := mix(key^hash), p.fits(from, i, alive, limit)
 		if first >= 0 && score <= firstScore && (!fits || within >= 0 && score <= withinScore) || !eligible(i) {
 			continue
 		}
@@ -102,9 +138,9 @@ func (p *placement) scan(file int32, limit float64, eligible func(i int) bool) i
 		}
 	}
 	if within >= 0 {
-		return within
+		return within, true
 	}
-	return first
+	return first, false
 }
 
 // rank finds the first replicas of a file.

@@ -24,7 +24,7 @@ func TestCap(t *testing.T) {
 			dead := r.IntN(n + 1)
 			eligible := func(i int) bool { return i != dead }
 			limit := p.limit(n)
-			chosen := p.choose(int32(r.IntN(500)), n, eligible)
+			chosen, _ := p.choose(int32(r.IntN(500)), 0, n, eligible)
 			if chosen < 0 {
 				if n > 1 {
 					t.Fatalf("%d replicas: none was chosen", n)
@@ -60,7 +60,7 @@ func TestLoadStaysBelowTheCap(t *testing.T) {
 			open = open[:len(open)-1]
 		}
 		before := p.limit(n)
-		chosen := p.choose(int32(r.IntN(1+r.IntN(files))), n, func(int) bool { return true })
+		chosen, _ := p.choose(int32(r.IntN(1+r.IntN(files))), 0, n, func(int) bool { return true })
 		if float64(p.load[chosen]) >= before {
 			t.Fatalf("replica %d has %d calls and gets one more, the limit is %v", chosen, p.load[chosen], before)
 		}
@@ -79,7 +79,8 @@ func TestRankIsTheOrderOfAllScores(t *testing.T) {
 		taken := map[int]bool{}
 		for place := range ranked + 3 {
 			eligible := func(i int) bool { return !taken[i] }
-			got, want := p.choose(file, 300, eligible), p.scan(file, 1e9, eligible)
+			got, _ := p.choose(file, 0, 300, eligible)
+			want, _ := p.scan(file, 0, 300, 1e9, eligible)
 			if got != want {
 				t.Fatalf("file %d, place %d: replica %d, want %d", file, place, got, want)
 			}
@@ -96,15 +97,21 @@ func TestOrderIsThatOfTheServer(t *testing.T) {
 		c := small()
 		c.Replicas, c.Files.Count = n, 40
 		p := newPlacement(&c)
-		list := make([]fleetstore.Replica, n)
+		list, from := make([]fleet.Candidate, n), r.IntN(n)
 		for i := range list {
 			p.load[i] = int32(r.IntN(1 + r.IntN(20)))
 			p.total += int64(p.load[i])
-			list[i] = fleetstore.Replica{ID: string(replicaID(i)), Load: int64(p.load[i])}
+			for range r.IntN(1 + r.IntN(200/n)) {
+				p.send(from, i)
+			}
+			list[i] = fleet.Candidate{
+				Replica: fleetstore.Replica{ID: string(replicaID(i)), Load: int64(p.load[i])},
+				Sent:    int64(p.sent[from*n+i]) * int64(n),
+			}
 		}
 		file := int32(r.IntN(40))
 		want := fleet.Order(fileKey(file), list)[0].ID
-		got := p.choose(file, n, func(int) bool { return true })
+		got, _ := p.choose(file, from, n, func(int) bool { return true })
 		if string(replicaID(got)) != want {
 			t.Fatalf("file %d, loads %v: replica %q, want %q", file, p.load, replicaID(got), want)
 		}

@@ -98,7 +98,7 @@ func (s *Simulation) stepRead(id int32) {
 		if s.c.Placement.Kind == Rendezvous {
 			s.load[r.replica]--
 			s.total--
-			r.replica = s.choose(r.file)
+			r.replica = s.choose(r.replica, r.file)
 			s.load[r.replica]++
 			s.total++
 		}
@@ -124,20 +124,24 @@ func (s *Simulation) stepRead(id int32) {
 	}
 }
 
-// choose returns the replica that should serve a file.
-func (s *Simulation) choose(file int32) int32 {
+// choose returns the replica that should serve a file, as the replica from places it.
+func (s *Simulation) choose(from, file int32) int32 {
 	if s.c.Placement.Age == 0 {
 		s.place.total = s.total
 	}
 	if at := s.known[file]; s.c.Placement.Keepers && s.keepers[file] > 0 && at > 0 && s.now >= float64(at) {
-		if i := s.place.choose(file, len(s.alive), func(i int) bool {
+		i, fits := s.place.choose(file, int(from), len(s.alive), func(i int) bool {
 			_, share := s.replicas[i].cache.Find(file)
 			return s.live[i] && share >= complete
-		}); i >= 0 {
+		})
+		if fits {
+			s.place.send(int(from), i)
 			return int32(i)
 		}
 	}
-	return int32(s.place.choose(file, len(s.alive), func(i int) bool { return s.live[i] }))
+	i, _ := s.place.choose(file, int(from), len(s.alive), func(i int) bool { return s.live[i] })
+	s.place.send(int(from), i)
+	return int32(i)
 }
 
 // keep puts a table, or a share of it, into the cache of a replica.

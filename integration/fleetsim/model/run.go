@@ -230,8 +230,7 @@ func (s *Simulation) fire(t queue.Timer) {
 	case timerRestart:
 		s.restart(int(t.ID))
 	case timerLoad:
-		copy(s.place.load, s.load)
-		s.place.total = s.total
+		s.place.announce(s.load, s.total)
 		s.timers.Add(queue.Timer{At: s.now + s.c.Placement.Age, Kind: timerLoad})
 	}
 }
