@@ -37,8 +37,9 @@ func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, pars
 // the result has no rows, the scan gives none, and Cached is false. With a bounding box that few
 // batches meet, these are parsed to find the number of rows.
 //
-// parse begins a parse all the same, unless enough are under way or the table is in the shared cache,
-// so that the rows are available sooner. It continues for poll.DefaultLease even if no caller waits for it.
+// parse begins a parse all the same, unless enough are under way, so that the rows are available
+// sooner. It continues for poll.DefaultLease even if no caller waits for it. With a shared cache none
+// begins: the client may ask another server for the rows.
 //
 // ok is false if the table is available or restricted, or a parse is needed to describe it. The
 // caller needs the privilege Describe.
@@ -74,12 +75,9 @@ func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse 
 	if s, err = scan.Of(d, sel); err != nil {
 		return nil, nil, false, fmt.Errorf("%s: %w", j.Entry.Name, err)
 	}
-	if parse { // while the answer is made
+	if parse && c.archive.Shared() == nil { // while the answer is made
 		req.streamed = true
 		err := c.polls.Prefetch(j, func(ctx context.Context) (*tables.Ref, error) {
-			if c.archive.Reaches(ctx, k) { // then another replica may be asked for the rows
-				return nil, nil
-			}
 			return c.twice(ctx, req, c.tables.Get)
 		})
 		if err != nil {

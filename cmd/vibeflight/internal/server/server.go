@@ -306,10 +306,10 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		MaxUnpacked: int64(c.Parse.UnpackedBytes),
 		CacheDir:    c.CacheDir, CacheBytes: int64(c.CacheBytes), MaxSent: c.Exchange.maxFiles,
 		SharedCache: tables, Fleet: c.Fleet.leases(),
-		Limits:      limits,
-		Options:     settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
-		Log:         log,
-		Store:       c.openStore, Shared: records, Restricted: c.Grants != "",
+		Limits:  limits,
+		Options: settings.OptionsOf(c.File.Files, map[string]any{"on_error": c.OnError}),
+		Log:     log,
+		Store:   c.openStore, Shared: records, Restricted: c.Grants != "",
 	})
 	if err != nil {
 		return errors.Join(err, engineSet.Close())
