@@ -97,8 +97,15 @@ test-long: build nvrtc spatial java $(CHART) $(VENV) test-stores test-distribute
 	$(PY) -m pytest integration --long
 	$(PY) -m pytest clients/python
 
-test-go: build nvrtc spatial ## Go tests with the race detector; kernels run on the CPU and are compiled for every architecture
-	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m ./... | $(PYTHON) .ci/gotest.py
+# Parsers whose tests take minutes with the race detector. Their workers share what readers/internal/parallel gives them, which csv and others test
+# with it; make test-long has it for all.
+LONG_RACES := /readers/(geojson|wkt|dbf|kml|shapefile|gml)$$
+
+test-go: build nvrtc spatial ## Go tests, with the race detector but for the longest; kernels run on the CPU and are compiled for every architecture
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m \
+		$$($(GO) list ./... | grep -vE '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
+	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -short -timeout 20m \
+		$$($(GO) list ./... | grep -E '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
 
 test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers that the tests start, and 10,000 faults; compiles for minutes
 	cd integration/stores && ../../$(LINT) run ./... && $(GO) vet ./... && $(GO) test -json -timeout 10m ./... | $(PYTHON) ../../.ci/gotest.py

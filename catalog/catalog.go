@@ -154,11 +154,10 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		Loaded: c.setLayers,
 		Failed: func(k job.Key, err error) { c.polls.Failed(k, err) },
 	})
-	leases, fetcher := cfg.Fleet.keeper(cfg.Log)
 	c.loader = load.New(c.ctx, load.Config{
 		Formats: cfg.Formats, Engines: cfg.Engines, Parsing: cfg.Parsing, Parsed: cfg.Parsed, Limits: cfg.Limits,
 		MemoryBytes: cfg.MemoryBytes, MaxUnpacked: cfg.MaxUnpacked, Archive: c.archive,
-		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log, Leases: leases, Fetcher: fetcher,
+		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log, Leases: cfg.Fleet.keeper(cfg.Log),
 	})
 	c.parts = restrict.New(restrict.Config{Limits: cfg.Limits, Log: cfg.Log})
 	c.datasets = dataset.New(dataset.Config{

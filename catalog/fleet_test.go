@@ -8,12 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/vibeflight/vibeflight/catalog/job"
-	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -307,50 +304,4 @@ func TestFleetDataset(t *testing.T) {
 		}
 	}
 	r.wantNoLease()
-}
-
-// lender is a Fetcher that takes a table from the memory of another catalog.
-type lender struct {
-	*replicas
-	fetched atomic.Int64
-}
-
-func (f *lender) Fetch(_ context.Context, replica string, j job.Job) (*persist.Data, error) {
-	for i, c := range f.all {
-		if t := c.tables.Peek(j.Key); t != nil && (replica == "" || replica == fmt.Sprint("replica ", i)) {
-			f.fetched.Add(1)
-			return persist.NewData(t), nil
-		}
-	}
-	return nil, nil
-}
-
-// TestFleetFetches: without a shared cache, replicas get a table from the one that has parsed its file.
-func TestFleetFetches(t *testing.T) {
-	var f lender
-	r := openReplicas(t, 4, func(c *Config) {
-		must(t, c.SharedCache.Close())
-		c.SharedCache, c.Fleet.Fetcher = nil, &f
-	})
-	f.replicas = r
-	text := textOf(1, 500)
-	r.write("a.rows", text)
-	r.refresh()
-	begun, resume := r.pauseParses()
-	defer resume()
-	first := r.ask(0, "a.rows", text)
-	<-begun
-	others := []chan result{r.ask(1, "a.rows", text), r.ask(2, "a.rows", text)}
-	r.awaitWaiting(1, 1)
-	r.awaitWaiting(2, 1)
-	resume()
-	r.wantResult(first)
-	for _, done := range others {
-		r.wantResult(done)
-	}
-	r.wantResult(r.ask(3, "a.rows", text)) // later
-	r.wantParsed(1, 0)
-	if n := f.fetched.Load(); n != 3 {
-		t.Errorf("%d tables were fetched, want 3", n)
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
+	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
 
@@ -235,6 +236,27 @@ func (s *service) forwardPut(to *remote, first *flight.FlightData, stream flight
 		return err
 	}
 	return s.passAnswer(call, stream)
+}
+
+// elsewhere returns the ID of a replica that has the table of a ticket on its disk, if this one would
+// have to parse the file for it; else "". With a shared cache each replica gets the table from there.
+func (s *service) elsewhere(ctx context.Context, t ticket.Ticket) string {
+	if s.fleet == nil || s.cfg.SharesTables {
+		return ""
+	}
+	e, err := s.cfg.Catalog.Lookup(ctx, t.Name)
+	if err != nil {
+		return "" // reading the table gives the error
+	}
+	key, ok := s.tableKey(e, t.Options)
+	if !ok {
+		return ""
+	}
+	id := s.fleet.Keeper(ctx, &key)
+	if to, err := s.remoteOf(ctx, fleet.Table, []byte(fleet.Tag(id))); id == "" || err != nil || to == nil {
+		return ""
+	}
+	return id
 }
 
 // forwardTicket sends the rows that the replica with an ID has for the ticket of a table: only that

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
-	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
+	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
@@ -34,10 +34,14 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	}
 	c := callOf(ctx)
 	c.selects(t)
-	ref, scan, err := s.cfg.Catalog.Read(ctx, t.Request(), s.cfg.selection(t))
-	if elsewhere := new(fleetstore.ElsewhereError); errors.As(err, &elsewhere) {
-		return s.forwardTicket(elsewhere.Replica, req, stream)
+	if id := s.elsewhere(ctx, t); id != "" {
+		err := s.forwardTicket(id, req, stream)
+		if lost := new(fleet.UnreachableError); !errors.As(err, &lost) || c.bytes > 0 {
+			return err
+		}
+		c.forwardedTo = "" // the file is parsed here
 	}
+	ref, scan, err := s.cfg.Catalog.Read(ctx, t.Request(), s.cfg.selection(t))
 	if err != nil {
 		return err
 	}

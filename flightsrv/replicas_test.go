@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/flight"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/catalog/fleet/fleettest"
 )
 
@@ -240,4 +241,40 @@ func (f *fixture) action(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(r.GetBody())
+}
+
+// TestRowsOfATableThatAnotherReplicaHas reads a table, without a shared cache, from a replica that has
+// not parsed its file. If the other one dies, the file is parsed.
+func TestRowsOfATableThatAnotherReplicaHas(t *testing.T) {
+	f := serveFleet(t, 2, map[string]string{"a.fake": "rows=1000", "b.fake": "rows=1000 pad=3"})
+	for _, name := range []string{"a.fake", "b.fake"} {
+		f.all[0].info(t, pathOf(name)) // parses it
+	}
+	soon(t, func() bool { return len(catalogKeys(f.all[0])) == 2 })
+	parses := func() int64 { return f.all[1].catalog.Stats().Parses }
+	for i, name := range []string{"a.fake", "b.fake"} {
+		e, err := f.all[0].catalog.Lookup(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _ := f.all[0].server.service.tableKey(e, nil)
+		other := f.all[1].server.service
+		other.tableKey = func(catalog.Entry, map[string]any) (fleetstore.TableKey, bool) { return key, true }
+		soon(t, func() bool { return other.fleet.Keeper(t.Context(), &key) == "r0" })
+		if i == 1 {
+			f.all[0].server.grpc.Stop()
+		}
+		got, err := f.all[1].get(t, name)
+		if err != nil || got.rows != 1000 {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if n := parses(); n != int64(i) {
+			t.Errorf("%s: %d parses, want %d", name, n, i)
+		}
+	}
+}
+
+func catalogKeys(f *fixture) []fleetstore.TableKey {
+	_, onDisk, _ := catalog.TableKeys(f.catalog)
+	return onDisk()
 }

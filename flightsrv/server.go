@@ -77,6 +77,9 @@ type Config struct {
 	// what the replicas of a fleet agree on; nil: this server is alone (--store)
 	Fleet   fleetstore.Members
 	Replica string // ID of this server in its fleet (--replica)
+	// the replicas share parsed tables; else one of them sends the rows of a table that another has
+	// (--cache-store)
+	SharesTables bool
 	// PEM file of the certificates that sign those of the other replicas; empty: those of the system
 	// (--peer-ca)
 	PeerCA string

@@ -17,12 +17,6 @@ var (
 	ErrLost = errors.New("the lease is lost")
 )
 
-// ElsewhereError is the error of a request for the rows of a table that only another replica has. The
-// server fetches them there for its client.
-type ElsewhereError struct{ Replica string } // its ID
-
-func (e *ElsewhereError) Error() string { return "only replica " + e.Replica + " has the table" }
-
 // Times of leases and replicas. A lease is renewed three times or more before it expires, and a
 // replica announces itself as often.
 const (

@@ -16,9 +16,6 @@ type Work struct {
 	// Done reports whether the result is there. It is called when another replica may have finished.
 	// waited tells that the caller has waited for one, so that a thorough search is worth its time.
 	Done func(ctx context.Context, waited bool) bool
-	// Fetch gets the result from a replica that had the lease, or from any replica if owner is "". It
-	// returns false if it can't.
-	Fetch func(ctx context.Context, owner string) bool
 	// Slot waits until this replica may do the work. No slot is held while another replica works.
 	Slot func(ctx context.Context) (free func(), err error)
 	// Progress returns the share of the work that this replica has done, from 0 to 1.
@@ -45,7 +42,7 @@ func (k *Keeper) Begin(ctx context.Context, w *Work) (*Turn, error) {
 		l, ok, err := k.holder(ctx, w.Key)
 		if ok {
 			if earlier, err = k.wait(ctx, w, l); err == nil {
-				if w.Done(ctx, true) || w.Fetch(ctx, earlier.Owner) {
+				if w.Done(ctx, true) {
 					return nil, nil
 				}
 				continue
@@ -109,7 +106,7 @@ func (k *Keeper) take(ctx context.Context, w *Work, earlier fleet.Lease, free fu
 	}()
 	held, err = k.acquire(ctx, w, earlier)
 	switch {
-	case err == nil && (w.Done(ctx, false) || earlier.Epoch == 0 && w.Fetch(ctx, "")):
+	case err == nil && w.Done(ctx, false):
 		return nil, nil
 	case err == nil:
 	case errors.Is(err, errHeld) || ctx.Err() != nil:

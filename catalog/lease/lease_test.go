@@ -75,9 +75,8 @@ func keeper(s fleet.Leases, id string, log *logText) *Keeper {
 func work(change ...func(*Work)) *Work {
 	w := &Work{
 		Key: fleet.WorkKey{1}, Name: "a.rows",
-		Done:  func(context.Context, bool) bool { return false },
-		Fetch: func(context.Context, string) bool { return false },
-		Slot:  func(context.Context) (func(), error) { return func() {}, nil },
+		Done: func(context.Context, bool) bool { return false },
+		Slot: func(context.Context) (func(), error) { return func() {}, nil },
 		Progress: func() float64 {
 			return 0
 		},
@@ -230,36 +229,6 @@ func TestSlotIsLeft(t *testing.T) {
 	turn.end()
 	if err := <-done; err != nil {
 		t.Error(err)
-	}
-}
-
-// TestFetch: when the owner is finished and its result is nowhere else, it is fetched from the owner.
-func TestFetch(t *testing.T) {
-	s := newStore()
-	a, b := keeper(s, "a", nil), keeper(s, "b", nil)
-	turn := begin(t, a, work())
-	from := make(chan string, 1)
-	done := make(chan error)
-	fetch := work(func(w *Work) {
-		w.Fetch = func(_ context.Context, owner string) bool { from <- owner; return true }
-	})
-	go func() {
-		turn, err := b.Begin(t.Context(), fetch)
-		if turn != nil {
-			err = errors.New("a turn")
-		}
-		done <- err
-	}()
-	eventually(t, "b does not wait", func() bool { return b.Stats().Waiting == 1 })
-	turn.end()
-	if err := errors.Join(<-done); err != nil || <-from != "a" {
-		t.Error(err)
-	}
-	if turn, err := b.Begin(t.Context(), fetch); turn != nil || err != nil || <-from != "" {
-		t.Errorf("turn %v, error %v", turn, err)
-	}
-	if _, ok, err := s.Memory.Holder(t.Context(), fleet.WorkKey{1}); ok || err != nil {
-		t.Errorf("a lease is left: %v", err)
 	}
 }
 

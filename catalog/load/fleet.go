@@ -10,14 +10,6 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tables"
 )
 
-// Fetcher gets tables from other replicas of a fleet.
-type Fetcher interface {
-	// Fetch returns the table of a job from the replica that has parsed this version of its file, or,
-	// if replica is "", from any that has the table. It returns nil if there is none. Then, and after
-	// an error, the file is parsed here.
-	Fetch(ctx context.Context, replica string, j job.Job) (*persist.Data, error)
-}
-
 // work is the parse of a file, which one replica of a fleet does for all.
 type work struct {
 	loader *Loader
@@ -31,7 +23,7 @@ type work struct {
 func (c *Loader) work(f *tables.Call, j job.Job, record *persist.Record) *work {
 	w := &work{loader: c, job: j, record: record}
 	w.Work = lease.Work{
-		Name: j.Entry.Name, Done: w.done, Fetch: w.fetch, Slot: w.slot, Progress: f.Progress, Waits: f.Waits,
+		Name: j.Entry.Name, Done: w.done, Slot: w.slot, Progress: f.Progress, Waits: f.Waits,
 	}
 	return w
 }
@@ -65,21 +57,6 @@ func (w *work) done(ctx context.Context, waited bool) bool {
 
 // recorded reports whether the record is of the present version of the file.
 func (w *work) recorded() bool { return w.record != nil && w.record.Identity == w.job.Entry.Identity }
-
-// fetch gets the table from the replica that has parsed the file, if the archive does not have it.
-func (w *work) fetch(ctx context.Context, replica string) bool {
-	if w.loader.Fetcher == nil || w.job.Maker != nil || !w.recorded() {
-		return false
-	}
-	found, err := w.loader.Fetcher.Fetch(ctx, replica, w.job)
-	if err != nil {
-		w.loader.Log.Warn().Err(err).Str("name", w.job.Entry.Name).Str("replica", replica).
-			Msg("the table can't be fetched from the replica that has it")
-		return false
-	}
-	w.found = found
-	return found != nil
-}
 
 // slot waits until the file may be parsed.
 func (w *work) slot(ctx context.Context) (free func(), err error) {

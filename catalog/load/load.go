@@ -35,7 +35,6 @@ type Config struct {
 	Slot        func(ctx context.Context) (free func(), err error) // waits until a parse may run
 	Begin       func() (end func(), ok bool)                       // counts work that Close waits for
 	Leases      *lease.Keeper                                      // of parses; nil: there is no fleet
-	Fetcher     Fetcher                                            // gets tables from replicas; nil: they are parsed
 	Log         zerolog.Logger
 	Read        ReadFunc // nil: readers.Read
 }

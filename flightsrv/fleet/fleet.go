@@ -216,6 +216,21 @@ func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, wait bo
 	return kept
 }
 
+// Keeper returns the ID of the best other replica that has a table, or "" if this one has it or none
+// is known to have it.
+func (f *Fleet) Keeper(ctx context.Context, key *fleetstore.TableKey) string {
+	if f.cfg.Has != nil && f.cfg.Has(*key) {
+		return ""
+	}
+	have := f.keepers.of(ctx, *key, f.Answers())
+	for _, r := range Order(key[:], f.candidates()) {
+		if r.ID != f.cfg.ID && slices.Contains(have, r.ID) {
+			return r.ID
+		}
+	}
+	return ""
+}
+
 // PlacementOf is Placement for a table, or a part of one, that has a name and no key.
 func (f *Fleet) PlacementOf(name string) []Candidate { return Order([]byte(name), f.candidates()) }
 

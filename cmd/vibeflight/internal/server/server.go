@@ -486,6 +486,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		Telemetry: watch.Telemetry, Audit: watch.audit, Slow: c.Observe.slow,
 	}
 	c.Fleet.configure(&cfg)
+	cfg.SharesTables = c.CacheStore.store != ""
 	if logins != nil {
 		defer logins.Close()
 		cfg.Login = logins
