@@ -114,20 +114,20 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 		return nil, err
 	}
 	f := &folder{id: idOf(info), files: map[string]file{}, subs: map[string]sub{}}
-	found, err := list.ReadDir(-1)
+	found, err := list.Readdirnames(-1) // ReadDir would stat each file of a root, and note does
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range found {
-		if hidden(d.Name()) {
+	for _, base := range found {
+		if hidden(base) {
 			continue
 		}
-		err := t.note(f, old, p, here, d)
+		err := t.note(f, old, p, here, base)
 		if exhausted(err) {
 			return nil, err
 		}
 		if err != nil {
-			t.cfg.Log.Debug().Err(err).Str("file", p.mount.path(path.Join(p.rel, d.Name()))).Msg("file left out")
+			t.cfg.Log.Debug().Err(err).Str("file", p.mount.path(path.Join(p.rel, base))).Msg("file left out")
 		}
 	}
 	t.group(f.files)
@@ -165,14 +165,15 @@ func (t *Tree) group(files map[string]file) {
 	}
 }
 
-// note adds a file or folder d of here, which is the folder at p, to f. After an error it adds
-// nothing, so that the next walk tries again.
-func (t *Tree) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) error {
-	base := d.Name()
-	linked := d.Type()&fs.ModeSymlink != 0
+// note adds a file or folder of here, which is the folder at p, to f. After an error it adds nothing,
+// so that the next walk tries again.
+func (t *Tree) note(f, old *folder, p place, here *os.Root, base string) error {
 	from, rel := here, base
-	var info fs.FileInfo
-	var err error
+	info, err := here.Lstat(base)
+	if err != nil {
+		return err
+	}
+	linked := info.Mode()&fs.ModeSymlink != 0
 	if linked {
 		f.hasLinks = true
 		// Only the root knows whether the link stays inside: here would refuse "../x".
@@ -180,11 +181,9 @@ func (t *Tree) note(f, old *folder, p place, here *os.Root, d fs.DirEntry) error
 		if from, err = p.mount.Open(); err == nil {
 			_, info, err = source.Locate(from, rel)
 		}
-	} else {
-		info, err = here.Lstat(base)
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	if info.IsDir() {
 		f.subs[base] = sub{id: idOf(info), linked: linked}
