@@ -103,9 +103,9 @@ LONG_RACES := /readers/(geojson|wkt|dbf|kml|shapefile|gml)$$
 
 test-go: build nvrtc spatial ## Go tests, with the race detector but for the longest; kernels run on the CPU and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m \
-		$$($(GO) list ./... | grep -vE '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
+		$$($(CHECK) $(GO) list ./... | grep -vE '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -short -timeout 20m \
-		$$($(GO) list ./... | grep -E '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
+		$$($(CHECK) $(GO) list ./... | grep -E '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
 
 test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers that the tests start, and 10,000 faults; compiles for minutes
 	cd integration/stores && ../../$(LINT) run ./... && $(GO) vet ./... && $(GO) test -json -timeout 10m ./... | $(PYTHON) ../../.ci/gotest.py
