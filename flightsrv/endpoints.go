@@ -40,6 +40,7 @@ func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers
 	selected := scan.Batches()
 	var out []*flight.FlightEndpoint
 	bounds := splitBatches(scan.BatchBytes(), n)
+	at = at.spread(len(bounds) - 1)
 	for i := range bounds[1:] {
 		part := t
 		part.Rows = &[2]int64{table.Starts[bounds[i]], table.Starts[bounds[i+1]]}

@@ -86,6 +86,7 @@ func reachable(addresses []string) (out []string) {
 type placement struct {
 	locations []*flight.Location // without a fleet
 	order     []fleet.Candidate  // that have the table, or else all, the best first
+	all       []fleet.Candidate  // that may serve a part of it; nil: no others
 	fleet     *fleet.Fleet       // nil: there is none
 }
 
@@ -99,7 +100,12 @@ func (s *service) placementOf(ctx context.Context, e catalog.Entry, t ticket.Tic
 	if !ok {
 		return s.placementByName(t, "")
 	}
-	return placement{order: s.fleet.Placement(ctx, &key, wait), fleet: s.fleet}
+	order, n := s.fleet.Placement(ctx, &key, wait)
+	at := placement{order: order[:n], fleet: s.fleet}
+	if s.cfg.SharesTables { // the others fetch their part of it
+		at.all = order
+	}
+	return at
 }
 
 // placementByName returns the placement of a part of a table whose key is not known, or that has
@@ -110,6 +116,15 @@ func (s *service) placementByName(t ticket.Ticket, part string) placement {
 	}
 	name := strings.Join([]string{t.Name, t.Version, part}, "\n")
 	return placement{order: s.fleet.PlacementOf(name), fleet: s.fleet}
+}
+
+// spread returns the placement of n endpoints of one table. If fewer replicas have the table, others
+// follow them, which fetch their parts from the shared cache.
+func (p placement) spread(n int) placement {
+	if len(p.order) < n && len(p.order) < len(p.all) {
+		p.order = p.all[:min(n, len(p.all))]
+	}
+	return p
 }
 
 // of returns the locations of endpoint i. The endpoints of a table begin with one replica after the

@@ -492,6 +492,7 @@ def four(folder):
     if fleet.missing():
         pytest.skip(fleet.missing())
     with fleet.Fleet(folder / "data", 4, "--config", str(folder / "datasets.toml"), "--no-sql") as f:
+        fleet.until("all replicas know each other", lambda: all(r.metric("vibeflight_replicas") == 4 for r in f.replicas), seconds=40)
         yield f
 
 

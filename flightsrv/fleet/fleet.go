@@ -199,21 +199,26 @@ func (f *Fleet) Callable(id string) bool {
 	return ok
 }
 
-// Placement returns the live replicas that should serve a table, the best first: those that have
-// it, or all if none is known to have it or all that have it are overloaded. wait means that the
-// caller can wait for an answer of the store for a moment.
-func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, wait bool) []Candidate {
+// Placement returns the live replicas in the order in which they should serve a table. The first n
+// should: those that have it, or all if none is known to have it or all that have it are overloaded.
+// wait means that the caller can wait for an answer of the store for a moment.
+func (f *Fleet) Placement(ctx context.Context, key *fleetstore.TableKey, wait bool) (order []Candidate, n int) {
 	all := f.candidates()
-	order := Order(key[:], all)
+	order = Order(key[:], all)
 	have := f.keepers.of(ctx, *key, wait && f.Answers())
 	own := f.cfg.Has != nil && f.cfg.Has(*key)
-	kept := slices.DeleteFunc(slices.Clone(order), func(r Candidate) bool {
-		return !slices.Contains(have, r.ID) && (r.ID != f.cfg.ID || !own)
-	})
-	if len(kept) == 0 || limitOf(all).exceeded(kept[0]) {
-		return order
+	var kept, others []Candidate
+	for _, r := range order {
+		if slices.Contains(have, r.ID) || r.ID == f.cfg.ID && own {
+			kept = append(kept, r)
+		} else {
+			others = append(others, r)
+		}
 	}
-	return kept
+	if len(kept) == 0 || limitOf(all).exceeded(kept[0]) {
+		return order, len(order)
+	}
+	return append(kept, others...), len(kept)
 }
 
 // Keeper returns the ID of the best other replica that has a table, or "" if this one has it or none

@@ -13,7 +13,7 @@ import (
 // announcements than maxLoadShare × their mean + freeSent.
 const (
 	maxLoadShare = 1.05
-	freeCalls    = 1  // so that few calls on an idle fleet do not count as load
+	freeCalls    = 8  // so that few calls on an idle fleet do not count as load
 	freeSent     = 64 // so that few short calls do not move a table that is read often
 )
 

@@ -24,7 +24,7 @@ func small() Config {
 		Leases: Leases{Enabled: true, Acquire: 0.002, PollMin: 0.1, PollMax: 0.25, Expiry: 15, Renew: 3},
 		Deaths: Deaths{Restart: 20, KeepsDisk: true, Retry: 0.1},
 		Placement: Placement{
-			Kind: Rendezvous, Cap: 1.05, Free: 1, FreeSent: 64, Age: 3, Keepers: true, Known: 3,
+			Kind: Rendezvous, Cap: 1.05, Free: 8, FreeSent: 64, Age: 3, Keepers: true, Known: 3,
 		},
 	}
 }
