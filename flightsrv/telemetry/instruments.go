@@ -9,9 +9,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/vibeflight/vibeflight/catalog"
-	"github.com/vibeflight/vibeflight/catalog/lease"
-	"github.com/vibeflight/vibeflight/catalog/sharedcache"
-	"github.com/vibeflight/vibeflight/catalog/store/shared"
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 )
@@ -157,7 +154,7 @@ func instruments() []instrument {
 	sharedCacheInstruments(counter, gauge)
 	engineInstruments(counter, gauge, func(i instrument) { all = append(all, i) })
 	storeInstruments(counter)
-	sharedInstruments(counter, gauge)
+	sharedStoreInstruments(counter, gauge)
 	sqlInstruments(counter, gauge)
 
 	counter("vibeflight.audit.lines", "{line}", "Lines written to the audit log.", func(s *snapshot, p put) {
@@ -242,67 +239,6 @@ func cacheInstruments(counter, gauge define) {
 		})
 }
 
-func leaseInstruments(counter, gauge define) {
-	value := func(read func(*lease.Stats) int64) func(*snapshot, put) {
-		return func(s *snapshot, p put) {
-			if s.catalog.Leases != nil {
-				p(read(s.catalog.Leases))
-			}
-		}
-	}
-	gauge("vibeflight.lease.held", "{lease}", "Leases of parses that this replica has.",
-		value(func(s *lease.Stats) int64 { return int64(s.Held) }))
-	gauge("vibeflight.lease.waiting", "{parse}", "Tables that wait for the parse of another replica.",
-		value(func(s *lease.Stats) int64 { return int64(s.Waiting) }))
-	counter("vibeflight.lease.acquired", "{lease}", "Leases of parses that this replica acquired.",
-		value(func(s *lease.Stats) int64 { return s.Acquired }))
-	counter("vibeflight.lease.waits", "{wait}", "Waits for the parse of another replica.",
-		value(func(s *lease.Stats) int64 { return s.Waits }))
-	counter("vibeflight.lease.takeovers", "{lease}", "Acquired leases that their former owner had let expire.",
-		value(func(s *lease.Stats) int64 { return s.Takeovers }))
-	counter("vibeflight.lease.lost", "{lease}", "Leases that this replica could not renew in time.",
-		value(func(s *lease.Stats) int64 { return s.Lost }))
-	counter("vibeflight.lease.unavailable", "{parse}",
-		"Parses without a lease, because the store of the fleet was away.",
-		value(func(s *lease.Stats) int64 { return s.Unavailable }))
-}
-
-func sharedCacheInstruments(counter, gauge define) {
-	shared := func(value func(*sharedcache.Stats) int64) func(*snapshot, put) {
-		return func(s *snapshot, p put) {
-			if s.catalog.SharedCache != nil {
-				p(value(s.catalog.SharedCache))
-			}
-		}
-	}
-	gauge("vibeflight.shared_cache.away", "", "1 while the shared cache does not answer, else 0.",
-		shared(func(s *sharedcache.Stats) int64 {
-			if s.Away {
-				return 1
-			}
-			return 0
-		}))
-	counter("vibeflight.shared_cache.hits", "{table}", "Tables that were opened in the shared cache.",
-		shared(func(s *sharedcache.Stats) int64 { return s.Hits }))
-	counter("vibeflight.shared_cache.misses", "{table}",
-		"Tables that the shared cache does not have, or that could not be opened there.",
-		shared(func(s *sharedcache.Stats) int64 { return s.Misses }))
-	counter("vibeflight.shared_cache.fetched", "By", "Bytes fetched from the shared cache.",
-		shared(func(s *sharedcache.Stats) int64 { return s.FetchedBytes }))
-	counter("vibeflight.shared_cache.uploads", "{table}", "Tables that this server stored in the shared cache.",
-		shared(func(s *sharedcache.Stats) int64 { return s.Uploads }))
-	counter("vibeflight.shared_cache.uploaded", "By", "Bytes of the tables that this server stored there.",
-		shared(func(s *sharedcache.Stats) int64 { return s.UploadedBytes }))
-	counter("vibeflight.shared_cache.failures", "{request}", "Requests to the shared cache that failed.",
-		shared(func(s *sharedcache.Stats) int64 { return s.Failures }))
-	counter("vibeflight.shared_cache.skipped", "{request}",
-		"Requests that were not made because the shared cache did not answer.",
-		shared(func(s *sharedcache.Stats) int64 { return s.Skipped }))
-	counter("vibeflight.shared_cache.expired", "{table}",
-		"Tables that this server removed from the shared cache for age or budget.",
-		shared(func(s *sharedcache.Stats) int64 { return s.Expired }))
-}
-
 func engineInstruments(counter, gauge define, add func(instrument)) {
 	devices := func(value func(catalog.DeviceStats) int64) func(*snapshot, put) {
 		return func(s *snapshot, p put) {
@@ -373,45 +309,6 @@ func storeInstruments(counter define) {
 		total(func(s catalog.StoreStats) int64 { return s.Hedges }))
 	counter("vibeflight.store.received.size", "By", "Bytes received from object stores.",
 		total(func(s catalog.StoreStats) int64 { return s.Bytes }))
-}
-
-func sharedInstruments(counter, gauge define) {
-	value := func(read func(*shared.Stats) int64) func(*snapshot, put) {
-		return func(s *snapshot, p put) {
-			if s.catalog.SharedStore != nil {
-				p(read(s.catalog.SharedStore))
-			}
-		}
-	}
-	gauge("vibeflight.shared_store.up", "", "1 if the store that servers share answers, 0 if it is away.",
-		value(func(s *shared.Stats) int64 {
-			if s.Away {
-				return 0
-			}
-			return 1
-		}))
-	counter("vibeflight.shared_store.calls", "{call}", "Calls of the shared store.",
-		value(func(s *shared.Stats) int64 { return s.Calls }))
-	counter("vibeflight.shared_store.failures", "{call}", "Calls that the shared store did not answer.",
-		value(func(s *shared.Stats) int64 { return s.Failures }))
-	counter("vibeflight.shared_store.skipped", "{call}", "Calls that were not made because the shared store was away.",
-		value(func(s *shared.Stats) int64 { return s.Skipped }))
-	counter("vibeflight.shared_store.outages", "{outage}", "Times that the shared store went away.",
-		value(func(s *shared.Stats) int64 { return s.Outages }))
-	counter("vibeflight.shared_store.hits", "{record}",
-		"Records that were found, by source: the shared store or this server alone.",
-		func(s *snapshot, p put) {
-			if stats := s.catalog.SharedStore; stats != nil {
-				p(stats.Hits, of("source", "shared"))
-				p(stats.LocalHits, of("source", "local"))
-			}
-		})
-	gauge("vibeflight.shared_store.records.pending", "{record}", "Records that the shared store missed and will get.",
-		value(func(s *shared.Stats) int64 { return int64(s.Pending) }))
-	counter("vibeflight.shared_store.records.late", "{record}", "Records that the shared store got after an outage.",
-		value(func(s *shared.Stats) int64 { return s.Late }))
-	counter("vibeflight.shared_store.records.rejected", "{record}", "Records that the shared store did not accept.",
-		value(func(s *shared.Stats) int64 { return s.Rejected }))
 }
 
 func sqlInstruments(counter, gauge define) {
