@@ -84,7 +84,11 @@ func schemaResult(schema *arrow.Schema) (*flight.SchemaResult, error) {
 func (s *service) info(ctx context.Context, d *flight.FlightDescriptor, t ticket.Ticket, o tableScan) (
 	*flight.FlightInfo, error,
 ) {
-	return s.infoAt(ctx, d, t, listedTable{o.Table, o.scan, o.Cached}, s.placementOf(ctx, o.Entry, t, true))
+	info, err := s.infoAt(ctx, d, t, listedTable{o.Table, o.scan, o.Cached}, s.placementOf(ctx, o.Entry, t, true))
+	if err == nil {
+		s.countSent(info)
+	}
+	return info, err
 }
 
 // listedTable is a table that is described without a use of it.

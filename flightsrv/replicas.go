@@ -82,6 +82,19 @@ func reachable(addresses []string) (out []string) {
 	return out
 }
 
+// countSent counts the calls that the client of a FlightInfo is expected to make: each endpoint is
+// fetched from its first location.
+func (s *service) countSent(info *flight.FlightInfo) {
+	if s.fleet == nil {
+		return
+	}
+	for _, e := range info.GetEndpoint() {
+		if at := e.GetLocation(); len(at) > 0 {
+			s.fleet.Sent(at[0].GetUri())
+		}
+	}
+}
+
 // placement is where the endpoints of a FlightInfo are fetched.
 type placement struct {
 	locations []*flight.Location // without a fleet
@@ -136,9 +149,6 @@ func (p placement) of(i int) []*flight.Location {
 	}
 	var out []*flight.Location
 	order := fleet.Rotated(p.order, i)
-	if len(order) > 0 {
-		p.fleet.Sent(order[0].ID)
-	}
 	for _, r := range order[:min(len(order), maxPlaces)] {
 		for _, uri := range r.Locations {
 			out = append(out, &flight.Location{Uri: uri})

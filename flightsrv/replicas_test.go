@@ -1,6 +1,7 @@
 package flightsrv
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -277,4 +278,25 @@ func TestRowsOfATableThatAnotherReplicaHas(t *testing.T) {
 func catalogKeys(f *fixture) []fleetstore.TableKey {
 	_, onDisk, _ := catalog.TableKeys(f.catalog)
 	return onDisk()
+}
+
+// TestListsSendNoCalls checks which answers count as calls that clients will make.
+func TestListsSendNoCalls(t *testing.T) {
+	f := serveFleet(t, 1, map[string]string{"a.fake": "rows=10"}, func(c *Config) { c.fleetRenew = time.Hour })
+	x := f.all[0]
+	sent := func() int64 { return x.server.service.fleet.PlacementOf("")[0].Sent }
+	x.info(t, pathOf("a.fake"))
+	if n := sent(); n != 1 {
+		t.Errorf("a FlightInfo of one endpoint counts as %d calls", n)
+	}
+	stream, err := x.client.ListFlights(t.Context(), &flight.Criteria{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	if n := sent(); n != 1 || !errors.Is(err, io.EOF) {
+		t.Errorf("%d calls after a list, %v", n, err)
+	}
 }

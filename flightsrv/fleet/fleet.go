@@ -75,7 +75,7 @@ type Fleet struct {
 	seen    time.Time                // when the list was read; zero: never
 	err     error                    // of the last call to the store
 	others  map[string]*otherReplica // by tag
-	sent    map[string]int64         // calls that clients were sent with, by ID of the replica, since seen
+	sent    map[string]int64         // calls that clients were sent with since seen, by the first location of the replica
 
 	// Of the loop.
 	reported map[fleetstore.TableKey]struct{} // tables that the store knows this replica to have
@@ -246,16 +246,19 @@ func (f *Fleet) candidates() []Candidate {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, r := range live {
-		out[i] = Candidate{r, f.sent[r.ID] * int64(len(live))}
+		out[i] = Candidate{Replica: r}
+		if len(r.Locations) > 0 {
+			out[i].Sent = f.sent[r.Locations[0]] * int64(len(live))
+		}
 	}
 	return out
 }
 
-// Sent counts a call that a client is sent to a replica with.
-func (f *Fleet) Sent(id string) {
+// Sent counts a call that a client is sent to a replica with. location is the replica's first one.
+func (f *Fleet) Sent(location string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sent[id]++
+	f.sent[location]++
 }
 
 // Answers reports whether the store has answered the last call of the loop.

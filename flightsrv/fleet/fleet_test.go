@@ -320,3 +320,28 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestOverloadedKeeper sends many calls to the only replica that has a table. Others may then serve it
+// too, until the loads are read again.
+func TestOverloadedKeeper(t *testing.T) {
+	key := fleetstore.TableKey{1}
+	f := New(Config{
+		Store: newLab(t), ID: "a", Locations: []string{"grpc://a:1"}, Load: func() int64 { return 0 },
+		Has: func(k fleetstore.TableKey) bool { return k == key }, Log: zerolog.Nop(),
+	})
+	list := []fleetstore.Replica{{ID: "a", Locations: []string{"grpc://a:1"}}, {ID: "b", Locations: []string{"grpc://b:1"}}}
+	check := func(when, best string, n int) {
+		t.Helper()
+		if order, got := f.Placement(t.Context(), &key, false); len(order) != 2 || order[0].ID != best || got != n {
+			t.Errorf("%s: %v, the first %d of it; want %s first, and %d", when, ids(order), got, best, n)
+		}
+	}
+	f.update(list)
+	check("idle", "a", 1)
+	for range 2 * freeSent {
+		f.Sent("grpc://a:1")
+	}
+	check("after many calls", "b", 2)
+	f.update(list)
+	check("with new loads", "a", 1)
+}
