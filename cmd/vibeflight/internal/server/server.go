@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"runtime/debug"
@@ -25,7 +24,6 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqlengine"
-	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv"
@@ -37,8 +35,6 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/remote"
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // Config is the configuration of a server. Each field is a flag, and an environment variable of its
@@ -242,16 +238,9 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 // serve is Serve with the observers.
 func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger) (err error) {
 	control := c.admission()
-	var roots []catalog.Root
-	for _, data := range c.Data {
-		root, err := catalog.ParseRoot(data)
-		if err != nil {
-			return usage.Errorf("--data: %w", err)
-		}
-		if root.Refresh, err = c.refreshOf(root); err != nil {
-			return err
-		}
-		roots = append(roots, root)
+	roots, err := c.roots()
+	if err != nil {
+		return err
 	}
 	datasets, err := settings.Datasets(c.Dataset, c.File.Datasets)
 	if err != nil {
@@ -334,53 +323,6 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 	defer cancel()
 	files.Saved(last)
 	return errors.Join(err, files.Close(), engineSet.Close())
-}
-
-// refreshOf returns the time between two lists of a root; 0 is the default.
-func (c *Config) refreshOf(root catalog.Root) (interval time.Duration, err error) {
-	for _, text := range c.Refresh {
-		alias, value, named := strings.Cut(text, "=")
-		if !named {
-			value = text
-		}
-		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return 0, usage.Errorf("--refresh-interval: %q is not a time greater than 0, as 5m", text)
-		}
-		if !named && interval == 0 || named && alias == root.Alias {
-			interval = d
-		}
-	}
-	return interval, nil
-}
-
-// openStore opens a root that is a URL.
-func (c *Config) openStore(ctx context.Context, url string) (*remote.Root, error) {
-	return stores.Openers().Open(ctx, url, remote.Options{Unpack: source.UnpackOptions{
-		Dir: c.CacheDir, MaxBytes: int64(c.Parse.UnpackedBytes),
-	}})
-}
-
-// writableRoot creates the folder in which clients may store tables, if there is one.
-func (c *Config) writableRoot() (*catalog.Root, error) {
-	if c.Writable == "" {
-		return nil, nil
-	}
-	root, err := catalog.ParseRoot(c.Writable)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, dir, aliased := strings.Cut(c.Writable, "=")
-		if !aliased {
-			dir = c.Writable
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, usage.Errorf("--writable: %w", err)
-		}
-		root, err = catalog.ParseRoot(c.Writable)
-	}
-	if err != nil {
-		return nil, usage.Errorf("--writable: %w", err)
-	}
-	return &root, nil
 }
 
 // workingMemory is the memory for parses and calls in progress, in addition to the tables.
