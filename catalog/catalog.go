@@ -69,8 +69,8 @@ type Config struct {
 	Log            zerolog.Logger
 	CacheDir       string // where parsed tables outlive the process; "": none (--cache-dir)
 	CacheBytes     int64  // of them on disk; 0: DefaultCacheBytes (--cache-bytes)
-	// SharedCache has the tables of all servers of a fleet. Close closes it. It needs CacheDir. nil:
-	// there is none (--cache-store).
+	// SharedCache has the tables of all servers of a fleet, or is nil. Close closes it. It needs
+	// CacheDir (--cache-store).
 	SharedCache *sharedcache.Cache
 	Fleet       *Fleet        // of which this server is a replica; nil: it is alone
 	Rescan      time.Duration // between readings of all folders; 0: DefaultRescan

@@ -62,6 +62,22 @@ func TestFleetParsesOnce(t *testing.T) {
 	}
 }
 
+// TestFleetCopy: a file that no replica has a record of is parsed at once. It is not read for its
+// digest first, though a replica may have parsed a copy of it.
+func TestFleetCopy(t *testing.T) {
+	r := openReplicas(t, 2)
+	text := textOf(1, 500)
+	r.write("a.rows", text)
+	r.write("b.rows", text)
+	r.refresh()
+	for i, name := range []string{"a.rows", "b.rows"} {
+		r.wantResult(r.ask(i, name, text))
+		r.all[i].awaitSaves()
+	}
+	r.wantParsed(2, 0)
+	r.wantNoLease()
+}
+
 // TestFleetProgress: the replicas that wait report the progress of the one that parses, and polls of
 // their clients count as under way.
 func TestFleetProgress(t *testing.T) {

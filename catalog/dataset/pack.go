@@ -204,7 +204,7 @@ func (p *pack) former(ctx context.Context, u digest) (*readers.Table, func()) {
 	if ref := p.set.Cache.Cached(j); ref != nil {
 		return ref.Table, ref.Release
 	}
-	if data := p.set.Archive.Find(ctx, j, nil); data != nil {
+	if data := p.set.Archive.Find(ctx, j, nil, false); data != nil {
 		return data.Table, data.Release
 	}
 	return nil, nil

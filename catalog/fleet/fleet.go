@@ -53,7 +53,7 @@ type Leases interface {
 	Renew(ctx context.Context, l Lease) error
 	// Release frees a lease. It does nothing if the lease is lost.
 	Release(ctx context.Context, l Lease) error
-	// Holder returns the present lease of a key, or false if there is none or it has expired.
+	// Holder returns the lease of a key, or false if no replica holds one that has not expired.
 	Holder(ctx context.Context, key WorkKey) (Lease, bool, error)
 }
 

@@ -51,7 +51,7 @@ func (w *work) done(ctx context.Context, waited bool) bool {
 			return false
 		}
 	}
-	w.found = a.Find(ctx, w.job, w.record)
+	w.found = a.Find(ctx, w.job, w.record, waited)
 	return w.found != nil
 }
 

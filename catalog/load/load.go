@@ -78,7 +78,7 @@ func (c *Loader) Load(ctx context.Context, f *tables.Call, j job.Job) (l *persis
 	if j.Maker == nil {
 		record = c.Archive.Recorded(ctx, j)
 	}
-	if l := c.Archive.Find(ctx, j, record); l != nil {
+	if l := c.Archive.Find(ctx, j, record, false); l != nil {
 		return l, false, nil
 	}
 	w := c.work(f, j, record)

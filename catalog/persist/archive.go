@@ -34,9 +34,10 @@ import (
 // Archive has the files of parsed tables and a record of each data file, both below --cache-dir. An
 // archive without a folder keeps the records of the files parsed last in memory, and no tables.
 type Archive struct {
-	path   string        // of the folder; "": none
-	dir    *cachedir.Dir // nil: without a folder
-	store  store.Store   // nil: without a folder
+	path   string         // of the folder; "": none
+	dir    *cachedir.Dir  // nil: without a folder
+	store  store.Store    // nil: without a folder
+	common *shared.Remote // whose records the store has too; nil: those of this server alone
 	recent *recordCache
 	keys   tableKeys
 	limits readers.Limits
@@ -125,7 +126,7 @@ func (a *Archive) Store() store.Store { return a.store }
 // before the archive is used, and does nothing without a folder.
 func (a *Archive) ShareRecords(r *shared.Remote) {
 	if a.OnDisk() {
-		a.store = r.Join(a.store)
+		a.common, a.store = r, r.Join(a.store)
 	}
 }
 
@@ -168,16 +169,11 @@ func (a *Archive) tableKey(j job.Job, content source.Digest) cachedir.Key {
 // WorkKey identifies the parse of a job among the replicas of a fleet. As the key of its table it has
 // all that shows in the table, but the location and the identity of the file in place of its content.
 func (a *Archive) WorkKey(j job.Job) fleet.WorkKey {
-	var content source.Digest
 	if j.Maker != nil {
-		content = j.Maker.Digest()
-	} else {
-		h := sha256.New()
-		h.Write([]byte("vibeflight work 1\n" + j.Entry.Location() + "\n"))
-		h.Write(j.Entry.Identity.Append(nil))
-		h.Sum(content[:0])
+		return fleet.WorkKey(a.tableKey(j, j.Maker.Digest()))
 	}
-	return fleet.WorkKey(a.tableKey(j, content))
+	file := []byte("vibeflight work 1\n" + j.Entry.Location() + "\n")
+	return fleet.WorkKey(a.tableKey(j, sha256.Sum256(j.Entry.Identity.Append(file))))
 }
 
 // StoreKey is the key of the file's record: by its location, because names of the catalog depend on
@@ -207,8 +203,9 @@ func (a *Archive) Recorded(ctx context.Context, j job.Job) *Record {
 
 // Find returns the table of a job if it is in the folder or in the shared cache, or nil. r is the
 // file's record. A file whose time has changed and whose size has not may have the same content: it
-// is digested. With a shared cache, so is a file without a record.
-func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
+// is digested. With a shared cache, so is a file without a record, unless all servers share records:
+// then no server has parsed the file. waited means that another replica may just have done so.
+func (a *Archive) Find(ctx context.Context, j job.Job, r *Record, waited bool) *Data {
 	if !a.OnDisk() {
 		return nil
 	}
@@ -231,6 +228,9 @@ func (a *Archive) Find(ctx context.Context, j job.Job, r *Record) *Data {
 			}
 			return l
 		}
+	}
+	if r == nil && !waited && a.common != nil && !a.common.Away() {
+		return nil
 	}
 	return a.loaded(a.findContent(ctx, j, r))
 }
@@ -395,7 +395,7 @@ func (a *Archive) remove(name string, key cachedir.Key, why error) {
 	}
 }
 
-// Fail records why a file could not be parsed. held is the lease of the parse; nil: there is none.
+// Fail records why a file could not be parsed. held is the lease of the parse, or nil.
 func (a *Archive) Fail(ctx context.Context, j job.Job, held *lease.Lease, why error) {
 	if !a.OnDisk() {
 		return

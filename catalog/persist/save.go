@@ -23,7 +23,7 @@ import (
 // file's record to the store: when another server finds the record, the table is there. It returns
 // after all three. The record is written even if there is no room for the table: its rows are then
 // streamed whenever the file is parsed again. For a table in memory, mapped is the same table mapped
-// from the folder, or nil if that cannot be opened. held is the lease of the parse; nil: there is none.
+// from the folder, or nil if that cannot be opened. held is the lease of the parse, or nil.
 //
 // A table that cannot be stored in the shared cache is no error.
 func (a *Archive) Save(ctx context.Context, j job.Job, l *Data, held *lease.Lease) (mapped *Data, err error) {

@@ -34,13 +34,13 @@ type Key = fleet.TableKey
 type Store interface {
 	// Put stores a file of size bytes. The error wraps fs.ErrExist if there is one of the key.
 	Put(ctx context.Context, k Key, content io.ReaderAt, size int64) error
-	// Open opens the file of a key. The error wraps fs.ErrNotExist if there is none.
+	// Open opens the file of a key. The error wraps fs.ErrNotExist if the store does not have it.
 	Open(ctx context.Context, k Key) (Object, error)
 	// Touch records a use of a file now.
 	Touch(ctx context.Context, k Key) error
 	// List calls yield for each file. An error of yield ends the list, and is returned.
 	List(ctx context.Context, yield func(Info) error) error
-	// Remove removes a file. It returns no error if there is none.
+	// Remove removes a file. A missing file is not an error.
 	Remove(ctx context.Context, k Key) error
 	// Sweep removes what writers that died have left, and uses of files that do not exist.
 	Sweep(ctx context.Context) error
@@ -209,7 +209,7 @@ func (c *Cache) judge(ctx context.Context, err error) {
 
 // probe asks the store until it answers.
 func (c *Cache) probe(wait time.Duration) {
-	began := c.now()
+	began, before := c.now(), c.count.skipped.Load()
 	for {
 		select {
 		case <-time.After(wait):
@@ -223,7 +223,7 @@ func (c *Cache) probe(wait time.Duration) {
 			_ = o.Close()
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			skipped := c.count.skipped.Load()
+			skipped := c.count.skipped.Load() - before
 			c.breaker.succeed()
 			c.cfg.Log.Info().Dur("away_ms", c.now().Sub(began)).Int64("skipped", skipped).
 				Msg("the shared cache answers again")
@@ -244,8 +244,8 @@ type Table struct {
 	object Object
 }
 
-// Open opens a table. The error wraps fs.ErrNotExist if there is none, and is ErrAway while the
-// store is away.
+// Open opens a table. The error wraps fs.ErrNotExist if the store does not have it, and is ErrAway
+// while the store is away.
 func (c *Cache) Open(ctx context.Context, k Key) (*Table, error) {
 	t := &Table{cache: c, key: k}
 	err := c.do(ctx, func(ctx context.Context) (err error) {

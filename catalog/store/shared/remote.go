@@ -123,6 +123,9 @@ func (r *Remote) do(ctx context.Context, call func() error) error {
 	return err
 }
 
+// Away reports whether the database does not answer, so that it is not called.
+func (r *Remote) Away() bool { return r.away.Load() }
+
 // trip begins an outage. A goroutine ends it.
 func (r *Remote) trip(cause error) {
 	r.mu.Lock()
