@@ -34,7 +34,7 @@ type group struct {
 	rate           float64 // of a unit of weight
 	virtual        float64
 	done           float64 // work since the start of the simulation
-	jobs           []job   // heap by end
+	jobs           heap[job]
 	station        int32
 }
 
@@ -43,6 +43,8 @@ type job struct {
 	weight float64
 	id     int32
 }
+
+func (j job) time() float64 { return j.end }
 
 // Group is what Add needs to know of a group: its capacity, and the highest rate of a unit of weight.
 type Group struct {
@@ -66,7 +68,7 @@ func (s *Stations) AddStation(capacity float64, groups ...Group) (first int) {
 func (s *Stations) Add(g int, now, work, weight float64, id int32) {
 	gr := &s.groups[g]
 	s.advance(gr.station, now)
-	gr.push(job{gr.virtual + work/weight, weight, id})
+	gr.jobs.push(job{gr.virtual + work/weight, weight, id})
 	gr.weight += weight
 	s.reschedule(gr.station, now)
 }
@@ -84,7 +86,7 @@ func (s *Stations) Pop() (id int32) {
 	st := s.order[0]
 	now, g := s.stations[st].end, &s.groups[s.stations[st].group]
 	s.advance(st, now)
-	j := g.pop()
+	j := g.jobs.pop()
 	g.virtual = j.end
 	g.weight -= j.weight
 	g.reset()
@@ -228,44 +230,4 @@ func (s *Stations) down(i int, n int32) {
 func (s *Stations) put(i int, n int32) {
 	s.order[i] = n
 	s.stations[n].place = int32(i)
-}
-
-func (g *group) push(j job) {
-	g.jobs = append(g.jobs, j)
-	i := len(g.jobs) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if g.jobs[parent].end <= j.end {
-			break
-		}
-		g.jobs[i] = g.jobs[parent]
-		i = parent
-	}
-	g.jobs[i] = j
-}
-
-func (g *group) pop() job {
-	first, last := g.jobs[0], len(g.jobs)-1
-	j := g.jobs[last]
-	g.jobs = g.jobs[:last]
-	if last == 0 {
-		return first
-	}
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && g.jobs[child+1].end < g.jobs[child].end {
-			child++
-		}
-		if g.jobs[child].end >= j.end {
-			break
-		}
-		g.jobs[i] = g.jobs[child]
-		i = child
-	}
-	g.jobs[i] = j
-	return first
 }

@@ -9,28 +9,16 @@ type Timer struct {
 	ID   int32
 }
 
-// Timers is a queue of events, the earliest first: a heap of which each node has four children. The
-// zero value is empty. The order of events at the same time is the same in each run.
-type Timers struct {
-	heap []Timer
-}
+func (t Timer) time() float64 { return t.At }
+
+// Timers is a queue of events, the earliest first. The zero value is empty. The order of events at
+// the same time is the same in each run.
+type Timers struct{ heap heap[Timer] }
 
 // Add puts an event into the queue.
-func (q *Timers) Add(t Timer) {
-	q.heap = append(q.heap, t)
-	i := len(q.heap) - 1
-	for i > 0 {
-		parent := (i - 1) / 4
-		if q.heap[parent].At <= t.At {
-			break
-		}
-		q.heap[i] = q.heap[parent]
-		i = parent
-	}
-	q.heap[i] = t
-}
+func (q *Timers) Add(t Timer) { q.heap.push(t) }
 
-// Next returns the time of the earliest event, or false if there is none.
+// Next returns the time of the earliest event, or false if the queue is empty.
 func (q *Timers) Next() (at float64, ok bool) {
 	if len(q.heap) == 0 {
 		return 0, false
@@ -39,30 +27,4 @@ func (q *Timers) Next() (at float64, ok bool) {
 }
 
 // Pop removes the earliest event of a queue that is not empty.
-func (q *Timers) Pop() Timer {
-	first, last := q.heap[0], len(q.heap)-1
-	t := q.heap[last]
-	q.heap = q.heap[:last]
-	if last == 0 {
-		return first
-	}
-	i := 0
-	for {
-		child := 4*i + 1
-		if child >= last {
-			break
-		}
-		for c := child + 1; c < min(child+4, last); c++ {
-			if q.heap[c].At < q.heap[child].At {
-				child = c
-			}
-		}
-		if q.heap[child].At >= t.At {
-			break
-		}
-		q.heap[i] = q.heap[child]
-		i = child
-	}
-	q.heap[i] = t
-	return first
-}
+func (q *Timers) Pop() Timer { return q.heap.pop() }
