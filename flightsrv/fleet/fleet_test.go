@@ -329,7 +329,10 @@ func TestOverloadedKeeper(t *testing.T) {
 		Store: newLab(t), ID: "a", Locations: []string{"grpc://a:1"}, Load: func() int64 { return 0 },
 		Has: func(k fleetstore.TableKey) bool { return k == key }, Log: zerolog.Nop(),
 	})
-	list := []fleetstore.Replica{{ID: "a", Locations: []string{"grpc://a:1"}}, {ID: "b", Locations: []string{"grpc://b:1"}}}
+	list := []fleetstore.Replica{
+		{ID: "a", Locations: []string{"grpc://a:1"}},
+		{ID: "b", Locations: []string{"grpc://b:1"}},
+	}
 	check := func(when, best string, n int) {
 		t.Helper()
 		if order, got := f.Placement(t.Context(), &key, false); len(order) != 2 || order[0].ID != best || got != n {
