@@ -75,7 +75,8 @@ type Fleet struct {
 	seen    time.Time                // when the list was read; zero: never
 	err     error                    // of the last call to the store
 	others  map[string]*otherReplica // by tag
-	sent    map[string]int64         // calls that clients were sent with since seen, by the first location of the replica
+	// calls that clients were sent with since seen, by the first location of the replica
+	sent map[string]int64
 
 	// Of the loop.
 	reported map[fleetstore.TableKey]struct{} // tables that the store knows this replica to have
