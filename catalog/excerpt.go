@@ -35,7 +35,7 @@ func (c *Catalog) Excerpt(ctx context.Context, req Request, at *readers.ParseErr
 	if err != nil || j.Format.Binary {
 		return nil
 	}
-	src, err := j.Entry.Open(ctx, nil)
+	src, err := j.Entry.Open(ctx, readers.Format{})
 	if err != nil {
 		return nil
 	}

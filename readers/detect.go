@@ -33,6 +33,17 @@ func (r Registry) IsSibling(name string) bool {
 	})
 }
 
+// OfFolder finds the format of a folder that users see as one file. is reports whether the folder is
+// a bundle.
+func (r Registry) OfFolder(name string, is func(b source.Bundle) bool) (Format, bool) {
+	for _, f := range r {
+		if f.Bundle.Names(name) && is(f.Bundle) {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
 // undecided lists the extensions that do not determine the format: the first bytes do.
 var undecided = []string{"", ".json", ".txt", ".xml"}
 
@@ -238,7 +249,12 @@ func (r Registry) extract(ctx context.Context, f Format, src *source.File, packi
 			Err: fmt.Errorf("no member of the archive is a %s file", f.Name),
 		}
 	}
-	content, err := src.Extract(ctx, m.Name, f.Siblings, u)
+	var content *source.File
+	if m.isBundle() {
+		content, err = src.ExtractBundle(ctx, m.Name, f.Bundle, u)
+	} else {
+		content, err = src.Extract(ctx, m.Name, f.Siblings, u)
+	}
 	if err == nil {
 		content.Layers = layers
 	}

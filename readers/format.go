@@ -25,10 +25,11 @@ type Format struct {
 	// extensions, in lower case with dot, of the sibling files in the same folder that belong to a
 	// file of the format; source.File.Sibling opens them
 	Siblings []string
-	Binary   bool // files are not text: they are not read from .gz and .zst, which lack siblings
-	Layered  bool // a file may hold several layers, each of which is a table of its own
-	Indexed  bool // a file has a directory of its columns: its parser announces what it reads (source.File.Prefetch)
-	Series   bool // a part of a file can't be read without all bytes before it
+	Bundle   source.Bundle // folders that are one file of the format; zero: none
+	Binary   bool          // files are not text: they are not read from .gz and .zst, which lack siblings
+	Layered  bool          // a file may hold several layers, each of which is a table of its own
+	Indexed  bool          // a file has a directory of its columns: its parser announces what it reads (source.File.Prefetch)
+	Series   bool          // a part of a file can't be read without all bytes before it
 
 	// Sniff reports whether a file is of this format by its first bytes. It is called if the
 	// extension does not determine the format (.json, .txt, none).

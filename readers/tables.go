@@ -2,6 +2,7 @@ package readers
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (r Registry) tables(members []string) []Member {
 	stems := map[string]int{}
 	taken := map[string]bool{} // paths
 	for _, name := range members {
-		f, ok := r.ByExtension(name)
+		f, ok := r.ofMember(name)
 		if !ok || taken[name] || slices.ContainsFunc(r.MainsOf(name), func(main string) bool { return there[main] }) {
 			continue
 		}
@@ -42,13 +43,14 @@ func (r Registry) tables(members []string) []Member {
 			break
 		}
 		taken[name] = true
-		stems[stemOf(name)]++
-		found = append(found, Member{Name: name, Format: f})
+		m := Member{Name: name, Format: f}
+		stems[m.stem()]++
+		found = append(found, m)
 	}
 	used := make(map[string]bool, len(found))
 	for i := range found {
 		m := &found[i]
-		m.Layer = stemOf(m.Name)
+		m.Layer = m.stem()
 		if stems[m.Layer] > 1 || taken[m.Layer] {
 			m.Layer = m.Name
 		}
@@ -59,6 +61,30 @@ func (r Registry) tables(members []string) []Member {
 		used[m.Layer] = true
 	}
 	return found
+}
+
+// ofMember returns the format of a member of an archive by its name. The main file of a bundle is
+// of the bundle's format.
+func (r Registry) ofMember(name string) (Format, bool) {
+	for _, f := range r {
+		if f.Bundle.Main != "" && path.Base(name) == f.Bundle.Main {
+			return f, true
+		}
+	}
+	return r.ByExtension(name)
+}
+
+// isBundle reports whether the member is the main file of a bundle.
+func (m *Member) isBundle() bool {
+	return m.Format.Bundle.Main != "" && path.Base(m.Name) == m.Format.Bundle.Main
+}
+
+// stem returns the name of the layer if no other member has it.
+func (m *Member) stem() string {
+	if dir := path.Dir(m.Name); m.isBundle() && dir != "." {
+		return stemOf(dir)
+	}
+	return stemOf(m.Name)
 }
 
 // stemOf returns the last component of a path, without its extension.

@@ -17,7 +17,7 @@ func (c *Loader) Cover(ctx context.Context, j job.Job) *persist.Meta {
 	if at, ok := c.wrong.Load(j.Entry.Location()); ok && at == j.Entry.Identity {
 		return nil
 	}
-	src, err := j.Entry.Open(ctx, j.Format.Siblings)
+	src, err := j.Entry.Open(ctx, j.Format)
 	if err != nil {
 		return nil // a parse gives the error
 	}

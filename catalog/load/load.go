@@ -142,7 +142,7 @@ type parse struct {
 // file of the job's entry any more.
 func openEntry(ctx context.Context, j job.Job) (*source.File, error) {
 	e := j.Entry
-	src, err := e.Open(ctx, j.Format.Siblings)
+	src, err := e.Open(ctx, j.Format)
 	if err != nil {
 		if source.IsGone(err) && !errors.Is(err, tree.ErrClosed) {
 			return nil, fmt.Errorf("%s: %w (%w)", e.Name, source.ErrChanged, err)

@@ -130,7 +130,7 @@ func (p *part) Release() { p.close() }
 
 // open opens the file, which must be the one that the entry is of.
 func (p *part) open(ctx context.Context, j job.Job, columns readers.Projection) (err error) {
-	if p.src, err = j.Entry.Open(ctx, j.Format.Siblings); err != nil {
+	if p.src, err = j.Entry.Open(ctx, j.Format); err != nil {
 		return fmt.Errorf("%s: %w (%w)", j.Entry.Name, source.ErrChanged, err)
 	}
 	if p.src.Identity != j.Entry.Identity {

@@ -302,7 +302,7 @@ func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest,
 	case <-ctx.Done():
 		return content, nil, ctx.Err()
 	}
-	src, err := j.Entry.Open(ctx, j.Format.Siblings)
+	src, err := j.Entry.Open(ctx, j.Format)
 	if err != nil {
 		return content, nil, err
 	}
@@ -317,8 +317,12 @@ func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest,
 		return content, nil, err
 	}
 	content = source.DigestOf(src.Size, blocks)
-	for _, ext := range j.Format.Siblings {
-		sibling, err := src.Sibling(ext)
+	open, names := func(ext string) (*source.File, error) { return src.Sibling(ext) }, j.Format.Siblings
+	if members := src.MemberNames(); members != nil {
+		open, names = src.Member, slices.DeleteFunc(members, func(name string) bool { return name == j.Format.Bundle.Main })
+	}
+	for _, ext := range names {
+		sibling, err := open(ext)
 		if err != nil {
 			return content, nil, err
 		}

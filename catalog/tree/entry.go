@@ -68,18 +68,21 @@ func (e Entry) In(m *Mount) bool { return e.mount == m }
 // Rel returns the path of the entry's file below its root.
 func (e Entry) Rel() string { return e.rel }
 
-// Open opens the entry's file with its siblings, which have one of the extensions. Reads of a file in
-// a store end with ctx.
-func (e Entry) Open(ctx context.Context, siblings []string) (*source.File, error) {
+// Open opens the entry's file, which is of a format, with its siblings. Reads of a file in a store end
+// with ctx.
+func (e Entry) Open(ctx context.Context, f readers.Format) (*source.File, error) {
 	if e.mount.store != nil {
 		main := file{identity: e.Identity, modified: e.Modified}.object(e.rel)
-		return source.OpenFrom(e.mount.folder(ctx, parent(e.rel), main), e.File(), path.Base(e.rel), siblings...)
+		return source.OpenFrom(e.mount.folder(ctx, parent(e.rel), main), e.File(), path.Base(e.rel), f.Siblings...)
 	}
 	dir, err := e.mount.Open()
 	if err != nil {
 		return nil, err
 	}
-	return source.OpenIn(dir, e.File(), e.rel, siblings...)
+	if f.Bundle.Names(e.rel) {
+		return source.OpenBundleIn(dir, e.File(), e.rel, f.Bundle)
+	}
+	return source.OpenIn(dir, e.File(), e.rel, f.Siblings...)
 }
 
 // file is what was found out about a regular file.
@@ -282,6 +285,14 @@ func (t *Tree) examine(ctx context.Context, m *Mount, rel string, known Entry) (
 		if err := m.descend(dir, rel); err != nil {
 			return Entry{}, err
 		}
+	}
+	switch f, ok, err := t.bundle(dir, rel); {
+	case err != nil:
+		return Entry{}, err
+	case ok:
+		return m.entry(rel, f), nil
+	case t.inBundle(dir, rel):
+		return Entry{}, fmt.Errorf("%s: belongs to a folder that is an entry: %w", rel, fs.ErrNotExist)
 	}
 	f, err := regularFile(dir, rel)
 	if err != nil {

@@ -100,6 +100,9 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 		return nil, fmt.Errorf("%s: not a folder", p.rel)
 	}
 	t.watch.add(idOf(info), p.mount.path(p.rel))
+	if whole, ok, err := t.bundle(dir, p.rel); err != nil || ok {
+		return &folder{id: idOf(info), files: map[string]file{".": whole}}, err
+	}
 	here, err := dir.OpenRoot(at)
 	if err != nil {
 		return nil, err

@@ -151,6 +151,34 @@ func (f *File) archiveError(at int64, err error) error {
 //
 // Errors: as of Unpack.
 func (f *File) Extract(ctx context.Context, name string, siblings []string, u UnpackOptions) (*File, error) {
+	return f.extract(ctx, name, u, func(other string) bool {
+		return IsSibling(path.Base(name), path.Base(other), siblings)
+	})
+}
+
+// ExtractBundle is Extract of the bundle whose main file is the member called name. The name of the
+// answer is that of f with the folder's behind it.
+func (f *File) ExtractBundle(ctx context.Context, name string, b Bundle, u UnpackOptions) (*File, error) {
+	main, err := f.extract(ctx, name, u, func(other string) bool { return b.has(other) })
+	if err != nil {
+		return nil, err
+	}
+	members, err := membersIn(main.folder, &b)
+	if err != nil {
+		_ = main.Close()
+		return nil, err
+	}
+	main.bundle = &bundleFiles{Bundle: b, members: members}
+	main.Name = f.Name
+	if dir := path.Dir(name); dir != "." {
+		main.Name += "/" + strings.ToValidUTF8(dir, "\uFFFD")
+	}
+	return main, nil
+}
+
+// extract extracts a member, and those next to it that belong to it.
+func (f *File) extract(ctx context.Context, name string, u UnpackOptions, belongs func(other string) bool,
+) (*File, error) {
 	u = u.withDefaults()
 	files, err := f.directory(maxDirectoryBytes)
 	if err != nil {
@@ -158,8 +186,7 @@ func (f *File) Extract(ctx context.Context, name string, siblings []string, u Un
 	}
 	var chosen []*extraction
 	for _, m := range files {
-		if m.Name == name || visible(m.Name) && path.Dir(m.Name) == path.Dir(name) &&
-			IsSibling(path.Base(name), path.Base(m.Name), siblings) {
+		if m.Name == name || visible(m.Name) && path.Dir(m.Name) == path.Dir(name) && belongs(m.Name) {
 			chosen = append(chosen, &extraction{File: m, f: f})
 		}
 	}

@@ -40,6 +40,7 @@ type File struct {
 	main    *File        // whose sibling it is; nil: nobody's
 	packed  *File        // whose content it is; nil: it is a file of its own
 	upload  *Upload      // that it is; nil: it lies in a folder
+	bundle  *bundleFiles // whose main file it is; nil: of none
 
 	mu     sync.Mutex
 	seen   map[string][]Sibling // by extension, in lower case: what lay next to it at the first look
@@ -137,6 +138,8 @@ func (f *File) Unchanged() error {
 		return nil
 	case f.Identity.Remote():
 		return nil
+	case f.bundle != nil:
+		return f.bundleUnchanged()
 	}
 	if err := f.same(); err != nil {
 		return err

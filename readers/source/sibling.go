@@ -105,6 +105,9 @@ func SiblingsIn(root *os.Root, rel string, extensions ...string) ([]Sibling, err
 
 // Siblings are the siblings that f was opened with or that were asked for since, sorted by name.
 func (f *File) Siblings() []Sibling {
+	if f.bundle != nil {
+		return slices.DeleteFunc(slices.Clone(f.bundle.members), func(m Sibling) bool { return m.Name == f.base })
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []Sibling
@@ -123,6 +126,8 @@ func (f *File) Siblings() []Sibling {
 // f was opened.
 func (f *File) Sibling(extensions ...string) (*File, error) {
 	switch {
+	case f.bundle != nil:
+		return nil, nil
 	case f.main != nil:
 		return f.main.Sibling(extensions...)
 	case f.folder == nil:

@@ -23,6 +23,22 @@ func Open(ctx context.Context, path string, siblings ...string) (*source.File, e
 	return source.Open(path, path, siblings...)
 }
 
+// openAs opens the file of a format at a path or URL.
+func openAs(ctx context.Context, path string, f readers.Format) (*source.File, error) {
+	if f.Bundle.Names(path) && !remote.IsURL(path) {
+		return source.OpenBundle(path, path, f.Bundle)
+	}
+	return Open(ctx, path, f.Siblings...)
+}
+
+// bundleFormat returns the format of a folder that is one file.
+func bundleFormat(formats readers.Registry, path string) (readers.Format, bool) {
+	if remote.IsURL(path) {
+		return readers.Format{}, false
+	}
+	return formats.OfFolder(path, func(b source.Bundle) bool { return source.IsBundle(path, b) })
+}
+
 // exists returns why there is no file at a path. Of a URL that is known when it is opened.
 func exists(path string) error {
 	if remote.IsURL(path) {
@@ -45,11 +61,17 @@ func SplitLayer(name string) (path, layer string) {
 		if name[i] != '#' {
 			continue
 		}
-		if info, err := os.Stat(name[:i]); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(name[:i]); err == nil &&
+			(info.Mode().IsRegular() || info.IsDir() && isBundle(name[:i])) {
 			return name[:i], name[i+1:]
 		}
 	}
 	return name, ""
+}
+
+func isBundle(path string) bool {
+	_, ok := bundleFormat(all.Formats(), path)
+	return ok
 }
 
 // Detect returns the format of the file at path.
@@ -71,6 +93,9 @@ func detectLayer(ctx context.Context, path, layer string) (readers.Format, error
 	f, err := Detect(ctx, path)
 	if err != nil || layer == "" {
 		return f, err
+	}
+	if f.Bundle.Names(path) {
+		return f, nil
 	}
 	_, tables, _, err := all.Formats().Inspect(nameOf(path), func() (*source.File, error) { return Open(ctx, path) })
 	if err != nil {
@@ -116,6 +141,9 @@ func Choose(ctx context.Context, path, layer string, options map[string]any) (
 }
 
 func detectFormat(ctx context.Context, formats readers.Registry, path string) (readers.Format, bool, error) {
+	if f, ok := bundleFormat(formats, path); ok {
+		return f, true, nil
+	}
 	return formats.Detect(nameOf(path), func() (*source.File, error) { return Open(ctx, path) })
 }
 

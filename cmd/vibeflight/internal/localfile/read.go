@@ -23,7 +23,7 @@ type Reader struct {
 // Read parses the file at path, from its opening to the complete table. The returned source is
 // closed; it has the size.
 func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.Table, error) {
-	src, err := Open(ctx, path, how.Format.Siblings...)
+	src, err := openAs(ctx, path, how.Format)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/remote"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // File is a file of a known format.
@@ -37,7 +38,7 @@ func Walk(
 	if remote.IsURL(root) {
 		return walkStore(ctx, formats, root, prefix, format)
 	}
-	if info, err := os.Stat(root); err == nil && info.IsDir() {
+	if info, err := os.Stat(root); err == nil && info.IsDir() && !isBundle(root) {
 		root += string(filepath.Separator) // a link to a folder is that folder
 	}
 	var files []File
@@ -58,11 +59,15 @@ func Walk(
 		if d.IsDir() && hidden {
 			return fs.SkipDir
 		}
-		if d.IsDir() || hidden {
+		f, whole := readers.Format{}, false
+		if d.IsDir() {
+			f, whole = bundleFormat(formats, path)
+		}
+		if d.IsDir() && !whole || hidden {
 			return nil
 		}
 		info, err := os.Stat(path)
-		if path != root && (err != nil || !info.Mode().IsRegular()) {
+		if path != root && (err != nil || !info.Mode().IsRegular() && !whole) {
 			return nil // a dangling link, a socket
 		}
 		if err != nil {
@@ -71,9 +76,11 @@ func Walk(
 		if path != root && isSibling(formats, path) {
 			return nil
 		}
-		f, ok, err := detectFormat(ctx, formats, path)
-		if err != nil {
-			return err
+		ok := whole
+		if !whole {
+			if f, ok, err = detectFormat(ctx, formats, path); err != nil {
+				return err
+			}
 		}
 		if !ok && path == root {
 			return noFormatError(formats, path)
@@ -81,10 +88,25 @@ func Walk(
 		below, err := filepath.Rel(root, path)
 		if !ok || err != nil || format != "" && f.Name != format ||
 			!strings.HasPrefix(filepath.ToSlash(below), prefix) {
+			if whole && err == nil {
+				err = fs.SkipDir
+			}
 			return err
 		}
-		files = append(files, File{path, f.Name, info.Size(), info.ModTime()})
-		return nil
+		file := File{path, f.Name, info.Size(), info.ModTime()}
+		if !whole {
+			files = append(files, file)
+			return nil
+		}
+		src, err := source.OpenBundle(path, path, f.Bundle)
+		if err == nil {
+			file.Bytes, file.Modified = src.Identity.Size, src.Modified
+			files, err = append(files, file), src.Close()
+		}
+		if err != nil {
+			return err
+		}
+		return fs.SkipDir
 	})
 	return files, err
 }
