@@ -33,6 +33,7 @@ var layers = []string{
 	"readers/internal/window readers/internal/device readers/union",
 	"readers/internal/rows readers/internal/xmlfile",
 	"readers/internal/parallel",
+	"readers/internal/jsonrows",
 	// the formats
 	"readers/wkt readers/dbf",
 	"readers/internal/records",
