@@ -1,4 +1,4 @@
-package shapefile
+package rings
 
 import (
 	"math"
