@@ -12,6 +12,7 @@ import (
 	kjson "github.com/vibeflight/vibeflight/kernels/json"
 	ktext "github.com/vibeflight/vibeflight/kernels/text"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
 )
 
 // dictionary has the names by which members are looked up. A name has one spelling in JSON text
@@ -70,7 +71,7 @@ func (t *dictionary) spell(spelled string, n int32) {
 
 // learn adds a name as it is spelled in the text.
 func (t *dictionary) learn(spelled []byte, column bool) {
-	name, _ := unescape(nil, spelled)
+	name, _ := jsonrows.Unescape(nil, spelled)
 	t.spell(string(spelled), t.add(string(name), column))
 }
 

@@ -24,8 +24,8 @@ type deviceChunks struct {
 // deviceChunks returns the state of one goroutine.
 func (w *workers) deviceChunks() *deviceChunks {
 	c := &deviceChunks{workers: w, sep: kjson.RecordsComma}
-	c.probe = device.Probe{Src: w.Source, End: w.head.Window.End, First: c.begins, Last: c.beginsLast}
-	if w.head.inSequence {
+	c.probe = device.Probe{Src: w.Source, End: w.Head.Window.End, First: c.begins, Last: c.beginsLast}
+	if w.Head.InSequence {
 		c.sep, c.probe.Back = kjson.RecordsLine, 1 // the line feed before
 	}
 	return c
@@ -35,9 +35,9 @@ func (w *workers) deviceChunks() *deviceChunks {
 // a piece of it, is not refused: the CPU engine parses the text after all features.
 func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 	switch {
-	case len(c.prefix) == 0:
+	case len(c.Prefix) == 0:
 		return 0, 0, "features that begin in different ways"
-	case c.head.state.brackets+coordinatesDepth > c.head.limits.MaxDepth:
+	case c.Head.State.Brackets+coordinatesDepth > c.Head.Limits.MaxDepth:
 		return 0, 0, "features too deep"
 	}
 	return c.probe.Bounds(from, stop, "no feature that begins as those before")
@@ -47,17 +47,17 @@ func (c *deviceChunks) Bounds(from, stop int64) (start, end int64, why string) {
 func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 	rows := deviceRows{
 		Work: w, turns: &taskSchedule{}, dev: w.Text, dict: c.seen.dictionary(),
-		names: device.Keep[deviceDictionary](w), sep: c.sep, longest: c.head.limits.MaxFeatureBytes,
+		names: device.Keep[deviceDictionary](w), sep: c.sep, longest: c.Head.Limits.MaxFeatureBytes,
 	}
 	rows.asked = c.parser.layout.Columns
-	rows.deep, rows.texts = c.head.limits.MaxDepth-c.head.state.brackets, c.Sinks.Forced()
+	rows.deep, rows.texts = c.Head.Limits.MaxDepth-c.Head.State.Brackets, c.Sinks.Forced()
 	rows.third, rows.expected = c.seen.hasThird(), c.seen.types()
 	rows.read(part)
 	if w.Stopped() {
 		return
 	}
-	part.State, part.Text = c.head.state.pack(), append(slices.Clone(rows.texts), rows.mixed...)
-	part.Summary.CRS = c.head.sum.CRS
+	part.State, part.Text = c.Head.State.Pack(), append(slices.Clone(rows.texts), rows.mixed...)
+	part.Summary.CRS = c.Head.Sum.CRS
 	w.After(func() {
 		c.seen.learnForeign(part.Summary.Foreign)
 		c.seen.learnThird(rows.third)
@@ -67,12 +67,12 @@ func (c *deviceChunks) Read(w *device.Work, part *readers.Part) {
 // begins returns where the first feature seems to begin in text, or -1.
 func (c *deviceChunks) begins(text []byte) int {
 	for p := 0; ; p++ {
-		at := bytes.Index(text[p:], c.prefix)
+		at := bytes.Index(text[p:], c.Prefix)
 		if at < 0 {
 			return -1
 		}
 		p += at
-		if !c.head.inSequence || startsLine(text, p) {
+		if !c.Head.InSequence || startsLine(text, p) {
 			return p
 		}
 	}
@@ -81,14 +81,14 @@ func (c *deviceChunks) begins(text []byte) int {
 // beginsLast returns where the last feature after the first byte seems to begin in text, or -1.
 func (c *deviceChunks) beginsLast(text []byte) int {
 	for end := len(text); ; {
-		at := bytes.LastIndex(text[:end], c.prefix)
+		at := bytes.LastIndex(text[:end], c.Prefix)
 		if at <= 0 {
 			return -1
 		}
-		if !c.head.inSequence || startsLine(text, at) {
+		if !c.Head.InSequence || startsLine(text, at) {
 			return at
 		}
-		end = at + len(c.prefix) - 1
+		end = at + len(c.Prefix) - 1
 	}
 }
 

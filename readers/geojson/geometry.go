@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
@@ -106,7 +107,7 @@ type members struct {
 
 	// why coordinates or geometries could not be read as the kind then known; want is empty if they
 	// could
-	refused     fault
+	refused     jsonrows.Fault
 	refusedKind geoarrow.Kind
 	refusedAt   int
 }
@@ -121,18 +122,18 @@ type geometryMark struct {
 // number of brackets around it.
 func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 	if s.At(p) != '{' {
-		s.fault = fault{pos: p, want: "a geometry object", field: "geometry", rule: geometryRule}
+		s.Fault = jsonrows.Fault{Pos: p, Want: "a geometry object", Field: "geometry", Rule: geometryRule}
 		return 0, -1
 	}
-	if open >= s.limits.MaxDepth {
-		return 0, s.failDepth(p)
+	if open >= s.Limits.MaxDepth {
+		return 0, s.FailDepth(p)
 	}
 	var mark geometryMark
-	s.sink.Geom.SetMark(&mark.mark)
-	mark.shapes = s.sink.Shapes
+	s.Sink.Geom.SetMark(&mark.mark)
+	mark.shapes = s.Sink.Shapes
 	if kind, at := s.opening(p); kind != geoarrow.NoKind {
-		if at = s.space(at); at >= s.N {
-			return 0, s.fail(s.N, "coordinates")
+		if at = s.Space(at); at >= s.N {
+			return 0, s.Fail(s.N, "coordinates")
 		}
 		end := s.coordinates(kind, at)
 		switch {
@@ -140,14 +141,14 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 			return kind, end + 1
 		case end >= 0:
 			m := members{kind: kind, typePos: p, coordinates: at, geometries: -1, parsed: kind, parsedAt: at}
-			return s.geometryObject(&m, s.space(end), open+1, mark)
-		case s.cut():
+			return s.geometryObject(&m, s.Space(end), open+1, mark)
+		case s.Cut():
 			return 0, -1
 		}
 		s.rewind(mark) // a later member may replace the coordinates or their type
 	}
 	m := members{typePos: -1, coordinates: -1, geometries: -1}
-	return s.geometryObject(&m, s.space(p+1), open+1, mark)
+	return s.geometryObject(&m, s.Space(p+1), open+1, mark)
 }
 
 // geometryObject reads the members from p on, which is after the bracket or after the members
@@ -162,19 +163,19 @@ func (s *scanner) geometryObject(m *members, p, open int, mark geometryMark) (k 
 // tryValue reads coordinates or geometries as those of kind k. If that fails, it skips them: a
 // later member may replace them or their type.
 func (s *scanner) tryValue(m *members, k geoarrow.Kind, p, open int, mark geometryMark) int {
-	foreign := len(s.sink.foreign)
+	foreign := len(s.Sink.Foreign)
 	end := s.shape(k, p, open)
 	if end >= 0 {
-		m.parsed, m.parsedAt, m.foreign = k, p, [2]int{foreign, len(s.sink.foreign)}
+		m.parsed, m.parsedAt, m.foreign = k, p, [2]int{foreign, len(s.Sink.Foreign)}
 		return end
 	}
-	if s.cut() {
+	if s.Cut() {
 		return -1
 	}
-	m.refused, m.refusedKind, m.refusedAt = s.fault, k, p
+	m.refused, m.refusedKind, m.refusedAt = s.Fault, k, p
 	s.rewind(mark)
-	s.sink.foreign = s.sink.foreign[:foreign]
-	if end = s.skip(p, open-coordinateBrackets); end < 0 {
+	s.Sink.Foreign = s.Sink.Foreign[:foreign]
+	if end = s.Skip(p, open-coordinateBrackets); end < 0 {
 		if m.typePos < 0 { // only guessed
 			return -1
 		}
@@ -196,9 +197,9 @@ func (s *scanner) shape(k geoarrow.Kind, p, open int) int {
 
 // earlier keeps the fault that comes first in the file, unless the window is to be filled. It
 // returns -1.
-func (s *scanner) earlier(f fault) int {
-	if f.want != "" && f.pos <= s.fault.pos && !s.cut() {
-		s.fault = f
+func (s *scanner) earlier(f jsonrows.Fault) int {
+	if f.Want != "" && f.Pos <= s.Fault.Pos && !s.Cut() {
+		s.Fault = f
 	}
 	return -1
 }
@@ -206,23 +207,23 @@ func (s *scanner) earlier(f fault) int {
 // memberFault returns the fault of the members so far, if no later member replaces them.
 // Coordinates before their type are read again: whether their kind was guessed depends on the
 // previous geometry, and so on where a worker began.
-func (s *scanner) memberFault(m *members) fault {
+func (s *scanner) memberFault(m *members) jsonrows.Fault {
 	switch {
 	case m.typePos < 0:
-		return fault{}
+		return jsonrows.Fault{}
 	case m.kind == geoarrow.NoKind:
 		return unknownType(m.typePos, "geometry", "the type of a geometry")
 	case m.refusedKind == m.kind:
 		return m.refused
-	case m.kind == geoarrow.GeometryCollection || m.parsed == m.kind || m.coordinates < 0 || s.cut():
-		return fault{}
+	case m.kind == geoarrow.GeometryCollection || m.parsed == m.kind || m.coordinates < 0 || s.Cut():
+		return jsonrows.Fault{}
 	}
-	why := s.fault
-	f := fault{}
+	why := s.Fault
+	f := jsonrows.Fault{}
 	if s.coordinates(m.kind, m.coordinates) < 0 {
-		f = s.fault
+		f = s.Fault
 	}
-	s.fault = why
+	s.Fault = why
 	return f
 }
 
@@ -234,27 +235,27 @@ func (s *scanner) geometryMembers(m *members, p, open int, mark geometryMark) (e
 		}
 		if !first {
 			if s.At(p) != ',' {
-				return s.fail(p, `"," or "}" of a geometry`)
+				return s.Fail(p, `"," or "}" of a geometry`)
 			}
-			p = s.space(p + 1)
+			p = s.Space(p + 1)
 		}
-		name, at := s.key(p)
+		name, at := s.Key(p)
 		if at < 0 {
 			return -1
 		}
 		if p = s.geometryMember(m, name, at, open, mark); p < 0 {
 			return -1
 		}
-		p = s.space(p)
+		p = s.Space(p)
 	}
 }
 
 func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geometryMark) int {
 	switch string(name) {
 	case "type":
-		end := s.skip(p, open)
+		end := s.Skip(p, open)
 		if end >= 0 {
-			m.typePos, m.kind = p, kindOfName(s.textAt(p, end))
+			m.typePos, m.kind = p, kindOfName(s.TextAt(p, end))
 		}
 		return end
 	case "coordinates":
@@ -268,7 +269,7 @@ func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geom
 			return s.tryValue(m, k, p, open, mark)
 		}
 		m.coordinates = p
-		return s.skip(p, open-coordinateBrackets)
+		return s.Skip(p, open-coordinateBrackets)
 	case "geometries":
 		m.geometries = p
 		if m.kind == geoarrow.GeometryCollection && m.parsed == geoarrow.NoKind {
@@ -276,27 +277,27 @@ func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geom
 		}
 	case "bbox":
 	case "crs":
-		if s.inSequence && open == 1 {
+		if s.InSequence && open == 1 {
 			return s.crs(p, open)
 		}
 		fallthrough
 	default:
-		s.sink.foreign = append(s.sink.foreign, string(name))
+		s.Sink.Foreign = append(s.Sink.Foreign, string(name))
 	}
-	return s.skip(p, open)
+	return s.Skip(p, open)
 }
 
 // geometries reads the members of a GeometryCollection.
 func (s *scanner) geometries(p, open int) int {
 	if s.At(p) != '[' {
-		s.fault = fault{pos: p, want: "an array of geometries", field: "geometry", rule: "RFC 7946 section 3.1.8"}
+		s.Fault = jsonrows.Fault{Pos: p, Want: "an array of geometries", Field: "geometry", Rule: "RFC 7946 section 3.1.8"}
 		return -1
 	}
-	if open >= s.limits.MaxDepth {
-		return s.failDepth(p)
+	if open >= s.Limits.MaxDepth {
+		return s.FailDepth(p)
 	}
-	s.sink.Geom.BeginCollection()
-	p = s.space(p + 1)
+	s.Sink.Geom.BeginCollection()
+	p = s.Space(p + 1)
 	if s.At(p) == ']' {
 		return p + 1
 	}
@@ -306,14 +307,14 @@ func (s *scanner) geometries(p, open int) int {
 			return -1
 		}
 		s.endGeometry(k)
-		p = s.space(end)
+		p = s.Space(end)
 		switch s.At(p) {
 		case ']':
 			return p + 1
 		case ',':
-			p = s.space(p + 1)
+			p = s.Space(p + 1)
 		default:
-			return s.fail(p, `"," or "]"`)
+			return s.Fail(p, `"," or "]"`)
 		}
 	}
 }
@@ -321,26 +322,26 @@ func (s *scanner) geometries(p, open int) int {
 // endGeometry ends the geometry that geometry read, as a row or as a member of a collection.
 func (s *scanner) endGeometry(k geoarrow.Kind) {
 	if k == geoarrow.GeometryCollection {
-		s.sink.Geom.EndCollection()
+		s.Sink.Geom.EndCollection()
 	} else {
-		s.sink.Geom.End(k)
+		s.Sink.Geom.End(k)
 	}
 }
 
 // rewind drops the coordinates that were read since mark, and their counts.
 func (s *scanner) rewind(mark geometryMark) {
-	s.sink.Geom.Rewind(mark.mark)
-	s.sink.Shapes = mark.shapes
+	s.Sink.Geom.Rewind(mark.mark)
+	s.Sink.Shapes = mark.shapes
 }
 
 // resolveMembers makes the builder hold the last of repeated members, once all members are known.
 // end is after the object.
 func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (geoarrow.Kind, int) {
 	if m.typePos < 0 {
-		return 0, s.wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)
+		return 0, s.Wrong(end-1, "geometry", geometryRule, `a geometry without "type"`)
 	}
 	if m.kind == geoarrow.NoKind {
-		s.fault = unknownType(m.typePos, "geometry", "the type of a geometry")
+		s.Fault = unknownType(m.typePos, "geometry", "the type of a geometry")
 		return 0, -1
 	}
 	at, member := m.coordinates, "coordinates"
@@ -348,7 +349,7 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 		at, member = m.geometries, "geometries"
 	}
 	if at < 0 {
-		return 0, s.wrong(end-1, "geometry", geometryRule, fmt.Sprintf("a %s without %q", m.kind, member))
+		return 0, s.Wrong(end-1, "geometry", geometryRule, fmt.Sprintf("a %s without %q", m.kind, member))
 	}
 	s.lastKind = m.kind
 	if m.parsed == m.kind && m.parsedAt == at {
@@ -356,11 +357,11 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 	}
 	// only once: nested collections would take exponential time
 	if m.refusedKind == m.kind && m.refusedAt == at {
-		s.fault = m.refused
+		s.Fault = m.refused
 		return 0, -1
 	}
 	s.rewind(mark)
-	s.sink.foreign = slices.Delete(s.sink.foreign, m.foreign[0], m.foreign[1])
+	s.Sink.Foreign = slices.Delete(s.Sink.Foreign, m.foreign[0], m.foreign[1])
 	if at = s.shape(m.kind, at, open); at < 0 {
 		return 0, -1
 	}
@@ -368,6 +369,6 @@ func (s *scanner) resolveMembers(m *members, end, open int, mark geometryMark) (
 }
 
 // unknownType returns the fault of a type member.
-func unknownType(p int, field, want string) fault {
-	return fault{pos: p, want: want, field: field, rule: "RFC 7946 section 1.4"}
+func unknownType(p int, field, want string) jsonrows.Fault {
+	return jsonrows.Fault{Pos: p, Want: want, Field: field, Rule: "RFC 7946 section 1.4"}
 }

@@ -1,15 +1,13 @@
 package geojson
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
 	"github.com/vibeflight/vibeflight/readers/internal/parallel"
-	"github.com/vibeflight/vibeflight/readers/internal/window"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -29,30 +27,26 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		req.Span.To = src.Size
 	}
 	s := c.scanner(req)
-	s.sink.Text = slices.Clone(req.Span.Text)
-	s.sink.Reset()
-	out := parallel.NewOutput(emit)
-	s.emit = out.Emit
-	c.device = c.device.For(req.Span, &s.limits)
+	out := s.Output(req, emit)
+	c.device = c.device.For(req.Span, &s.Limits)
 	var w *workers
-	if parallel.Worthwhile(req.Span, &s.limits) {
+	if parallel.Worthwhile(req.Span, &s.Limits) {
 		w = newWorkers(ctx, c, src, req, s)
 		defer w.Close()
 	}
-	ok := s.open(ctx, src, req.Span.From, req.Span.To, req.Span.Row, cmp.Or(c.readBytes, window.Bytes))
+	ok := s.Start(ctx, src, req.Span.From, req.Span.To, req.Span.Row, c.readBytes)
 	switch {
 	case !ok:
 	case req.Span.Inside:
-		s.state, s.inside = unpackState(req.Span.State), true
-		ok = s.span()
+		ok = s.Span()
 	case req.Span.From > 0:
-		s.state, s.onlyCRS = unpackState(req.Span.State), true
-		ok = s.sequenceFrom(0, true)
+		s.State, s.onlyCRS = jsonrows.UnpackState(req.Span.State), true
+		ok = s.Sequence(0, true)
 	default:
 		ok = s.document()
 	}
 	if !ok {
-		return readers.Summary{}, s.error()
+		return readers.Summary{}, s.Error()
 	}
 	if w != nil {
 		if err := w.Finish(); err != nil {
@@ -62,16 +56,8 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if err := out.Finish(req.Span, parallel.NoGeometries); err != nil {
 		return readers.Summary{}, err
 	}
-	s.sum.BytesRead += s.Read
+	s.Sum.BytesRead += s.Read
 	// another one may be in a row that is not read again
-	s.sum.Appendable = s.sequence && s.inSequence && s.sum.CRS == geoarrow.CRS84
-	return s.sum, nil
-}
-
-// span reads the rows of one chunk again.
-func (s *scanner) span() bool {
-	if s.inSequence {
-		return s.values(0, true)
-	}
-	return s.features(0, arrayStart) >= 0
+	s.Sum.Appendable = s.sequence && s.InSequence && s.Sum.CRS == geoarrow.CRS84
+	return s.Sum, nil
 }

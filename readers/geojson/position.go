@@ -2,6 +2,7 @@ package geojson
 
 import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
 )
@@ -15,20 +16,20 @@ func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
 	}
 	switch k {
 	case geoarrow.Point:
-		if q := s.space(p + 1); s.At(q) == ']' {
+		if q := s.Space(p + 1); s.At(q) == ']' {
 			return q + 1 // an empty Point
 		}
 		if s.plainRuns {
-			if end, inside := positions.JSON(&s.sink.Geom, s.Q, p, 1); !inside {
+			if end, inside := positions.JSON(&s.Sink.Geom, s.Q, p, 1); !inside {
 				return end
 			}
 		}
 		return s.position(p)
 	case geoarrow.LineString:
-		before := len(s.sink.Geom.X)
+		before := len(s.Sink.Geom.X)
 		p = s.positions(p)
-		if len(s.sink.Geom.X)-before == 1 {
-			s.sink.Shapes.ShortLines++
+		if len(s.Sink.Geom.X)-before == 1 {
+			s.Sink.Shapes.ShortLines++
 		}
 		return p
 	case geoarrow.MultiPoint:
@@ -42,15 +43,15 @@ func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
 }
 
 func (s *scanner) failCoordinates(p int, want string) int {
-	s.fault = fault{pos: p, want: want, field: "geometry", rule: positionRule}
+	s.Fault = jsonrows.Fault{Pos: p, Want: want, Field: "geometry", Rule: positionRule}
 	return -1
 }
 
 // arrays reads an array at p; do reads each element.
 func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
 	p++
-	if isBlank(s.At(p)) {
-		p = s.space(p)
+	if jsonrows.IsBlank(s.At(p)) {
+		p = s.Space(p)
 	}
 	if s.At(p) == ']' {
 		return p + 1
@@ -62,16 +63,16 @@ func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
 		if p = do(s, p); p < 0 {
 			return -1
 		}
-		if isBlank(s.At(p)) {
-			p = s.space(p)
+		if jsonrows.IsBlank(s.At(p)) {
+			p = s.Space(p)
 		}
 		switch s.At(p) {
 		case ']':
 			return p + 1
 		case ',':
 			p++
-			if isBlank(s.At(p)) {
-				p = s.space(p)
+			if jsonrows.IsBlank(s.At(p)) {
+				p = s.Space(p)
 			}
 		default:
 			return s.failCoordinates(p, `"," or "]"`)
@@ -80,18 +81,18 @@ func (s *scanner) arrays(p int, do func(*scanner, int) int) int {
 }
 
 func (s *scanner) lineOfMulti(p int) int {
-	before := len(s.sink.Geom.X)
+	before := len(s.Sink.Geom.X)
 	p = s.positions(p)
-	if len(s.sink.Geom.X)-before == 1 {
-		s.sink.Shapes.ShortLines++
+	if len(s.Sink.Geom.X)-before == 1 {
+		s.Sink.Shapes.ShortLines++
 	}
-	s.sink.Geom.EndRing()
+	s.Sink.Geom.EndRing()
 	return p
 }
 
 func (s *scanner) polygonOfMulti(p int) int {
 	p = s.rings(p)
-	s.sink.Geom.EndPart()
+	s.Sink.Geom.EndPart()
 	return p
 }
 
@@ -100,17 +101,17 @@ func (s *scanner) polygonOfMulti(p int) int {
 func (s *scanner) rings(p int) int { return s.arrays(p, (*scanner).ring) }
 
 func (s *scanner) ring(p int) int {
-	g := &s.sink.Geom
+	g := &s.Sink.Geom
 	first := len(g.X)
 	if p = s.positions(p); p < 0 {
 		return -1
 	}
 	last := len(g.X) - 1
 	if last < first+3 {
-		s.sink.Shapes.ShortRings++
+		s.Sink.Shapes.ShortRings++
 	}
 	if last >= first && (g.X[first] != g.X[last] || g.Y[first] != g.Y[last]) {
-		s.sink.Shapes.UnclosedRings++
+		s.Sink.Shapes.UnclosedRings++
 	}
 	g.EndRing()
 	return p
@@ -121,8 +122,8 @@ func (s *scanner) ring(p int) int {
 // others by position.
 func (s *scanner) positions(p int) int {
 	p++
-	if isBlank(s.At(p)) {
-		p = s.space(p)
+	if jsonrows.IsBlank(s.At(p)) {
+		p = s.Space(p)
 	}
 	if s.At(p) == ']' {
 		return p + 1
@@ -130,7 +131,7 @@ func (s *scanner) positions(p int) int {
 	for {
 		inside := true
 		if s.plainRuns {
-			p, inside = positions.JSON(&s.sink.Geom, s.Q, p, positions.Most)
+			p, inside = positions.JSON(&s.Sink.Geom, s.Q, p, positions.Most)
 		}
 		if inside {
 			if p = s.pair(p); p < 0 {
@@ -140,10 +141,10 @@ func (s *scanner) positions(p int) int {
 		if s.At(p) == ']' {
 			return p + 1
 		}
-		p = s.space(p)
+		p = s.Space(p)
 		switch s.At(p) {
 		case ',':
-			p = s.space(p + 1)
+			p = s.Space(p + 1)
 		case ']':
 			return p + 1
 		default:
@@ -180,7 +181,7 @@ func (s *scanner) pair(p int) int {
 	if s.At(end) != ']' {
 		return s.position(start)
 	}
-	g := &s.sink.Geom
+	g := &s.Sink.Geom
 	g.X, g.Y = append(g.X, x), append(g.Y, y)
 	return end + 1
 }
@@ -191,14 +192,14 @@ func (s *scanner) position(p int) int {
 	if s.At(p) != '[' {
 		return s.failCoordinates(p, `"[" of a position`)
 	}
-	g := &s.sink.Geom
+	g := &s.Sink.Geom
 	for i := 0; ; i++ {
-		p = s.space(p + 1)
+		p = s.Space(p + 1)
 		v, end := number.Float(s.Q, p)
 		if end < 0 {
 			return s.failOrdinate(p, end, v)
 		}
-		p = s.space(end)
+		p = s.Space(end)
 		switch i {
 		case 0:
 			g.X = append(g.X, v)
@@ -207,7 +208,7 @@ func (s *scanner) position(p int) int {
 		case 2:
 			g.AddZ(v)
 		default:
-			s.sink.Shapes.IgnoredOrdinates++
+			s.Sink.Shapes.IgnoredOrdinates++
 		}
 		switch {
 		case s.At(p) == ',':
@@ -225,7 +226,7 @@ func (s *scanner) failOrdinate(p, end int, v float64) int {
 	if ^end == p && v == 0 {
 		return s.failCoordinates(p, "an ordinate, which is a number")
 	}
-	s.failNumber(p, end, v, "")
-	s.fault.field = "geometry"
+	s.FailNumber(p, end, v, "")
+	s.Fault.Field = "geometry"
 	return -1
 }

@@ -24,7 +24,7 @@ func isRow(kind string) bool { return kind == "Feature" || kindOfName([]byte(kin
 // and the first value of a sequence if more follow.
 func (s *scanner) rootObject(p int) bool {
 	r := root{start: s.Base + int64(p), typeOff: -1}
-	s.brackets = 2
+	s.Brackets = 2
 	p++
 	for first := true; ; first = false {
 		if p = s.rootComma(p, first); p < 0 {
@@ -34,8 +34,8 @@ func (s *scanner) rootObject(p int) bool {
 			return s.rootEnd(&r, p)
 		}
 		var name string
-		p = s.unit(p, func(p int) int {
-			text, end := s.key(p)
+		p = s.Complete(p, func(p int) int {
+			text, end := s.Key(p)
 			name = string(text)
 			return end
 		})
@@ -54,14 +54,14 @@ func (s *scanner) rootObject(p int) bool {
 // rootComma skips the comma before every member except the first, and returns the index of the next
 // key or of the closing bracket.
 func (s *scanner) rootComma(p int, first bool) int {
-	if p = s.blank(p); p < 0 || first || s.At(p) == '}' {
+	if p = s.Blank(p); p < 0 || first || s.At(p) == '}' {
 		return p
 	}
 	if s.At(p) != ',' {
-		return s.fail(p, `"," or "}"`)
+		return s.Fail(p, `"," or "}"`)
 	}
-	if p = s.blank(p + 1); p >= 0 && s.At(p) == '}' {
-		return s.fail(p, "a key in quotes")
+	if p = s.Blank(p + 1); p >= 0 && s.At(p) == '}' {
+		return s.Fail(p, "a key in quotes")
 	}
 	return p
 }
@@ -70,42 +70,42 @@ func (s *scanner) rootMember(r *root, name string, p int) int {
 	switch name {
 	case "type":
 		r.typeOff = s.Base + int64(p)
-		end := s.unit(p, func(p int) int {
-			end := s.skip(p, 1)
+		end := s.Complete(p, func(p int) int {
+			end := s.Skip(p, 1)
 			if end >= 0 {
-				r.kind = string(s.textAt(p, end))
+				r.kind = string(s.TextAt(p, end))
 			}
 			return end
 		})
 		if end >= 0 && isRow(r.kind) && r.features {
-			return s.wrong(int(r.typeOff-s.Base), "", collectionRule, fmt.Sprintf("a %s with features", r.kind))
+			return s.Wrong(int(r.typeOff-s.Base), "", collectionRule, fmt.Sprintf("a %s with features", r.kind))
 		}
 		return end
 	case "features":
 		return s.rootFeatures(r, p)
 	case "crs":
-		return s.unit(p, func(p int) int { return s.crs(p, 1) })
+		return s.Complete(p, func(p int) int { return s.crs(p, 1) })
 	case "bbox":
 	default:
-		s.sum.Foreign[name]++
+		s.Sum.Foreign[name]++
 	}
-	return s.unit(p, func(p int) int { return s.skip(p, 1) })
+	return s.Complete(p, func(p int) int { return s.Skip(p, 1) })
 }
 
 // rootFeatures reads the features of a collection, whose type may still be unknown.
 func (s *scanner) rootFeatures(r *root, p int) int {
 	switch {
 	case r.features:
-		return s.wrong(p, "", "", "a second features member: the rows of the first are on their way")
-	case s.limits.MaxDepth < s.brackets:
-		return s.failDepth(p)
+		return s.Wrong(p, "", "", "a second features member: the rows of the first are on their way")
+	case s.Limits.MaxDepth < s.Brackets:
+		return s.FailDepth(p)
 	case s.At(p) != '[':
-		return s.failRule(p, collectionRule, "an array of Features")
+		return s.FailRule(p, collectionRule, "an array of Features")
 	}
 	r.features = true
-	end := s.array(p + 1)
-	if end < 0 && (s.err == nil || s.faulty) && r.typeOff >= 0 && r.kind != "FeatureCollection" {
-		s.err = nil
+	end := s.Array(p + 1)
+	if end < 0 && (s.Failure == nil || s.Faulty) && r.typeOff >= 0 && r.kind != "FeatureCollection" {
+		s.Failure = nil
 		return s.failType(r.typeOff) // it comes before the fault of a feature
 	}
 	return end
@@ -115,26 +115,26 @@ func (s *scanner) rootFeatures(r *root, p int) int {
 func (s *scanner) rootEnd(r *root, p int) bool {
 	switch {
 	case r.typeOff < 0:
-		s.wrong(p, "", "RFC 7946 section 3", `no GeoJSON: an object without "type"`)
+		s.Wrong(p, "", "RFC 7946 section 3", `no GeoJSON: an object without "type"`)
 		return false
 	case r.kind != "FeatureCollection":
 		s.failType(r.typeOff)
 		return false
 	case !r.features:
-		s.wrong(p, "", collectionRule, `a FeatureCollection without "features"`)
+		s.Wrong(p, "", collectionRule, `a FeatureCollection without "features"`)
 		return false
 	}
-	return s.onlyBlanks(p+1, "the FeatureCollection")
+	return s.OnlyBlanks(p+1, "the FeatureCollection")
 }
 
 // failType sets the fault: the type member's value at off is not a type of a root.
 func (s *scanner) failType(off int64) int {
 	p := s.MoveTo(off)
 	if p < 0 {
-		s.err = s.Window.Err
+		s.Failure = s.Window.Err
 		return -1
 	}
-	s.inRow = false
-	s.fault = unknownType(p, "", "the type of a GeoJSON object")
+	s.InRow = false
+	s.Fault = unknownType(p, "", "the type of a GeoJSON object")
 	return -1
 }

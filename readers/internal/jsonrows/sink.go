@@ -1,4 +1,4 @@
-package geojson
+package jsonrows
 
 import (
 	"unsafe"
@@ -8,28 +8,30 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// sink holds the rows of the current chunk, and GeoJSON's state in addition to their values.
-type sink struct {
+// Sink holds the rows of the current chunk, and the state of JSON in addition to their values.
+type Sink struct {
 	rows.Sink
-	columns []*column // by their Index
-	id      *rows.Column
-	start   prediction // bytes before the first property
+	ID      *rows.Column // of the rows' ids, nil until the first one
+	Foreign []string     // names of the current row's members that no column holds
+	columns []*Column    // by their Index
+	declare func(*Sink)
+	start   prediction // bytes before the first member
 
-	repeats []int64        // offsets of features that have a name twice, found in this pass
+	repeats []int64        // offsets of rows that have a name twice, found in this pass
 	known   map[int64]bool // the same, from earlier passes
 
 	restart bool // a malformed row has nulls: the chunk is read again with the probe
 	careful bool // the probe reads each row first, so that a malformed one does not affect the types of columns
 
-	foreign []string         // names of the current row
 	members map[string]int64 // foreign members of earlier rows, by name
 }
 
-func newSink(columns readers.Projection) *sink {
-	k := &sink{}
-	k.Project(columns)
+// NewSink returns an empty sink.
+func NewSink(c Config) *Sink {
+	k := &Sink{declare: c.Declare}
+	k.Project(c.Layout.Columns)
 	k.Init(func() *rows.Column {
-		c := &column{}
+		c := &Column{}
 		k.columns = append(k.columns, c)
 		return &c.Column
 	})
@@ -38,55 +40,59 @@ func newSink(columns readers.Projection) *sink {
 }
 
 // Reset drops the rows of the chunk, not what is known about it.
-func (k *sink) Reset() {
+func (k *Sink) Reset() {
 	for _, c := range k.Order {
 		k.columns[c.Index].after = prediction{}
 	}
 	k.Sink.Reset()
-	k.id, k.start = nil, prediction{}
+	k.ID, k.start = nil, prediction{}
 	k.repeats = k.repeats[:0]
 	k.members = map[string]int64{}
-	k.foreign = k.foreign[:0]
+	k.Foreign = k.Foreign[:0]
+	if k.declare != nil {
+		k.declare(k)
+	}
 }
 
-// property finds or makes the column of a property, and moves it to its place in order.
-func (k *sink) property(name []byte) *column {
+// Member finds or makes the column of a member of rows, and moves it to its place in order.
+func (k *Sink) Member(name []byte) *Column {
 	return k.columns[k.Column(geoarrow.RoleAttribute, name).Index]
 }
 
 // Commit ends the current row, which began at an offset.
-func (k *sink) Commit(at int64) {
+func (k *Sink) Commit(at int64) {
 	k.Sink.Commit(at)
-	for _, name := range k.foreign {
+	for _, name := range k.Foreign {
 		k.members[name]++
 	}
-	k.foreign = k.foreign[:0]
+	k.Foreign = k.Foreign[:0]
 }
 
 // Rollback forgets the current row.
-func (k *sink) Rollback() {
+func (k *Sink) Rollback() {
 	k.Sink.Rollback()
-	k.foreign = k.foreign[:0]
+	k.Foreign = k.Foreign[:0]
 }
 
 // AddTo adds the counts of a finished chunk.
-func (k *sink) AddTo(sum *readers.Summary) {
+func (k *Sink) AddTo(sum *readers.Summary) {
 	k.Sink.AddTo(sum)
 	for name, n := range k.members {
 		sum.Foreign[name] += n
 	}
 }
 
-// column collects the values of one name.
-type column struct {
+// Column collects the values of one name.
+type Column struct {
 	rows.Column
-	after prediction // bytes after this column's value in the last feature
+	Read  func(p, open int) int // reads a value instead of Scanner.Value, unless nil
+	after prediction            // bytes after this column's value in the last row
 }
 
 // prediction is the bytes between one value and the next: `,"name": `. If they occur again, the
 // next value belongs to the same column without further checks.
 type prediction struct {
-	next   *column
+	next   *Column
 	lo, hi uint64 // the first 16 bytes
 	loMask uint64
 	hiMask uint64
@@ -97,7 +103,7 @@ type prediction struct {
 // maxPredicted bounds the bytes that a prediction keeps.
 const maxPredicted = 256
 
-func (q *prediction) learn(next *column, between []byte) {
+func (q *prediction) learn(next *Column, between []byte) {
 	*q = prediction{}
 	if len(between) > maxPredicted {
 		return

@@ -1,4 +1,4 @@
-package geojson
+package jsonrows
 
 import (
 	"strconv"
@@ -16,21 +16,22 @@ import (
 //	"type": "POINT" of a geometry     in the standard's case
 //	"1.5" in an array of a geometry   1.5
 //
-// Quotes and brackets are those of a value that looseSkip accepted.
+// Quotes and brackets are those of a value that LooseSkip accepted.
 type rewriter struct {
-	src      []byte
-	at       int
-	dst      []byte
-	open     []byte // brackets
-	key      string // the last one of the current object
-	geometry bool
-	done     string // how the last token that was not JSON was rewritten
+	src  []byte
+	at   int
+	dst  []byte
+	open []byte              // brackets
+	key  string              // the last one of the current object
+	name func(string) string // of types of geometries, by their names in any case; nil: it is no geometry
+	done string              // how the last token that was not JSON was rewritten
 }
 
-// rewrite returns the JSON, and a description of the change. ok is false if a token has no obvious
-// reading.
-func rewrite(src []byte, geometry bool) (written []byte, done string, ok bool) {
-	r := rewriter{src: src, geometry: geometry, dst: make([]byte, 0, len(src))}
+// Rewrite returns the JSON, and a description of the change. ok is false if a token has no obvious
+// reading. name is nil unless the value is a geometry: then it returns the name of a type that is
+// spelled in any case, or "".
+func Rewrite(src []byte, name func(string) string) (written []byte, done string, ok bool) {
+	r := rewriter{src: src, name: name, dst: make([]byte, 0, len(src))}
 	for r.at < len(src) {
 		if !r.token() {
 			return nil, "", false
@@ -41,7 +42,7 @@ func rewrite(src []byte, geometry bool) (written []byte, done string, ok bool) {
 
 func (r *rewriter) token() bool {
 	switch c := r.src[r.at]; {
-	case isBlank(c):
+	case IsBlank(c):
 		r.at++
 		return true
 	case c == '"':
@@ -74,8 +75,8 @@ func (r *rewriter) word() bool {
 	case "true", "false", "null":
 		written = lower
 	default:
-		if _, named := numberNames[lower]; named {
-			written, ok = "null", !r.geometry && len(r.open) > 0
+		if _, named := NumberNames[lower]; named {
+			written, ok = "null", r.name == nil && len(r.open) > 0
 		} else {
 			written, ok = plainNumber(text)
 		}
@@ -147,11 +148,11 @@ func (r *rewriter) text() bool {
 	switch {
 	case isKey:
 		r.key = inner
-	case r.geometry && top == '{' && r.key == "type":
-		if _, name := foldKind(inner); name != "" {
+	case r.name != nil && top == '{' && r.key == "type":
+		if name := r.name(inner); name != "" {
 			inner = name
 		}
-	case r.geometry && top == '[':
+	case r.name != nil && top == '[':
 		number, ok := plainNumber(strings.TrimSpace(inner))
 		if ok {
 			r.dst = append(r.dst, number...)

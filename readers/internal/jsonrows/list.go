@@ -1,4 +1,4 @@
-package geojson
+package jsonrows
 
 import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -7,8 +7,8 @@ import (
 )
 
 // arrayValue reads an array: a list if all its elements are of one scalar kind, else JSON text.
-func (s *scanner) arrayValue(c *rows.Column, p, open int) int {
-	end := s.skip(p, open)
+func (s *Scanner) arrayValue(c *rows.Column, p, open int) int {
+	end := s.Skip(p, open)
 	if end < 0 {
 		return -1
 	}
@@ -35,21 +35,21 @@ func (s *scanner) arrayValue(c *rows.Column, p, open int) int {
 
 // each calls do for each element of the valid array at p, with the index of its first byte; do
 // returns the index after it, or -1 to stop.
-func (s *scanner) each(p int, do func(p int) int) {
-	p = s.space(p + 1)
+func (s *Scanner) each(p int, do func(p int) int) {
+	p = s.Space(p + 1)
 	for s.At(p) != ']' {
 		if p = do(p); p < 0 {
 			return
 		}
-		if p = s.space(p); s.At(p) == ',' {
-			p = s.space(p + 1)
+		if p = s.Space(p); s.At(p) == ',' {
+			p = s.Space(p + 1)
 		}
 	}
 }
 
 // listKinds returns the kind of a valid array: FactEmptyList, kinds of one list, or FactJSON. bad
 // is the index of a number that no float64 holds in a list of numbers, else -1.
-func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
+func (s *Scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	bad = -1
 	s.each(p, func(p int) int {
 		var k geoarrow.FactKinds
@@ -57,7 +57,7 @@ func (s *scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 		switch s.At(p) {
 		case '"':
 			k = geoarrow.FactListString
-			end, _ = s.str(p + 1)
+			end, _ = s.Str(p + 1)
 			end++
 		case 't':
 			k, end = geoarrow.FactListBool, p+4
@@ -106,14 +106,14 @@ func listFamily(k geoarrow.FactKinds) rows.Store {
 }
 
 // elements appends the elements of the valid list at p to a column that accepted them.
-func (s *scanner) elements(c *rows.Column, p int) {
+func (s *Scanner) elements(c *rows.Column, p int) {
 	s.each(p, func(p int) int {
 		switch s.At(p) {
 		case '"':
-			end, escaped := s.str(p + 1)
+			end, escaped := s.Str(p + 1)
 			if escaped {
 				var replaced int64
-				c.Text, replaced = unescape(c.Text, s.Text(p+1, end))
+				c.Text, replaced = Unescape(c.Text, s.Text(p+1, end))
 				c.Replaced.Add(c.N, replaced)
 			} else {
 				c.Text = append(c.Text, s.Text(p+1, end)...)

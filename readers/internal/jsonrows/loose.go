@@ -1,4 +1,4 @@
-package geojson
+package jsonrows
 
 import (
 	"github.com/vibeflight/vibeflight/readers/internal/number"
@@ -10,17 +10,17 @@ import (
 //	NaN  -Infinity  01  True        any run of bytes other than blanks, quotes, brackets, commas and colons
 //	"a\x"  "bytes that are not UTF-8"  "control characters"    up to the next quote without a backslash
 
-// looseSkip skips any value, and sets loosened to the first token that is not JSON, or -1. Under
+// LooseSkip skips any value, and sets loosened to the first token that is not JSON, or -1. Under
 // on_error: repair a comma may precede a closing bracket. Nesting is not limited here: the reader
 // of the value limits it.
-func (s *scanner) looseSkip(p int) int {
-	s.loosened = -1
+func (s *Scanner) LooseSkip(p int) int {
+	s.Loosened = -1
 	stack := s.stack[:0]
 	defer func() { s.stack = stack }()
 	for {
 		if c := s.At(p); c == '{' || c == '[' {
 			stack = append(stack, c+2)
-			p = s.space(p + 1)
+			p = s.Space(p + 1)
 			switch {
 			case s.At(p) != c+2 && c == '[':
 				continue
@@ -47,9 +47,9 @@ func (s *scanner) looseSkip(p int) int {
 		}
 		top := stack[len(stack)-1]
 		if s.At(p) != ',' {
-			return s.fail(p, `"," or "`+string(top)+`"`)
+			return s.Fail(p, `"," or "`+string(top)+`"`)
 		}
-		p = s.space(p + 1)
+		p = s.Space(p + 1)
 		if top == '}' {
 			if p = s.looseKey(p); p < 0 {
 				return -1
@@ -58,24 +58,24 @@ func (s *scanner) looseSkip(p int) int {
 	}
 }
 
-// loose skips the value at p, and reports whether it is JSON; if not, the fault has the place.
-func (s *scanner) loose(p int) (end int, sound bool) {
-	end = s.looseSkip(p)
-	at := s.loosened
+// Loose skips the value at p, and reports whether it is JSON; if not, the fault has the place.
+func (s *Scanner) Loose(p int) (end int, sound bool) {
+	end = s.LooseSkip(p)
+	at := s.Loosened
 	if at < 0 {
 		return end, true
 	}
-	if s.skip(p, anyDepth) >= 0 { // a number or a literal that continues
-		s.fail(at, "a value")
+	if s.Skip(p, AnyDepth) >= 0 { // a number or a literal that continues
+		s.Fail(at, "a value")
 	}
 	return end, false
 }
 
 // trailingComma skips blanks and, under on_error: repair, a comma before the bracket.
-func (s *scanner) trailingComma(p int, bracket byte) int {
-	p = s.space(p)
-	if s.repairs && s.At(p) == ',' {
-		if q := s.space(p + 1); s.At(q) == bracket {
+func (s *Scanner) trailingComma(p int, bracket byte) int {
+	p = s.Space(p)
+	if s.Repairs && s.At(p) == ',' {
+		if q := s.Space(p + 1); s.At(q) == bracket {
 			s.loosen(p)
 			return q
 		}
@@ -84,25 +84,25 @@ func (s *scanner) trailingComma(p int, bracket byte) int {
 }
 
 // loosen notes a token that is not JSON.
-func (s *scanner) loosen(p int) {
-	if s.loosened < 0 {
-		s.loosened = p
+func (s *Scanner) loosen(p int) {
+	if s.Loosened < 0 {
+		s.Loosened = p
 	}
 }
 
 // looseKey skips a key and its colon, and the blanks around it.
-func (s *scanner) looseKey(p int) int {
+func (s *Scanner) looseKey(p int) int {
 	if s.At(p) != '"' {
-		return s.fail(p, "a key in quotes")
+		return s.Fail(p, "a key in quotes")
 	}
 	if p = s.looseString(p); p < 0 {
 		return -1
 	}
-	return s.colon(p)
+	return s.Colon(p)
 }
 
 // looseToken skips a string, a number, a literal, or a token in the place of one.
-func (s *scanner) looseToken(p int) int {
+func (s *Scanner) looseToken(p int) int {
 	if s.At(p) == '"' {
 		return s.looseString(p)
 	}
@@ -112,9 +112,9 @@ func (s *scanner) looseToken(p int) int {
 	}
 	switch text := string(s.Text(p, min(end, s.N))); {
 	case end >= s.N:
-		return s.fail(s.N, `"," or a closing bracket`)
+		return s.Fail(s.N, `"," or a closing bracket`)
 	case end == p:
-		return s.fail(p, "a value")
+		return s.Fail(p, "a value")
 	case text != "true" && text != "false" && text != "null" && number.Skip(s.Q, p) != end:
 		s.loosen(p)
 	}
@@ -128,12 +128,12 @@ func isDelimiter(c byte) bool {
 	case '{', '}', '[', ']', ',', ':', '"', 0:
 		return true
 	}
-	return isBlank(c)
+	return IsBlank(c)
 }
 
 // looseString skips a string at p. In a sequence it ends on its line.
-func (s *scanner) looseString(p int) int {
-	if end, _ := s.str(p + 1); end >= 0 {
+func (s *Scanner) looseString(p int) int {
+	if end, _ := s.Str(p + 1); end >= 0 {
 		return end + 1
 	}
 	start := p
@@ -144,9 +144,9 @@ func (s *scanner) looseString(p int) int {
 			return p + 1
 		case c == '\\':
 			p++
-		case c == '\n' && s.inSequence:
-			return s.fail(p, "the closing quote of a string")
+		case c == '\n' && s.InSequence:
+			return s.Fail(p, "the closing quote of a string")
 		}
 	}
-	return s.fail(s.N, "the closing quote of a string")
+	return s.Fail(s.N, "the closing quote of a string")
 }

@@ -1,4 +1,4 @@
-package geojson
+package jsonrows
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 )
 
-// value reads the value of property c at p into the current row. open is the number of brackets
+// Value reads the value of property c at p into the current row. open is the number of brackets
 // around it.
-func (s *scanner) value(c *rows.Column, p, open int) int {
-	row := s.sink.Rows
+func (s *Scanner) Value(c *rows.Column, p, open int) int {
+	row := s.Sink.Rows
 	if c.N != row {
 		if c.N > row {
-			return s.repeated(p, open)
+			return s.Repeated(p, open)
 		}
 		c.Pad(row)
 	}
@@ -26,7 +26,7 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 	case '"':
 		return s.textValue(c, p)
 	case 'n':
-		return s.literal(p, "null")
+		return s.Literal(p, "null")
 	case 't', 'f':
 		return s.boolValue(c, p)
 	case '{':
@@ -36,7 +36,7 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 	}
 	n, end := number.Number(s.Q, p)
 	if end < 0 || end >= s.N {
-		return s.failNumber(p, end, n.Float, "a value")
+		return s.FailNumber(p, end, n.Float, "a value")
 	}
 	if k := rows.KindOf(n); c.Kinds&k != k {
 		c.Accept(k)
@@ -62,12 +62,12 @@ func (s *scanner) value(c *rows.Column, p, open int) int {
 }
 
 // pass checks the value of a property that is not requested, with the same errors as value.
-func (s *scanner) pass(c *rows.Column, p, open int) (end int) {
+func (s *Scanner) pass(c *rows.Column, p, open int) (end int) {
 	switch first := s.At(p); first {
 	case 'n':
-		return s.literal(p, "null")
+		return s.Literal(p, "null")
 	case '"', 't', 'f', '{', '[':
-		if end = s.skip(p, open); end >= 0 && first == '[' {
+		if end = s.Skip(p, open); end >= 0 && first == '[' {
 			if _, bad := s.listKinds(p); bad >= 0 {
 				return s.beyond(bad)
 			}
@@ -86,7 +86,7 @@ const maxPlain = 308
 
 // passNumber checks a number. One without exponent and with few digits need not be converted for
 // that.
-func (s *scanner) passNumber(p int) int {
+func (s *Scanner) passNumber(p int) int {
 	end := number.Skip(s.Q, p)
 	if end >= 0 && end < s.N && end-p <= maxPlain && bytes.IndexByte(s.Text(p, end), 'e') < 0 &&
 		bytes.IndexByte(s.Text(p, end), 'E') < 0 {
@@ -94,22 +94,22 @@ func (s *scanner) passNumber(p int) int {
 	}
 	n, end := number.Number(s.Q, p)
 	if end < 0 || end >= s.N {
-		return s.failNumber(p, end, n.Float, "a value")
+		return s.FailNumber(p, end, n.Float, "a value")
 	}
 	return end
 }
 
-// repeated skips the value of a repeated name. The last one counts, so the chunk is read again
+// Repeated skips the value of a repeated name. The last one counts, so the chunk is read again
 // without the others.
-func (s *scanner) repeated(p, open int) int {
-	if !s.passes { // otherwise the value itself is missing
-		s.sink.repeats = append(s.sink.repeats, s.rowOffset)
+func (s *Scanner) Repeated(p, open int) int {
+	if !s.Passes { // otherwise the value itself is missing
+		s.Sink.repeats = append(s.Sink.repeats, s.RowOffset)
 	}
-	return s.skip(p, open)
+	return s.Skip(p, open)
 }
 
-func (s *scanner) textValue(c *rows.Column, p int) int {
-	end, escaped := s.str(p + 1)
+func (s *Scanner) textValue(c *rows.Column, p int) int {
+	end, escaped := s.Str(p + 1)
 	if end < 0 {
 		return -1
 	}
@@ -118,7 +118,7 @@ func (s *scanner) textValue(c *rows.Column, p int) int {
 	}
 	if escaped {
 		var replaced int64
-		c.Text, replaced = unescape(c.Text, s.Text(p+1, end))
+		c.Text, replaced = Unescape(c.Text, s.Text(p+1, end))
 		c.Replaced.Add(c.N, replaced)
 	} else {
 		c.Text = s.appendText(c.Text, p+1, end)
@@ -129,7 +129,7 @@ func (s *scanner) textValue(c *rows.Column, p int) int {
 
 // appendText appends the bytes from p to end. Most texts are short, and copying 16 bytes whatever
 // their length avoids a mispredicted branch.
-func (s *scanner) appendText(text []byte, p, end int) []byte {
+func (s *Scanner) appendText(text []byte, p, end int) []byte {
 	n := len(text)
 	if end-p > 16 || cap(text)-n < 16 {
 		return append(text, s.Text(p, end)...)
@@ -139,8 +139,8 @@ func (s *scanner) appendText(text []byte, p, end int) []byte {
 	return text[:n+end-p]
 }
 
-func (s *scanner) boolValue(c *rows.Column, p int) int {
-	v, end := s.boolean(p)
+func (s *Scanner) boolValue(c *rows.Column, p int) int {
+	v, end := s.Boolean(p)
 	if end < 0 {
 		return -1
 	}
@@ -164,31 +164,31 @@ func (s *scanner) boolValue(c *rows.Column, p int) int {
 	return end
 }
 
-// failNumber sets the fault of a number that number.Number or number.Float refused, or that the
+// FailNumber sets the fault of a number that number.Number or number.Float refused, or that the
 // window may have cut.
-func (s *scanner) failNumber(p, end int, v float64, want string) int {
+func (s *Scanner) FailNumber(p, end int, v float64, want string) int {
 	switch {
 	case end >= s.N:
-		return s.fail(s.N, `"," or a closing bracket`)
+		return s.Fail(s.N, `"," or a closing bracket`)
 	case v != 0: // ±Inf
 		if number.Skip(s.Q, p) >= s.N { // a negative exponent may follow
-			return s.fail(s.N, "a number")
+			return s.Fail(s.N, "a number")
 		}
 		return s.beyond(p)
 	case ^end == p:
-		return s.fail(p, want)
+		return s.Fail(p, want)
 	}
-	return s.failRule(^end, "RFC 8259 section 6", "a digit, or the end of the number")
+	return s.FailRule(^end, "RFC 8259 section 6", "a digit, or the end of the number")
 }
 
 // beyond returns the fault of a number beyond the range of float64.
-func (s *scanner) beyond(p int) int {
-	return s.wrong(p, "", "", "a number beyond the range of float64")
+func (s *Scanner) beyond(p int) int {
+	return s.Wrong(p, "", "", "a number beyond the range of float64")
 }
 
 // jsonValue keeps a value as compact JSON text.
-func (s *scanner) jsonValue(c *rows.Column, p, open int) int {
-	end := s.skip(p, open)
+func (s *Scanner) jsonValue(c *rows.Column, p, open int) int {
+	end := s.Skip(p, open)
 	if end < 0 {
 		return -1
 	}
@@ -196,7 +196,7 @@ func (s *scanner) jsonValue(c *rows.Column, p, open int) int {
 	return end
 }
 
-func (s *scanner) keepJSON(c *rows.Column, p, end int) {
+func (s *Scanner) keepJSON(c *rows.Column, p, end int) {
 	if c.Kinds&geoarrow.FactJSON == 0 {
 		c.Accept(geoarrow.FactJSON)
 	}

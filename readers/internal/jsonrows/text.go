@@ -1,4 +1,4 @@
-package geojson
+package jsonrows
 
 import (
 	"bytes"
@@ -17,11 +17,11 @@ import (
 
 const blanks = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 
-func isBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
+func IsBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
 
-// space skips blanks.
-func (s *scanner) space(p int) int {
-	for isBlank(s.At(p)) {
+// Space skips blanks.
+func (s *Scanner) Space(p int) int {
+	for IsBlank(s.At(p)) {
 		p++
 	}
 	return p
@@ -32,9 +32,9 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads the rest of a string whose opening quote is before p. It returns the index of the
+// Str reads the rest of a string whose opening quote is before p. It returns the index of the
 // closing quote, and whether there is an escape.
-func (s *scanner) str(p int) (end int, escaped bool) {
+func (s *Scanner) Str(p int) (end int, escaped bool) {
 	start := p
 	var high uint64 // bytes beyond ASCII, all words together
 	for {
@@ -65,14 +65,14 @@ func (s *scanner) str(p int) (end int, escaped bool) {
 			return p, escaped
 		}
 		if p >= s.N {
-			return s.fail(s.N, "the closing quote of a string"), false
+			return s.Fail(s.N, "the closing quote of a string"), false
 		}
-		return s.failRule(p, "RFC 8259 section 7", "a control character is escaped in a string"), false
+		return s.FailRule(p, "RFC 8259 section 7", "a control character is escaped in a string"), false
 	}
 }
 
 // escape reads an escape sequence.
-func (s *scanner) escape(p int) int {
+func (s *Scanner) escape(p int) int {
 	switch s.At(p + 1) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return p + 2
@@ -84,16 +84,16 @@ func (s *scanner) escape(p int) int {
 		for number.HexDigits[s.At(p)] < 16 {
 			p++
 		}
-		return s.failRule(p, "RFC 8259 section 7", "four hexadecimal digits")
+		return s.FailRule(p, "RFC 8259 section 7", "four hexadecimal digits")
 	}
-	return s.failRule(p+1, "RFC 8259 section 7", `one of "\/bfnrtu after a backslash`)
+	return s.FailRule(p+1, "RFC 8259 section 7", `one of "\/bfnrtu after a backslash`)
 }
 
 // badText sets the fault at the first byte of a string that is not UTF-8, if there is one before p
 // or before a fault that is set already.
-func (s *scanner) badText(start, p int) int {
+func (s *Scanner) badText(start, p int) int {
 	if p < 0 {
-		p = s.fault.pos
+		p = s.Fault.Pos
 	}
 	for b := s.Text(start, min(p, s.N)); len(b) > 0; {
 		r, size := utf8.DecodeRune(b)
@@ -102,7 +102,7 @@ func (s *scanner) badText(start, p int) int {
 			if p >= s.N && !utf8.FullRune(b) {
 				at = s.N
 			}
-			return s.failRule(at, "RFC 8259 section 8.1", "UTF-8")
+			return s.FailRule(at, "RFC 8259 section 8.1", "UTF-8")
 		}
 		b = b[size:]
 	}
@@ -113,9 +113,9 @@ func (s *scanner) badText(start, p int) int {
 // for short runs.
 const shortRun = 24
 
-// unescape appends the decoded text of a valid string with escapes, and counts the lone surrogates
+// Unescape appends the decoded text of a valid string with escapes, and counts the lone surrogates
 // that became U+FFFD.
-func unescape(dst, src []byte) (out []byte, replaced int64) {
+func Unescape(dst, src []byte) (out []byte, replaced int64) {
 	for i := 0; i < len(src); i++ {
 		for end := min(i+shortRun, len(src)); i < end && src[i] != '\\'; i++ {
 			dst = append(dst, src[i])
@@ -173,11 +173,11 @@ func hex4(w uint32) (r rune, ok bool) {
 	return rune(a)<<12 | rune(b)<<8 | rune(c)<<4 | rune(d), a|b|c|d < 16
 }
 
-// literal reads the rest of true, false or null.
-func (s *scanner) literal(p int, lit string) int {
+// Literal reads the rest of true, false or null.
+func (s *Scanner) Literal(p int, lit string) int {
 	for i := range len(lit) {
 		if s.At(p+i) != lit[i] {
-			return s.fail(p+i, lit)
+			return s.Fail(p+i, lit)
 		}
 	}
 	return p + len(lit)
@@ -191,43 +191,43 @@ const (
 	falseMask = 1<<40 - 1
 )
 
-// boolean reads the rest of true or false, and returns which it is.
-func (s *scanner) boolean(p int) (v int64, end int) {
+// Boolean reads the rest of true or false, and returns which it is.
+func (s *Scanner) Boolean(p int) (v int64, end int) {
 	switch w := s.Word(p); {
 	case w&trueMask == trueWord:
 		return 1, p + len("true")
 	case w&falseMask == falseWord:
 		return 0, p + len("false")
 	case s.At(p) == 't':
-		return 0, s.literal(p, "true")
+		return 0, s.Literal(p, "true")
 	}
-	return 0, s.literal(p, "false")
+	return 0, s.Literal(p, "false")
 }
 
-// number checks the grammar of a number.
-func (s *scanner) number(p int) int {
+// Number checks the grammar of a number.
+func (s *Scanner) Number(p int) int {
 	end := number.Skip(s.Q, p)
 	if end < 0 {
-		return s.fail(^end, "a value")
+		return s.Fail(^end, "a value")
 	}
 	return end
 }
 
-// anyDepth is a value of open for skip that allows any nesting.
-const anyDepth = -readers.DefaultMaxFeatureBytes
+// AnyDepth is a value of open for skip that allows any nesting.
+const AnyDepth = -readers.DefaultMaxFeatureBytes
 
-// skip reads any value; open is the number of brackets around it. Its time is linear, and its
+// Skip reads any value; open is the number of brackets around it. Its time is linear, and its
 // memory is one byte per open bracket.
-func (s *scanner) skip(p, open int) int {
+func (s *Scanner) Skip(p, open int) int {
 	stack := s.stack[:0]
 	for {
 		switch c := s.At(p); c {
 		case '{', '[':
-			if open+len(stack) >= s.limits.MaxDepth {
-				return s.failDepth(p)
+			if open+len(stack) >= s.Limits.MaxDepth {
+				return s.FailDepth(p)
 			}
 			stack = append(stack, c+2) // the bracket that closes it: ']' is '[' + 2, '}' is '{' + 2
-			p = s.space(p + 1)
+			p = s.Space(p + 1)
 			if s.At(p) != c+2 {
 				if c == '{' {
 					p = s.keyOnly(p)
@@ -240,24 +240,24 @@ func (s *scanner) skip(p, open int) int {
 			p++
 			stack = stack[:len(stack)-1]
 		case '"':
-			if p, _ = s.str(p + 1); p < 0 {
+			if p, _ = s.Str(p + 1); p < 0 {
 				return -1
 			}
 			p++
 		case 't':
-			p = s.literal(p, "true")
+			p = s.Literal(p, "true")
 		case 'f':
-			p = s.literal(p, "false")
+			p = s.Literal(p, "false")
 		case 'n':
-			p = s.literal(p, "null")
+			p = s.Literal(p, "null")
 		default:
-			p = s.number(p)
+			p = s.Number(p)
 		}
 		if p < 0 {
 			return -1
 		}
 		for len(stack) > 0 {
-			p = s.space(p)
+			p = s.Space(p)
 			if s.At(p) != stack[len(stack)-1] {
 				break
 			}
@@ -269,9 +269,9 @@ func (s *scanner) skip(p, open int) int {
 			return p
 		}
 		if s.At(p) != ',' {
-			return s.fail(p, `"," or "`+string(stack[len(stack)-1])+`"`)
+			return s.Fail(p, `"," or "`+string(stack[len(stack)-1])+`"`)
 		}
-		p = s.space(p + 1)
+		p = s.Space(p + 1)
 		if stack[len(stack)-1] == '}' {
 			if p = s.keyOnly(p); p < 0 {
 				return -1
@@ -281,51 +281,51 @@ func (s *scanner) skip(p, open int) int {
 }
 
 // keyOnly reads a key and its colon, and the blanks around it.
-func (s *scanner) keyOnly(p int) int {
+func (s *Scanner) keyOnly(p int) int {
 	if s.At(p) != '"' {
-		return s.fail(p, "a key in quotes")
+		return s.Fail(p, "a key in quotes")
 	}
-	p, _ = s.str(p + 1)
+	p, _ = s.Str(p + 1)
 	if p < 0 {
 		return -1
 	}
-	return s.colon(p + 1)
+	return s.Colon(p + 1)
 }
 
-func (s *scanner) colon(p int) int {
-	p = s.space(p)
+func (s *Scanner) Colon(p int) int {
+	p = s.Space(p)
 	if s.At(p) != ':' {
-		return s.fail(p, `":" after a key`)
+		return s.Fail(p, `":" after a key`)
 	}
-	if p = s.space(p + 1); p >= s.N {
-		return s.fail(s.N, "a value") // and blanks that the window cuts must not become a prediction
+	if p = s.Space(p + 1); p >= s.N {
+		return s.Fail(s.N, "a value") // and blanks that the window cuts must not become a prediction
 	}
 	return p
 }
 
-// key reads a key, its colon and the blanks around them. The name is decoded; it is valid until the
+// Key reads a key, its colon and the blanks around them. The name is decoded; it is valid until the
 // next key.
-func (s *scanner) key(p int) (name []byte, end int) {
+func (s *Scanner) Key(p int) (name []byte, end int) {
 	if s.At(p) != '"' {
-		return nil, s.fail(p, "a key in quotes")
+		return nil, s.Fail(p, "a key in quotes")
 	}
-	e, escaped := s.str(p + 1)
+	e, escaped := s.Str(p + 1)
 	if e < 0 {
 		return nil, -1
 	}
 	name = s.Text(p+1, e)
 	if escaped {
-		s.name, _ = unescape(s.name[:0], name)
+		s.name, _ = Unescape(s.name[:0], name)
 		name = s.name
 	}
-	return name, s.colon(e + 1)
+	return name, s.Colon(e + 1)
 }
 
 // compact appends a valid value without the blanks between its tokens.
 func compact(dst, src []byte) []byte {
 	for i := 0; i < len(src); i++ {
 		c := src[i]
-		if isBlank(c) {
+		if IsBlank(c) {
 			continue
 		}
 		if c != '"' {
