@@ -9,6 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
+	"github.com/vibeflight/vibeflight/readers/gpkg"
 	"github.com/vibeflight/vibeflight/readers/kml"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
@@ -25,6 +26,7 @@ func Formats() readers.Registry {
 		shapefile.Format(),
 		dbf.Format(),
 		flatgeobuf.Format(),
+		gpkg.Format(),
 		kml.Format(),
 		gml.Format(),
 		wkt.Format(),

@@ -261,6 +261,11 @@ func (d *WKBDecoder) run(r *wkbReader, h wkbHead) (n int, err error) {
 func (d *WKBDecoder) append(h wkbHead, p []byte, n int) {
 	b, size := d.b, h.dim.Size()
 	b.Extend(n, h.dim)
+	if h.dim == XY && h.order == binary.LittleEndian {
+		at := len(b.X) - n
+		FillXY(b.X[at:], b.Y[at:], p)
+		return
+	}
 	ordinates := [4][]float64{b.X, b.Y}
 	switch h.dim {
 	case XYZ:

@@ -41,9 +41,19 @@ func (id Identity) With(siblings []Sibling) Identity {
 // an archive is in it: next to one there is nothing.
 //
 //	Spellings("roads.shp", ".qi") = roads.qi roads.Qi roads.qI roads.QI
+//
+// What follows a hyphen in an extension is appended to the whole name, as SQLite does:
+//
+//	Spellings("roads.GPKG", ".gpkg-wal") = roads.GPKG-wal
 func Spellings(name, extension string) []string {
 	if archived(name) {
 		return nil
+	}
+	if own, suffix, ok := strings.Cut(extension, "-"); ok {
+		if lower(path.Ext(name)) != own {
+			return nil
+		}
+		return []string{name + "-" + suffix}
 	}
 	names := []string{Stem(name)}
 	for _, b := range []byte(lower(extension)) {
@@ -64,6 +74,9 @@ func Spellings(name, extension string) []string {
 // IsSibling reports whether other is among the spellings of name with any of the extensions, which
 // are in lower case and have one dot, at the front.
 func IsSibling(name, other string, extensions []string) bool {
+	if _, suffix, ok := strings.Cut(path.Ext(other), "-"); ok && !strings.HasSuffix(other, name+"-"+suffix) {
+		return false
+	}
 	return name != other && !archived(name) && Stem(name) == Stem(other) && slices.Contains(extensions,
 		lower(path.Ext(other)))
 }

@@ -57,6 +57,9 @@ func (l *Pool[S]) Part(k S, chunk readers.Chunk, start, next int64) readers.Part
 		return part
 	}
 	part.Columns, part.Starts = chunk.Columns, k.base().Starts
+	if bytes := k.base().SiblingBytes; len(bytes) > 0 {
+		part.SiblingBytes = bytes
+	}
 	part.To, part.State, part.Text = chunk.Span.To, chunk.Span.State, chunk.Span.Text
 	part.Release = func() { l.Give(k) }
 	return part

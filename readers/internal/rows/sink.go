@@ -24,7 +24,10 @@ type Sink struct {
 	Geom    geoarrow.GeometryBuilder
 	Order   []*Column           // of the chunk, in order of first appearance
 	Starts  []int64             // offsets of the rows, if the chunk is lent
-	Text    []geoarrow.ColumnID // columns to be read as text, from the next Reset on
+	// bytes outside of the run that Starts are in, of the rows up to and including each one, if the
+	// chunk is lent and the parser counts them: see readers.Part
+	SiblingBytes []int64
+	Text         []geoarrow.ColumnID // columns to be read as text, from the next Reset on
 	Shapes  Shapes              // of the rows of this chunk and the current one
 	Skipped readers.SkippedRows
 
@@ -77,7 +80,7 @@ func (k *Sink) Reset() {
 	for _, c := range k.Order { // the others are unchanged: a file may have very many columns, and a row few
 		c.reset()
 	}
-	k.Rows, k.Order, k.Starts = 0, k.Order[:0], k.Starts[:0]
+	k.Rows, k.Order, k.Starts, k.SiblingBytes = 0, k.Order[:0], k.Starts[:0], k.SiblingBytes[:0]
 	k.fresh, k.over = 0, false
 	k.Geom.Reset()
 	k.forceText()

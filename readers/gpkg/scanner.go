@@ -1,0 +1,267 @@
+package gpkg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+	"github.com/vibeflight/vibeflight/readers/internal/sqlite"
+	"github.com/vibeflight/vibeflight/readers/internal/window"
+	"github.com/vibeflight/vibeflight/readers/source"
+)
+
+// fieldGeometry is the name of the geometry in errors.
+const fieldGeometry = "geometry"
+
+// scanner is one run of the parser. Offsets of rows are places of sqlite.Cursor.
+type scanner struct {
+	ctx       context.Context
+	src       *source.File
+	db        *sqlite.Database
+	table     *table
+	cursor    *sqlite.Cursor
+	limits    readers.Limits
+	skip      bool // on_error: skip
+	nulls     bool // on_error: null or repair
+	linearize bool // curves: linearize
+	emit      func(readers.Chunk) error
+	err       error
+
+	sink    *sink
+	decoder geoarrow.WKBDecoder
+	current sqlite.Row
+	record  sqlite.Record
+	chunk   readers.Span
+	sum     readers.Summary
+
+	stop     int64 // rows at this place or later are not read
+	stopped  bool  // the last reading ended because of stop
+	next     int64 // place after the last chunk
+	row      int64 // number of the current row
+	overflow int64 // bytes of the overflow pages of the rows so far
+	before   int64 // the same, of the rows before the chunk
+	otherSRS bool  // the current geometry has another srs_id than its column
+}
+
+// maxOverflow bounds the overflow pages of the rows of a part.
+const maxOverflow = 32 << 20
+
+// use sets the sink that the scanner fills.
+func (s *scanner) use(k *sink) { s.sink = k }
+
+// open moves the scanner to a place, where row number row begins.
+func (s *scanner) open(from, stop, row int64) bool {
+	s.row, s.chunk, s.stopped, s.stop = row, readers.Span{Row: row}, false, stop
+	s.before = s.overflow
+	s.fail(s.cursor.MoveTo(from, stop))
+	return s.err == nil
+}
+
+// fail sets the error for a fault of the database.
+func (s *scanner) fail(err error) {
+	var large *sqlite.TooLarge
+	if errors.As(err, &large) {
+		s.err = &readers.LimitError{
+			What: fmt.Sprintf("%s: row %d, of %d bytes,", s.src.Name, s.row, large.Bytes),
+			Flag: "--max-feature-bytes", Limit: s.limits.MaxFeatureBytes,
+		}
+		return
+	}
+	s.err = faultOf(s.src, s.row, err)
+}
+
+// rows reads the rows up to the first at stop or after it, or all. It returns false with err set.
+func (s *scanner) rows() bool {
+	for n := 0; ; n++ {
+		if n&1023 == 0 && s.ctx.Err() != nil {
+			s.err = s.ctx.Err()
+			return false
+		}
+		k, at := s.sink, s.cursor.Place()
+		if k.Full(&s.limits) || k.Pooled() && s.overflow-s.before >= maxOverflow {
+			s.stop = min(s.stop, at)
+		}
+		s.stopped = at >= s.stop
+		over := at >= s.cursor.End()
+		if over || s.stopped || k.Rows > 0 && (k.Rows >= s.limits.BatchRows ||
+			at-s.chunk.From+s.overflow-s.before >= s.limits.BatchBytes) {
+			if !s.end(at) {
+				return false
+			}
+			if over || s.stopped {
+				return true
+			}
+		}
+		more, err := s.cursor.Next(&s.current)
+		if err != nil || !more {
+			s.fail(err)
+			return err == nil
+		}
+		if !s.add() {
+			return false
+		}
+	}
+}
+
+// end finishes the chunk whose last row ends at a place.
+func (s *scanner) end(at int64) bool {
+	s.next = at
+	s.sink.AddTo(&s.sum)
+	w := window.Window{Src: s.src, End: s.cursor.End()}
+	s.err = rows.Emit(s.sink, &w, &s.chunk, at, s.limits, s.emit)
+	s.before = s.overflow
+	return s.err == nil
+}
+
+// add reads the current row. It returns false with err set.
+func (s *scanner) add() bool {
+	r, k := &s.current, s.sink
+	if int64(len(r.Payload)) > s.limits.MaxFeatureBytes {
+		s.fail(&sqlite.TooLarge{Bytes: int64(len(r.Payload))})
+		return false
+	}
+	e := s.values()
+	switch {
+	case e == nil:
+		if k.Rows == 0 {
+			s.chunk.From = r.At
+		}
+		k.Commit(r.At)
+		if s.overflow += r.Overflow; s.overflow > int64(s.db.Pages)*int64(s.db.PageSize) {
+			s.err = errorAt(s.src, r.Offset, s.row, errShared)
+			return false
+		}
+		if k.Pooled() {
+			k.SiblingBytes = append(k.SiblingBytes, s.overflow-s.before)
+		}
+	case s.skip:
+		k.Rollback()
+		k.Skip(r.Offset)
+	default:
+		s.err = e
+		return false
+	}
+	s.row++
+	return true
+}
+
+var errShared = errors.New("the rows so far have more overflow pages than the file: several rows share some")
+
+// values reads the values of the current row. The geometry comes last: once it has ended, the row
+// can't be undone.
+func (s *scanner) values() error {
+	k := s.sink
+	var v, geometry sqlite.Value
+	i, err := 0, s.record.Open(s.current.Payload)
+	for ; err == nil && s.record.More(); i++ {
+		if i == len(s.table.columns) {
+			err = fmt.Errorf("the record has more values than the table has columns: %d", i)
+			break
+		}
+		if err = s.record.Next(&v); err != nil {
+			break
+		}
+		if i == s.table.geometry {
+			geometry = v
+		} else if bad := s.value(i, &v); bad != nil {
+			return bad
+		}
+	}
+	if err != nil {
+		if bad := s.deviate(0, "", ruleRecord, "the values from here on are null", err); bad != nil {
+			return bad
+		}
+	} else {
+		for ; i < len(s.table.columns); i++ {
+			if bad := s.missing(i); bad != nil {
+				return bad
+			}
+		}
+	}
+	if s.table.rowid >= 0 {
+		s.rowid(k.columns[s.table.rowid])
+	}
+	if s.table.geometry < 0 {
+		return nil
+	}
+	return s.shape(&geometry)
+}
+
+// value appends the value of column i.
+func (s *scanner) value(i int, v *sqlite.Value) error {
+	d, c := &s.table.columns[i], s.sink.columns[i]
+	if d.store == storeRowid || v.Class == sqlite.Null {
+		return nil // the rowid is not among the values
+	}
+	c.Pad(s.sink.Rows)
+	if err := d.append(s.db, c, v); err != nil {
+		return s.deviate(v.At, d.name, ruleValue, "value is null", err)
+	}
+	return nil
+}
+
+// missing appends the default value of column i, of which the record has none.
+func (s *scanner) missing(i int) error {
+	d := &s.table.columns[i]
+	if d.store == storeGeometry || d.store == storeRowid {
+		return nil
+	}
+	if d.broken != nil {
+		return s.deviate(0, d.name, ruleValue, "value is null", d.broken)
+	}
+	if d.missing.Class == sqlite.Null {
+		return nil
+	}
+	c := s.sink.columns[i]
+	c.Pad(s.sink.Rows)
+	if err := d.defaultTo(c); err != nil {
+		return s.deviate(0, d.name, ruleValue, "value is null", err)
+	}
+	return nil
+}
+
+// rowid appends the rowid.
+func (s *scanner) rowid(c *rows.Column) {
+	if c.Unread {
+		c.Pass()
+		return
+	}
+	c.Ints = append(c.Ints, s.current.ID)
+	c.Filled()
+}
+
+// shape appends the geometry.
+func (s *scanner) shape(v *sqlite.Value) error {
+	k := s.sink
+	s.otherSRS = false
+	mark, shapes := k.Geom.Mark(), k.Shapes
+	f := s.geometry(v)
+	if s.otherSRS {
+		k.Deviate(readers.Deviation{
+			Offset: s.offset(v.At + 4), Row: s.row, Field: fieldGeometry, Rule: ruleSRS,
+			Done: "the srs_id of the column is used",
+		})
+	}
+	if f == nil {
+		return nil
+	}
+	if err := s.deviate(v.At+f.at, fieldGeometry, ruleGeometry, "geometry is null", f.err); err != nil {
+		return err
+	}
+	k.Geom.Rewind(mark)
+	k.Shapes = shapes
+	k.Geom.Null()
+	return nil
+}
+
+// offset returns the offset in the file of a byte of the current payload, or of the row if the byte
+// may be in an overflow page.
+func (s *scanner) offset(at int) int64 {
+	if s.current.Overflow > 0 {
+		return min(s.current.Offset, s.src.Size)
+	}
+	return min(s.current.Start+int64(at), s.src.Size)
+}

@@ -1,0 +1,151 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// Varint reads a variable-length integer (section 1.6): 7 bits a byte, the highest first, and 8
+// bits of a ninth byte. n is the number of its bytes, 0 if b ends before it does.
+func Varint(b []byte) (v uint64, n int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	return longVarint(b)
+}
+
+func longVarint(b []byte) (v uint64, n int) {
+	for i, c := range b {
+		if i == 8 {
+			return v<<8 | uint64(c), 9
+		}
+		v = v<<7 | uint64(c&0x7f)
+		if c < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// Class is the storage class of a value.
+type Class uint8
+
+// Storage classes.
+const (
+	Null Class = iota
+	Integer
+	Float
+	Text
+	Blob
+)
+
+// Value is a value of a record.
+type Value struct {
+	Class Class
+	At    int    // of its bytes in the payload
+	Int   int64  // of an Integer; of a Float its bits
+	Bytes []byte // of a Text or a Blob
+}
+
+// Float returns the number of a Float.
+func (v *Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
+
+// Record is the values of a payload, read from the first to the last (section 2.1).
+//
+//	record  size of the header, { serial type }, { value }
+type Record struct {
+	payload []byte
+	head    int // of the next serial type
+	headEnd int
+	body    int // of the next value
+}
+
+// Causes of the errors of records.
+var (
+	errRecordHeader = errors.New("the record's header has no valid size")
+	errSerial       = errors.New("the record has no valid serial type")
+	errRecordEnd    = errors.New("the record ends inside of a value")
+)
+
+// Open begins a record.
+func (r *Record) Open(payload []byte) error {
+	size, n := Varint(payload)
+	if n == 0 || size < uint64(n) || size > uint64(len(payload)) {
+		return errRecordHeader
+	}
+	*r = Record{payload: payload, head: n, headEnd: int(size), body: int(size)}
+	return nil
+}
+
+// More reports whether another value follows.
+func (r *Record) More() bool { return r.head < r.headEnd }
+
+// At returns where the next serial type is in the payload.
+func (r *Record) At() int { return r.head }
+
+// Next reads the next value.
+func (r *Record) Next(v *Value) error {
+	p := r.payload
+	serial := uint64(p[r.head])
+	if serial < 0x80 {
+		r.head++
+	} else {
+		var n int
+		if serial, n = longVarint(p[r.head:r.headEnd]); n == 0 {
+			return errSerial
+		}
+		r.head += n
+	}
+	v.At = r.body
+	if serial >= 12 {
+		size := (serial - 12) / 2
+		if size > uint64(len(p)-r.body) {
+			return errRecordEnd
+		}
+		v.Class, v.Bytes = Blob-Class(serial&1), p[r.body:r.body+int(size)]
+		r.body += int(size)
+		return nil
+	}
+	b := p[r.body:]
+	size := int(sizes[serial])
+	if size > len(b) {
+		return errRecordEnd
+	}
+	r.body += size
+	v.Class = Integer
+	switch serial {
+	case 0:
+		v.Class = Null
+	case 1:
+		v.Int = int64(int8(b[0]))
+	case 2:
+		v.Int = int64(int16(binary.BigEndian.Uint16(b)))
+	case 3:
+		v.Int = int64(int32(uint32(b[0])<<24|uint32(b[1])<<16|uint32(b[2])<<8) >> 8)
+	case 4:
+		v.Int = int64(int32(binary.BigEndian.Uint32(b)))
+	case 5:
+		v.Int = int64(int16(binary.BigEndian.Uint16(b)))<<32 | int64(binary.BigEndian.Uint32(b[2:]))
+	case 6:
+		v.Int = int64(binary.BigEndian.Uint64(b))
+	case 7:
+		v.Class, v.Int = Float, int64(binary.BigEndian.Uint64(b))
+	case 8:
+		v.Int = 0
+	case 9:
+		v.Int = 1
+	default:
+		return errSerial
+	}
+	return nil
+}
+
+// sizes are the bytes of values by their serial types.
+var sizes = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
+
+// End returns how many bytes follow the last value.
+func (r *Record) End() int { return len(r.payload) - r.body }
+
+// FloatValue returns a Float.
+func FloatValue(x float64) Value { return Value{Class: Float, Int: int64(math.Float64bits(x))} }
