@@ -68,6 +68,8 @@ def duckdb_query(path):
     if path.suffix == ".csv":
         text = f"SELECT * FROM read_csv('{path}', header = true, all_varchar = true, allow_quoted_nulls = false)"
         return f"SELECT * REPLACE (ST_AsWKB(ST_GeomFromText(geometry)) AS geometry), NULL AS crs_ FROM ({text})"
+    if path.suffix == ".gpkg":
+        return f"SELECT * EXCLUDE (geometry, fid), ST_AsWKB(geometry) AS geometry, ST_CRS(geometry) AS crs_ FROM ST_Read('{path}')"
     return f"SELECT * EXCLUDE (geom, OGC_FID), ST_AsWKB(geom) AS geometry, ST_CRS(geom) AS crs_ FROM ST_Read('{path}')"
 
 

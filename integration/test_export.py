@@ -1,6 +1,7 @@
 """GDAL, GeoPandas, DuckDB and vibeflight read the files of `get -o`: the same rows, values and reference system."""
 import csv
 import json
+import subprocess
 
 import duckdb
 import geopandas
@@ -11,7 +12,7 @@ import pyogrio
 import pytest
 import shapely
 from conftest import bits
-from serving import vibeflight
+from serving import BINARY, vibeflight
 from test_command import read_file, status
 
 COUNTRIES = "world/countries.geojson"
@@ -131,10 +132,55 @@ def test_csv_holds_wkt(data, tmp_path):
     same_shapes(ours, [shapely.from_wkt(text) if text else None for text in texts])
 
 
+@pytest.mark.parametrize("name", ["grid.geojson", *FLAT])
+def test_shapefile(data, tmp_path, name):
+    """GDAL and our own reader find what was written; an empty geometry is a null shape, and a ring has the direction that the standard prescribes."""
+    vibeflight("get", data / name, "-o", tmp_path / "x.shp")
+    vibeflight("get", data / name, "-o", tmp_path / "wkb.arrow", "--geometry-encoding", "wkb")
+    want = shapes(read_file(tmp_path / "wkb.arrow")["geometry"])
+    vibeflight("get", tmp_path / "x.shp", "-o", tmp_path / "ours.arrow", "--geometry-encoding", "wkb")
+    for got in pyogrio.read_dataframe(tmp_path / "x.shp").geometry.values, shapes(read_file(tmp_path / "ours.arrow")["geometry"]):
+        assert [shapely.is_empty(g) or g is None for g in want] == [g is None for g in got]
+        for a, b in zip(want, got):
+            if b is None:
+                continue
+            assert shapely.has_z(a) == shapely.has_z(b)
+            parts = [sorted((shapely.normalize(part).wkb for part in shapely.get_parts(g))) for g in (a, b)]
+            assert parts[0] == parts[1]
+    assert pyogrio.read_info(tmp_path / "x.shp")["crs"] == "EPSG:4326"
+    assert sorted(p.suffix for p in tmp_path.glob("x.*")) == [".cpg", ".dbf", ".prj", ".shp", ".shx"]
+
+
+def test_shapefile_values(tmp_path):
+    """Numbers to the last bit, text of other scripts, dates; what a .dbf changes is reported."""
+    rows = [{"a_long_name_1": 1 / 3, "a_long_name_2": 1e300, "i": 123456789012345678, "t": "\u6771\u4eac \U0001f600", "b": True, "d": "2024-02-29", "at": "2024-02-29T12:34:56.5Z", "l": [1, {"x": None}]},
+            {"a_long_name_1": -0.1, "a_long_name_2": 5e-324, "i": -7, "t": "", "b": False, "d": None, "at": None, "l": None},
+            {k: None for k in ("a_long_name_1", "a_long_name_2", "i", "t", "b", "d", "at", "l")}]
+    source = tmp_path / "x.geojson"
+    source.write_text(json.dumps({"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": r} for r in rows]}))
+    said = subprocess.run([BINARY, "get", source, "-o", tmp_path / "x.shp"], capture_output=True, text=True, check=True).stderr
+    assert 'column "a_long_name_1" is called "a_long_nam"' in said and 'column "a_long_name_2" is called "a_long_n_1"' in said
+    assert 'column "t": 1 empty texts are null' in said
+    names = {"a_long_nam": "a_long_name_1", "a_long_n_1": "a_long_name_2"}
+    _, got = pyogrio.read_arrow(tmp_path / "x.shp")
+    vibeflight("get", tmp_path / "x.shp", "-o", tmp_path / "x.arrow")
+    for table in got, read_file(tmp_path / "x.arrow"):
+        for name in table.column_names:
+            if "geometry" in name:
+                continue
+            key = names.get(name, name)
+            want = [json.dumps(r[key], separators=(",", ":")) if isinstance(r[key], list) else r[key] or (None if key == "t" else r[key]) for r in rows]
+            assert [str(v) if key == "d" and v is not None else v for v in table[name].to_pylist()] == want, name
+    for column, value, what in (("i", 12345678901234567890, "characters"), ("t", "x" * 255, "254")):
+        source.write_text(json.dumps({"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": {column: value}}]}))
+        code, said = status("get", source, "-o", tmp_path / "y.shp")
+        assert code == 1 and "row 0" in said and what in said and not list(tmp_path.glob("y.*")) and not list(tmp_path.glob(".y*"))
+
+
 def test_selections_and_refusals(data, tmp_path):
     vibeflight("get", data / "grid.geojson", "--bbox", "0,0,3,1", "--limit", 5, "-o", tmp_path / "x.fgb")
     assert len(pyogrio.read_dataframe(tmp_path / "x.fgb")) == 5
-    code, said = status("get", data / "grid.geojson", "-o", tmp_path / "x.shp")
+    code, said = status("get", data / "grid.geojson", "-o", tmp_path / "x.tab")
     assert code == 2 and ".parquet" in said and ".fgb" in said
     code, said = status("get", data / "grid.geojson", "-o", tmp_path / "x.geojson", "--geometry-encoding", "wkt")
     assert code == 2 and "--geometry-encoding" in said
@@ -150,7 +196,7 @@ def test_selections_and_refusals(data, tmp_path):
 def test_another_reference_system(tmp_path):
     source = tmp_path / "belgium.wkt"
     source.write_text("SRID=31370;POINT (150000 170000)\n")
-    for extension in ("geojson", "fgb", "parquet"):
+    for extension in ("geojson", "fgb", "parquet", "gpkg", "shp"):
         out = get(source, tmp_path / f"x.{extension}")
         frame = geopandas.read_parquet(out) if extension == "parquet" else pyogrio.read_dataframe(out)
         assert frame.crs.to_epsg() == 31370, extension

@@ -45,13 +45,13 @@ SOURCES = {
     "no-crs": collection([(p, {"row": i}) for i, p in enumerate(POINTS)], crs=None),
 }
 CRS = {"utm": "EPSG:32633", "no-crs": None}  # else OGC:CRS84
-EXTENSIONS = ["geojson", "geojsonl", "fgb", "csv", "parquet", "arrow", "arrows"]
+EXTENSIONS = ["geojson", "geojsonl", "fgb", "gpkg", "csv", "parquet", "arrow", "arrows"]
 READERS = {
-    "gdal": (exports.gdal, ["geojson", "geojsonl", "fgb", "csv"]),
-    "geopandas": (exports.geopandas_file, ["geojson", "geojsonl", "fgb", "csv"]),
+    "gdal": (exports.gdal, ["geojson", "geojsonl", "fgb", "gpkg", "csv"]),
+    "geopandas": (exports.geopandas_file, ["geojson", "geojsonl", "fgb", "gpkg", "csv"]),
     "geopandas.read_parquet": (exports.geopandas_parquet, ["parquet"]),
     "geopandas.from_arrow": (exports.geopandas_arrow, ["arrow", "arrows"]),
-    "duckdb": (None, ["geojson", "geojsonl", "fgb", "csv", "parquet"]),
+    "duckdb": (None, ["geojson", "geojsonl", "fgb", "gpkg", "csv", "parquet"]),
 }
 CASES = [(reader, extension, source) for reader, (_, extensions) in READERS.items() for extension in extensions for source in SOURCES
          if (extension, source) != ("geojsonl", "utm")]  # which is refused: test_export.py
@@ -71,6 +71,7 @@ EXPECTED |= {("duckdb", "fgb", "heights"): {"rows"}}
 EXPECTED |= {(reader, "fgb", source): {"refused"} for reader in ("gdal", "geopandas") for source in ("mixed-heights", "collections")}
 EXPECTED |= {(reader, "csv", "values"): {"text"} for reader in ("gdal", "geopandas")}
 EXPECTED |= {("geopandas", "csv", "empty-points"): {"geometry"}}
+EXPECTED |= {("duckdb", "gpkg", "no-crs"): {"crs"}}
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def differences(want, got, crs, extension):
         if not exports.same_shape(a, b, promoted=extension in ("fgb", "arrows")):
             found.setdefault("geometry", (a, b))
     said = None if got.crs is None else pyproj.CRS.from_user_input(got.crs).to_string()
-    same = {"OGC:CRS84", "EPSG:4326", "EPSG:4979"} if crs == "OGC:CRS84" and extension.startswith("geojson") else {crs}
+    same = {"OGC:CRS84", "EPSG:4326", "EPSG:4979"} if crs == "OGC:CRS84" and (extension.startswith("geojson") or extension == "gpkg") else {crs}
     if extension == "csv":
         same = {None}
     if said not in same and (want.num_rows or said is not None):  # DuckDB asks rows

@@ -242,13 +242,13 @@ func (c *getConfig) write(
 	}
 	p := output.NewProgress(std.Err, t.Name, " rows")
 	defer p.Close()
-	return result.WriteTo(std, c.out, func(file *os.File) error {
+	return result.WriteTo(std, c.out, format, func(out []*os.File) error {
 		rows, err := from.Scan(ctx, t, p)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		return result.WriteRows(ctx, rows, file, c.out, format, compression, p)
+		return result.WriteRows(ctx, rows, out, c.out, format, compression, p)
 	})
 }
 

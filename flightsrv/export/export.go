@@ -1,5 +1,5 @@
 // Package export writes record batches to files that other programs read: Arrow IPC, GeoParquet,
-// GeoJSON, GeoJSONSeq, CSV with WKT and FlatGeobuf.
+// GeoJSON, GeoJSONSeq, CSV with WKT, FlatGeobuf, GeoPackage and shapefiles.
 package export
 
 import (
@@ -31,7 +31,21 @@ type Format struct {
 	// Compressions are the compressions of the format; the first one is the default.
 	Compressions []ticket.Compression
 
+	// Siblings are the extensions of the other files of the format, which have the name of the file
+	// otherwise. One that stays empty is left out.
+	Siblings []string
+	// Stale are the extensions of indexes that programs make of a file, and that a new one outdates.
+	Stale []string
+
 	open func(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
+	// openAll is open for a format with siblings: out is the file, followed by its siblings.
+	openAll func(out []*os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error)
+}
+
+// Noter is a Writer that has changed what readers will find, as the format requires.
+type Noter interface {
+	// Notes returns a sentence for each change, after Close.
+	Notes() []string
 }
 
 // The formats that are not chosen by a file's name alone.
@@ -72,6 +86,12 @@ var formats = []Format{
 	},
 	{Name: "CSV", Extensions: []string{".csv"}, WKB: true, Compressions: noCompression, open: plain(NewCSV)},
 	{Name: "FlatGeobuf", Extensions: []string{".fgb"}, WKB: true, Compressions: noCompression, open: newFlatGeobuf},
+	{Name: "GeoPackage", Extensions: []string{".gpkg"}, WKB: true, Compressions: noCompression, open: newGeoPackage},
+	{
+		Name: "a shapefile", Extensions: []string{".shp"}, WKB: true, Compressions: noCompression,
+		Siblings: []string{".shx", ".dbf", ".prj", ".cpg"},
+		Stale:    []string{".qix", ".sbn", ".sbx", ".qpj", ".idm", ".ind", ".shp.xml"}, openAll: newShapefile,
+	},
 }
 
 // plain adapts a format that has no compression.
@@ -96,11 +116,17 @@ func ForPath(path string) (Format, error) {
 	return Format{}, fmt.Errorf("can write %s only", strings.Join(known, ", "))
 }
 
-// Create starts a file of the format at the beginning of out, which the writer does not close. A
-// compression that the format does not have is ignored.
-func (f Format) Create(out *os.File, schema *arrow.Schema, compression ticket.Compression) (Writer, error) {
+// Create starts a file of the format at the beginning of out, which the writer does not close. Each
+// of the format's siblings has a file, in their order. A compression that the format does not have
+// is ignored.
+func (f Format) Create(schema *arrow.Schema, compression ticket.Compression, out *os.File, siblings ...*os.File) (
+	Writer, error,
+) {
 	if !slices.Contains(f.Compressions, compression) {
 		compression = f.Compressions[0]
+	}
+	if f.openAll != nil {
+		return f.openAll(append([]*os.File{out}, siblings...), schema, compression)
 	}
 	return f.open(out, schema, compression)
 }

@@ -53,7 +53,7 @@ func newFlatGeobuf(out *os.File, schema *arrow.Schema, _ ticket.Compression) (Wr
 		return nil, err
 	}
 	return &flatGeobuf{
-		flatLayer: newFlatLayer(layerName(out.Name()), schema), out: out, spool: spool,
+		flatLayer: newFlatLayer(layerName(out.Name(), ".fgb"), schema), out: out, spool: spool,
 		waits: bufio.NewWriterSize(spool, bufferBytes), at: []int64{0},
 	}, nil
 }
@@ -162,7 +162,10 @@ func (w *flatGeobuf) feature(row []byte) ([]byte, error) {
 }
 
 // layerName is the name of a file without its folder, its extension and its temporary suffix.
-func layerName(path string) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), "."), ".fgb")
+func layerName(path, extension string) string {
+	name := strings.TrimPrefix(filepath.Base(path), ".")
+	if end := strings.LastIndex(strings.ToLower(name), extension); end >= 0 {
+		return name[:end]
+	}
 	return name
 }

@@ -37,7 +37,7 @@ func exported(t *testing.T, name string, rec arrow.Record) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := f.Create(out, rec.Schema(), ticket.NoCompression)
+	w, err := f.Create(rec.Schema(), ticket.NoCompression, out, siblings(t, f, path)...)
 	if err != nil {
 		return path, err
 	}
@@ -45,6 +45,20 @@ func exported(t *testing.T, name string, rec arrow.Record) (string, error) {
 		return path, err
 	}
 	return path, w.Close()
+}
+
+// siblings creates the other files of a format next to a path.
+func siblings(t *testing.T, f Format, path string) (files []*os.File) {
+	t.Helper()
+	for _, extension := range f.Siblings {
+		file, err := os.Create(strings.TrimSuffix(path, filepath.Ext(path)) + extension)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = file.Close() })
+		files = append(files, file)
+	}
+	return files
 }
 
 func recordOf(t *testing.T, schema *arrow.Schema, fill func(*array.RecordBuilder)) arrow.Record {

@@ -83,6 +83,13 @@ func (s *System) WKT1() string {
 	return gdal
 }
 
+// ESRI returns the definition of a system in the WKT 1 of ESRI, which a .prj has; "" for one that it
+// cannot define.
+func (s *System) ESRI() string {
+	esri, _ := s.texts()
+	return esri
+}
+
 // texts returns the definitions in the WKT 1 of ESRI and of GDAL.
 func (s *System) texts() (esri, gdal string) {
 	esri, gdal, _ = strings.Cut(registry().texts.line(s.number), "\t")

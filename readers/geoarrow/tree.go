@@ -68,6 +68,21 @@ func (r *wkbReader) eachTree(h wkbHead, depth int, f func(Tree)) error {
 	return nil
 }
 
+// Empty reports whether the geometry has no position.
+func (t *Tree) Empty() bool {
+	for _, run := range t.Runs {
+		if len(run) > 0 {
+			return false
+		}
+	}
+	for i := range t.Members {
+		if !t.Members[i].Empty() {
+			return false
+		}
+	}
+	return true
+}
+
 // Bounds returns the bounding box in x and y. Positions whose x or y is NaN don't count; ok is
 // false if none counts.
 func (t *Tree) Bounds() (box [4]float64, ok bool) {

@@ -26,6 +26,8 @@ type Progress struct {
 
 	stop chan struct{}
 	wait sync.WaitGroup
+
+	notes []string
 }
 
 const (
@@ -59,10 +61,16 @@ func (p *Progress) Set(done, total int64) {
 	p.total.Store(total)
 }
 
-// Close removes the line.
+// Note keeps a sentence about the work for Close.
+func (p *Progress) Note(text string) { p.notes = append(p.notes, text) }
+
+// Close removes the line, and prints the notes.
 func (p *Progress) Close() {
 	close(p.stop)
 	p.wait.Wait()
+	for _, text := range p.notes {
+		_, _ = fmt.Fprintf(p.out, "vibeflight: %s: %s\n", p.label, OneLine(text))
+	}
 }
 
 func (p *Progress) draw() {

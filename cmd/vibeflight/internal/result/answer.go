@@ -57,13 +57,13 @@ func WriteFile(ctx context.Context, std output.Stdio, ask Query, path string, fo
 ) error {
 	p := output.NewProgress(std.Err, "sql", " rows")
 	defer p.Close()
-	return WriteTo(std, path, func(file *os.File) error {
+	return WriteTo(std, path, format, func(out []*os.File) error {
 		rows, err := ask(p)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		return WriteRows(ctx, rows, file, path, format, compression, p)
+		return WriteRows(ctx, rows, out, path, format, compression, p)
 	})
 }
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/atomicfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
@@ -22,6 +25,8 @@ const FormatHelp = `.parquet            GeoParquet 1.1, geometries as WKB
 .geojsonl .ndjson   GeoJSONSeq, a Feature per line
 .csv                CSV (RFC 4180), geometries as WKT; null is empty, and "" is an empty text
 .fgb                FlatGeobuf, rows in the order of its index
+.gpkg               GeoPackage 1.4, a table with an index
+.shp                a shapefile, with .shx, .dbf, .prj and .cpg next to it
 .arrow .feather     Arrow IPC, the file format
 .arrows and -       Arrow IPC, the stream format; - is stdout
 
@@ -58,37 +63,80 @@ var compressions = map[string]ticket.Compression{
 	"zstd": ticket.Zstd,
 }
 
-// WriteTo calls write with a file that appears when it is complete, or with stdout for "-".
-func WriteTo(std output.Stdio, path string, write func(*os.File) error) error {
-	var out *atomicfile.File
-	file := std.Out
-	if path != "-" {
-		var err error
-		if out, err = atomicfile.Create(path); err != nil {
-			return err
-		}
-		defer out.Discard()
-		file = out.File
+// WriteTo calls write with a file that appears when it is complete, followed by the other files of
+// its format, or with stdout for "-".
+func WriteTo(std output.Stdio, path string, format export.Format, write func(out []*os.File) error) error {
+	if path == "-" {
+		return write([]*os.File{std.Out})
 	}
-	err := write(file)
-	if out == nil {
+	out, err := atomicfile.Create(path)
+	if err != nil {
 		return err
 	}
-	if err == nil {
-		err = out.Commit()
+	defer out.Discard()
+	files := []*os.File{out.File}
+	var siblings []*atomicfile.File
+	for _, extension := range format.Siblings {
+		f, err := atomicfile.Create(sibling(path, extension))
+		if err != nil {
+			return err
+		}
+		defer f.Discard()
+		siblings, files = append(siblings, f), append(files, f.File)
+	}
+	if err = write(files); err == nil {
+		err = commit(path, format, out, siblings)
 	}
 	return out.Explain(err)
 }
 
-// WriteRows writes rows in a format.
-func WriteRows(ctx context.Context, rows target.RowStream, file *os.File, path string, format export.Format,
+// sibling returns a path with another extension.
+func sibling(path, extension string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + extension
+}
+
+// commit gives all files their names, the main one last. What an older file of the name had in
+// addition is removed.
+func commit(path string, format export.Format, out *atomicfile.File, siblings []*atomicfile.File) error {
+	gone := format.Stale
+	for i, f := range siblings {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if info.Size() == 0 {
+			gone = append(slices.Clone(gone), format.Siblings[i])
+			continue
+		}
+		if err := f.Commit(); err != nil {
+			return err
+		}
+	}
+	for _, extension := range gone {
+		if err := os.Remove(sibling(path, extension)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return out.Commit()
+}
+
+// WriteRows writes rows in a format, to a file and the other files of the format.
+func WriteRows(ctx context.Context, rows target.RowStream, out []*os.File, path string, format export.Format,
 	compression ticket.Compression, p *output.Progress,
 ) error {
-	w, err := format.Create(file, rows.Schema(), compression)
+	w, err := format.Create(rows.Schema(), compression, out[0], out[1:]...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return copyRows(ctx, rows, w, path, p)
+	if err := copyRows(ctx, rows, w, path, p); err != nil {
+		return err
+	}
+	if n, ok := w.(export.Noter); ok {
+		for _, note := range n.Notes() {
+			p.Note(note)
+		}
+	}
+	return nil
 }
 
 // copyRows writes all rows, and completes the file.
