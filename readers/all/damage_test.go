@@ -1,6 +1,8 @@
 package all_test
 
 import (
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/vibeflight/vibeflight/readers"
@@ -42,14 +44,34 @@ var binary = []string{
 	"\x00\x00\x00\x00\x00\x00\xf8\x7f", "\x05\x00\x00\x00", "\xff",
 }
 
+// packings take the files of a format apart, by its folder in readers.
+var packings = map[string]readertest.Packing{
+	"filegdb": readertest.Archive, // .gdb.zip
+	"gpkg":    readertest.Pages(512),
+	"osm":     readertest.Blobs,
+	"xlsx":    readertest.Archive,
+}
+
 // TestDamagedFiles reads files of testdata that were damaged at random, a share of them in each
 // format, on the CPU and on the device: 100,000 unless VIBEFLIGHT_SWEEP says how many.
+//
+//	VIBEFLIGHT_DAMAGE=50000 go test ./readers/all -run TestDamagedFiles/gpkg -timeout 1h
+//
+// reads 50,000 of one format. With VIBEFLIGHT_DAMAGED=/tmp/x the file that a crash leaves behind is
+// in that folder.
 func TestDamagedFiles(t *testing.T) {
 	formats, most := all.Formats(), 100_000
 	if testing.Short() {
 		most = 20 * 300 // SweepRange takes a twentieth
 	}
 	documents, first := readertest.SweepRange(t, most)
+	if each := os.Getenv("VIBEFLIGHT_DAMAGE"); each != "" {
+		n, err := strconv.Atoi(each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = n * len(formats)
+	}
 	for i, f := range formats {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +83,8 @@ func TestDamagedFiles(t *testing.T) {
 			if !ok {
 				tokens = binary
 			}
-			d := readertest.NewDamaged(t, f, "../"+folder(f)+"/testdata", engine, tokens...)
+			d := readertest.NewDamaged(t, f, "../"+folder(f)+"/testdata", engine,
+				packings[folder(f)], tokens...)
 			tables := 0
 			for seed := first + i; seed < first+documents; seed += len(formats) {
 				tables += d.Read(t, uint64(seed))

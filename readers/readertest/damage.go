@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -22,24 +24,34 @@ import (
 //	counted    a table that fail refuses has a deviation
 //	milder     repair reads what null reads
 //	batches    the same rows and deviations with several workers, small parts and small batches
+//	workers    the same error with one worker and with four
+//	memory     less than maxAllocated allocated, whatever counts the file claims
 //	device     the outcome of the CPU engine on a device, where engine is not nil
 type DamageSuite struct {
-	format readers.Format
-	engine *Device
-	files  []golden
-	given  []map[string]any // options of each file
-	tokens [][]byte
+	format  readers.Format
+	engine  *Device
+	packing Packing
+	files   []golden
+	given   []map[string]any // options of each file
+	tokens  [][]byte
 }
 
 // NewDamaged finds the files of a format in a folder. Tokens are texts that the damage may put in.
-func NewDamaged(t *testing.T, f readers.Format, dir string, e *Device, tokens ...string) *DamageSuite {
+// Three of four damages are of a part, where the format has a packing; its files may be larger.
+func NewDamaged(
+	t *testing.T, f readers.Format, dir string, e *Device, p Packing, tokens ...string,
+) *DamageSuite {
 	t.Helper()
-	d := &DamageSuite{format: f, engine: e}
+	d := &DamageSuite{format: f, engine: e, packing: p}
+	largest := 4 * smallBytes
+	if p.Unpack != nil {
+		largest = packedBytes
+	}
 	for _, token := range tokens {
 		d.tokens = append(d.tokens, []byte(token))
 	}
 	for _, g := range goldensIn(t, f, dir) {
-		if len(g.text) > 4*smallBytes {
+		if len(g.text) > largest {
 			continue
 		}
 		times := 4 // as often as one that is an error already
@@ -56,10 +68,14 @@ func NewDamaged(t *testing.T, f readers.Format, dir string, e *Device, tokens ..
 	return d
 }
 
+// packedBytes is the maximum size of a damaged file of a format with a packing.
+const packedBytes = 256 << 10
+
 // Read reads the file of a seed in three modes. It reports how many of them gave a table.
 func (d *DamageSuite) Read(t testing.TB, seed uint64) (tables int) {
 	t.Helper()
 	in, r := d.input(seed)
+	keepInput(t, in)
 	var results [3]result
 	for i, mode := range []string{"fail", "null", "repair"} {
 		in.Options["on_error"] = mode
@@ -144,9 +160,12 @@ func compareModes(results [3]result) error {
 // read reads a file as a whole, in small pieces, and on the device.
 func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 	t.Helper()
-	table, err := Parse(t, d.format, in)
+	table, err := d.parse(t, in)
 	if wrong := d.check(in, table, err); wrong != nil {
 		t.Errorf("options %v: %v\n%s\n%s", in.Options, wrong, in.Name, clip(in.Text))
+	}
+	if err != nil {
+		d.compareWorkers(t, in, r)
 	}
 	if err == nil {
 		want := Rows(table)
@@ -164,6 +183,60 @@ func (d *DamageSuite) read(t testing.TB, in Input, r *rand.Rand) result {
 		d.engine.Same(t, in)
 	}
 	return result{table, err}
+}
+
+// maxAllocated is the maximum number of bytes that the parse of a damaged file allocates. Other
+// tests allocate at the same time.
+const maxAllocated = 1 << 30
+
+// parse reads a file and checks how much it allocates. It reads once more before it reports a
+// defect, because the other formats are read at the same time.
+func (d *DamageSuite) parse(t testing.TB, in Input) (table *readers.Table, err error) {
+	t.Helper()
+	var grown uint64
+	for range 3 {
+		before := allocated()
+		table, err = Parse(t, d.format, in)
+		if grown = allocated() - before; grown < maxAllocated {
+			return table, err
+		}
+	}
+	t.Errorf("options %v: %d bytes were allocated\n%s\n%s", in.Options, grown, in.Name, clip(in.Text))
+	return table, err
+}
+
+// allocated returns the bytes that this process has allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// compareWorkers reads a file that is an error with one worker and with four, in the same small
+// parts.
+func (d *DamageSuite) compareWorkers(t testing.TB, in Input, r *rand.Rand) {
+	t.Helper()
+	in.Limits = readers.Limits{BatchRows: 1 + r.IntN(5), Workers: 1, PartBytes: 20 + r.Int64N(200)}
+	_, one := Parse(t, d.format, in)
+	in.Limits.Workers = 4
+	_, four := Parse(t, d.format, in)
+	if fmt.Sprint(one) != fmt.Sprint(four) {
+		t.Errorf("options %v, limits %+v\none worker: %v\nfour: %v\n%s\n%s", in.Options, in.Limits, one, four, in.Name,
+			clip(in.Text))
+	}
+}
+
+// keepInput writes a file before it is read to where VIBEFLIGHT_DAMAGED says, so that it is there
+// after a crash.
+func keepInput(t testing.TB, in Input) {
+	t.Helper()
+	folder := os.Getenv("VIBEFLIGHT_DAMAGED")
+	if folder == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(folder, filepath.Base(in.Name)), in.Text, 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // check returns the defects of an outcome. The position of an error may be in a sibling.
@@ -186,7 +259,7 @@ func (d *DamageSuite) input(seed uint64) (Input, *rand.Rand) {
 	in := Input{Name: d.files[k].name, Text: d.files[k].text, Siblings: d.files[k].siblings, Options: map[string]any{}}
 	maps.Copy(in.Options, d.given[k])
 	for range max(1, r.IntN(7)-3) {
-		in.Text = d.damage(in.Text, r)
+		in.Text = d.damageFile(in.Text, r)
 	}
 	if names := slices.Sorted(maps.Keys(in.Siblings)); len(names) > 0 && r.IntN(8) == 0 {
 		name := names[r.IntN(len(names))]
@@ -196,6 +269,26 @@ func (d *DamageSuite) input(seed uint64) (Input, *rand.Rand) {
 	return in, r
 }
 
+// damageFile changes one place of a file, or of one of its parts.
+func (d *DamageSuite) damageFile(text []byte, r *rand.Rand) []byte {
+	if d.packing.Unpack == nil || r.IntN(4) == 0 {
+		return d.damage(text, r)
+	}
+	parts, ok := d.packing.Unpack(text)
+	if !ok {
+		return d.damage(text, r)
+	}
+	k := r.IntN(len(parts))
+	for range 8 { // most of a small database is empty
+		if len(bytes.Trim(parts[k], "\x00")) > 0 {
+			break
+		}
+		k = r.IntN(len(parts))
+	}
+	parts[k] = d.damage(parts[k], r)
+	return d.packing.Pack(text, parts)
+}
+
 // damage changes one place of a text: a bit, a byte, a run of bytes left out, doubled, moved or
 // overwritten, a token put in, or the end cut off.
 func (d *DamageSuite) damage(text []byte, r *rand.Rand) []byte {
@@ -203,6 +296,9 @@ func (d *DamageSuite) damage(text []byte, r *rand.Rand) []byte {
 		return []byte{byte(r.UintN(256))}
 	}
 	at := r.IntN(len(text))
+	for k := 0; d.packing.Unpack != nil && k < 8 && text[at] == 0; k++ {
+		at = r.IntN(len(text))
+	}
 	end := min(len(text), at+1+r.IntN(12))
 	before, run, rest := text[:at], text[at:end], text[end:]
 	switch r.IntN(10) {
