@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -27,6 +28,7 @@ type scanner struct {
 	skip      bool // on_error: skip
 	nulls     bool // on_error: null or repair
 	linearize bool // curves: linearize
+	utf8      bool // texts are in UTF-8
 	emit      func(readers.Chunk) error
 	err       error
 
@@ -153,21 +155,27 @@ var errShared = errors.New("the rows so far have more overflow pages than the fi
 // values reads the values of the current row. The geometry comes last: once it has ended, the row
 // can't be undone.
 func (s *scanner) values() error {
-	k := s.sink
+	k, r := s.sink, &s.record
 	var v, geometry sqlite.Value
-	i, err := 0, s.record.Open(s.current.Payload)
-	for ; err == nil && s.record.More(); i++ {
-		if i == len(s.table.columns) {
+	fields := k.fields
+	i, err := 0, r.Open(s.current.Payload)
+	for ; err == nil && r.More(); i++ {
+		if i == len(fields) {
 			err = fmt.Errorf("the record has more values than the table has columns: %d", i)
 			break
 		}
-		if err = s.record.Next(&v); err != nil {
+		if err = r.Next(&v); err != nil {
 			break
 		}
-		if i == s.table.geometry {
+		f := &fields[i]
+		switch {
+		case v.Class == sqlite.Null:
+		case f.store == storeGeometry:
 			geometry = v
-		} else if bad := s.value(i, &v); bad != nil {
-			return bad
+		case f.unread || !s.common(f, &v):
+			if bad := s.value(f, &v); bad != nil {
+				return bad
+			}
 		}
 	}
 	if err != nil {
@@ -175,14 +183,14 @@ func (s *scanner) values() error {
 			return bad
 		}
 	} else {
-		for ; i < len(s.table.columns); i++ {
-			if bad := s.missing(i); bad != nil {
+		for ; i < len(fields); i++ {
+			if bad := s.missing(&fields[i]); bad != nil {
 				return bad
 			}
 		}
 	}
 	if s.table.rowid >= 0 {
-		s.rowid(k.columns[s.table.rowid])
+		s.rowid(k.fields[s.table.rowid].to)
 	}
 	if s.table.geometry < 0 {
 		return nil
@@ -190,22 +198,51 @@ func (s *scanner) values() error {
 	return s.shape(&geometry)
 }
 
-// value appends the value of column i.
-func (s *scanner) value(i int, v *sqlite.Value) error {
-	d, c := &s.table.columns[i], s.sink.columns[i]
-	if d.store == storeRowid || v.Class == sqlite.Null {
+// common appends a value that is not null, if it is of one of the most frequent kinds.
+func (s *scanner) common(f *field, v *sqlite.Value) bool {
+	c := f.to
+	switch {
+	case v.Class == sqlite.Integer && (f.store == storeInt64 || f.store == storeInt32 && v.Int == int64(int32(v.Int))):
+		if c.N < s.sink.Rows {
+			c.Pad(s.sink.Rows)
+		}
+		c.Ints = append(c.Ints, v.Int)
+	case v.Class == sqlite.Float && f.store == storeFloat:
+		x := v.Float()
+		if x != x {
+			x = nan
+		}
+		if c.N < s.sink.Rows {
+			c.Pad(s.sink.Rows)
+		}
+		c.Floats = append(c.Floats, x)
+	case v.Class == sqlite.Text && f.store == storeText && s.utf8 && utf8.Valid(v.Bytes):
+		if c.N < s.sink.Rows {
+			c.Pad(s.sink.Rows)
+		}
+		c.Text = append(c.Text, v.Bytes...)
+		c.Ends = append(c.Ends, int32(len(c.Text)))
+	default:
+		return false
+	}
+	c.Filled()
+	return true
+}
+
+// value appends a value that is not null.
+func (s *scanner) value(f *field, v *sqlite.Value) error {
+	if f.store == storeRowid {
 		return nil // the rowid is not among the values
 	}
-	c.Pad(s.sink.Rows)
-	if err := d.append(s.db, c, v); err != nil {
-		return s.deviate(v.At, d.name, ruleValue, "value is null", err)
+	f.to.Pad(s.sink.Rows)
+	if err := f.append(s.db, f.to, v); err != nil {
+		return s.deviate(v.At, f.name, ruleValue, "value is null", err)
 	}
 	return nil
 }
 
-// missing appends the default value of column i, of which the record has none.
-func (s *scanner) missing(i int) error {
-	d := &s.table.columns[i]
+// missing appends the default value of a column of which the record has no value.
+func (s *scanner) missing(d *field) error {
 	if d.store == storeGeometry || d.store == storeRowid {
 		return nil
 	}
@@ -215,9 +252,8 @@ func (s *scanner) missing(i int) error {
 	if d.missing.Class == sqlite.Null {
 		return nil
 	}
-	c := s.sink.columns[i]
-	c.Pad(s.sink.Rows)
-	if err := d.defaultTo(c); err != nil {
+	d.to.Pad(s.sink.Rows)
+	if err := d.defaultTo(d.to); err != nil {
 		return s.deviate(0, d.name, ruleValue, "value is null", err)
 	}
 	return nil
@@ -237,7 +273,6 @@ func (s *scanner) rowid(c *rows.Column) {
 func (s *scanner) shape(v *sqlite.Value) error {
 	k := s.sink
 	s.otherSRS = false
-	mark, shapes := k.Geom.Mark(), k.Shapes
 	f := s.geometry(v)
 	if s.otherSRS {
 		k.Deviate(readers.Deviation{
@@ -251,8 +286,7 @@ func (s *scanner) shape(v *sqlite.Value) error {
 	if err := s.deviate(v.At+f.at, fieldGeometry, ruleGeometry, "geometry is null", f.err); err != nil {
 		return err
 	}
-	k.Geom.Rewind(mark)
-	k.Shapes = shapes
+	k.Geom.Undo()
 	k.Geom.Null()
 	return nil
 }

@@ -41,8 +41,8 @@ const (
 	storeFloat
 	storeText
 	storeBytes
-	storeDate
-	storeTime
+	storeDate // days since 1970-01-01
+	storeTime // microseconds since 1970-01-01T00:00:00Z
 	storeRowid
 	storeGeometry
 )
@@ -55,11 +55,11 @@ var stores = map[string]store{
 }
 
 // kinds are the kinds of every value of a store, so that a column has its type in every part of a
-// file, even without values. Those of text have a type of the table's declaration: see declared.
+// file, even without values. Bytes, dates and times get their types at the end of a chunk.
 var kinds = [...]geoarrow.FactKinds{
 	storeAny: geoarrow.FactString, storeBool: geoarrow.FactBool, storeInt32: geoarrow.FactInt32,
 	storeInt64: geoarrow.FactInt64, storeFloat: geoarrow.FactFloat, storeText: geoarrow.FactString,
-	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: 0, storeRowid: geoarrow.FactInt64,
+	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64, storeRowid: geoarrow.FactInt64,
 }
 
 // storeOf returns the store of a declared type, such as TEXT(16).

@@ -19,7 +19,7 @@ var (
 	errInt32  = errors.New("expected an integer of 32 bits")
 	errExact  = errors.New("the integer is not exact as a float64")
 	errDate   = errors.New("expected a date, YYYY-MM-DD")
-	errTime   = errors.New("expected a date and time, YYYY-MM-DDTHH:MM:SS.SSSZ, with 9 digits of a fraction at most")
+	errTime   = errors.New("expected a date and time, YYYY-MM-DDTHH:MM:SS.SSSZ, to the microsecond")
 	classes   = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
 	expecting = [...]string{
 		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER", storeFloat: "a REAL or INTEGER",
@@ -118,48 +118,54 @@ func (d *column) text(db *sqlite.Database, c *rows.Column, v *sqlite.Value) (err
 	return nil
 }
 
-// time appends a date and time. One without zone is in UTC (section 1.1.1.1.1), and a date is its
-// midnight, as GDAL has it.
+// time appends a date and time. One without zone is in UTC, and a date is its midnight, as GDAL has
+// it.
 func (d *column) time(db *sqlite.Database, c *rows.Column, v *sqlite.Value) error {
-	if v.Class != sqlite.Text {
-		return d.errClass(v)
-	}
-	var buf [64]byte
-	if len(v.Bytes) > len(buf) {
-		return errTime
-	}
-	text, err := db.AppendText(buf[:0], v.Bytes)
+	t, err := d.moment(db, v)
 	if err != nil {
 		return err
 	}
-	t, ok := temporal.Parse(text)
-	switch {
-	case !ok || t.Kind == temporal.Time || t.Digits > 9:
+	if t.Kind == temporal.Time || t.Digits > 6 && t.Fraction%1000 != 0 {
 		return errTime
-	case t.Kind == temporal.Date:
-		text = append(text, "T00:00Z"...)
-	case t.Kind == temporal.Naive:
-		text = append(text, 'Z')
 	}
-	c.AddText(text)
+	if c.Unread {
+		c.Pass()
+		return nil
+	}
+	c.Ints = append(c.Ints, (t.Seconds-int64(t.Offset))*1_000_000+int64(t.Fraction)/1000)
+	c.Filled()
 	return nil
+}
+
+// moment reads the text of a date or time.
+func (d *column) moment(db *sqlite.Database, v *sqlite.Value) (temporal.Value, error) {
+	if v.Class != sqlite.Text {
+		return temporal.Value{}, d.errClass(v)
+	}
+	text := v.Bytes
+	if db.Encoding != sqlite.UTF8 {
+		var err error
+		if text, err = db.AppendText(nil, text); err != nil {
+			return temporal.Value{}, err
+		}
+	}
+	t, ok := temporal.Parse(text)
+	if !ok && d.store == storeDate {
+		return t, errDate
+	}
+	if !ok || t.Digits == 255 {
+		return t, errTime
+	}
+	return t, nil
 }
 
 // date appends the days since 1970-01-01.
 func (d *column) date(db *sqlite.Database, c *rows.Column, v *sqlite.Value) error {
-	if v.Class != sqlite.Text {
-		return d.errClass(v)
+	t, err := d.moment(db, v)
+	if err != nil {
+		return err
 	}
-	var buf [32]byte
-	text := v.Bytes
-	if db.Encoding != sqlite.UTF8 {
-		var err error
-		if text, err = db.AppendText(buf[:0], text); err != nil {
-			return err
-		}
-	}
-	t, ok := temporal.Parse(text)
-	if !ok || t.Kind != temporal.Date {
+	if t.Kind != temporal.Date {
 		return errDate
 	}
 	if c.Unread {

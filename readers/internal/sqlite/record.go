@@ -107,45 +107,36 @@ func (r *Record) Next(v *Value) error {
 		r.body += int(size)
 		return nil
 	}
-	b := p[r.body:]
 	size := int(sizes[serial])
-	if size > len(b) {
+	from := r.body
+	if size > len(p)-from {
 		return errRecordEnd
 	}
 	r.body += size
-	v.Class = Integer
-	switch serial {
-	case 0:
-		v.Class = Null
-	case 1:
-		v.Int = int64(int8(b[0]))
-	case 2:
-		v.Int = int64(int16(binary.BigEndian.Uint16(b)))
-	case 3:
-		v.Int = int64(int32(uint32(b[0])<<24|uint32(b[1])<<16|uint32(b[2])<<8) >> 8)
-	case 4:
-		v.Int = int64(int32(binary.BigEndian.Uint32(b)))
-	case 5:
-		v.Int = int64(int16(binary.BigEndian.Uint16(b)))<<32 | int64(binary.BigEndian.Uint32(b[2:]))
-	case 6:
-		v.Int = int64(binary.BigEndian.Uint64(b))
-	case 7:
-		v.Class, v.Int = Float, int64(binary.BigEndian.Uint64(b))
-	case 8:
-		v.Int = 0
-	case 9:
-		v.Int = 1
-	default:
-		return errSerial
+	v.Class = classes[serial]
+	if from+8 <= cap(p) { // what follows the value in memory is shifted out
+		v.Int = int64(binary.BigEndian.Uint64(p[from:from+8])) >> shifts[serial]
+	} else {
+		var b [8]byte
+		copy(b[:], p[from:from+size])
+		v.Int = int64(binary.BigEndian.Uint64(b[:])) >> shifts[serial]
+	}
+	if serial >= 8 {
+		v.Int = int64(serial & 1)
+		if serial > 9 {
+			return errSerial
+		}
 	}
 	return nil
 }
 
-// sizes are the bytes of values by their serial types.
-var sizes = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
-
-// End returns how many bytes follow the last value.
-func (r *Record) End() int { return len(r.payload) - r.body }
+// What the first serial types mean: NULL, integers of 1 to 8 bytes, a float64, 0 and 1. The last two
+// are not in use.
+var (
+	sizes   = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
+	shifts  = [12]uint8{0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0}
+	classes = [12]Class{Null, Integer, Integer, Integer, Integer, Integer, Integer, Float, Integer, Integer}
+)
 
 // FloatValue returns a Float.
 func FloatValue(x float64) Value { return Value{Class: Float, Int: int64(math.Float64bits(x))} }
