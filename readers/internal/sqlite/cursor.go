@@ -183,6 +183,9 @@ func (c *Cursor) Next(r *Row) (bool, error) {
 	if int64(local) == size {
 		return true, nil
 	}
+	if size/int64(c.d.PageSize) > int64(c.d.Pages) {
+		return false, c.faultf(at, "a payload of %d bytes in a database of %d pages", size, c.d.Pages)
+	}
 	if size > c.MaxBytes {
 		return false, &TooLarge{size}
 	}
@@ -252,10 +255,6 @@ func (c *Cursor) assemble(r *Row, size int64) error {
 	left := size - int64(len(r.Payload))
 	each := int64(c.d.usable - 4)
 	pages := (left + each - 1) / each
-	if pages > int64(c.d.Pages) {
-		return c.faultf(int(r.Offset-c.d.Offset(c.number)), "a payload of %d bytes in a database of %d pages", size,
-			c.d.Pages)
-	}
 	r.Overflow = pages * int64(c.d.PageSize)
 	if int64(cap(c.buf)) < size {
 		c.buf = make([]byte, 0, size+size/4)
