@@ -34,6 +34,7 @@ type scanner struct {
 
 	sink    *sink
 	decoder geoarrow.WKBDecoder
+	lines   linearizer
 	current sqlite.Row
 	record  sqlite.Record
 	chunk   readers.Span

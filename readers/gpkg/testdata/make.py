@@ -107,6 +107,19 @@ simple("bad-magic.gpkg", geometry(point(1, 2)), b"XX" + geometry(point(1, 2))[2:
 simple("bad-extended.gpkg", geometry(point(1, 2), flags=33))
 simple("bad-wkb.gpkg", geometry(point(1, 2)), geometry(line((1, 2), (3, 4)))[:-1])
 simple("bad-curve.gpkg", geometry(line((0, 0), (1, 1), (2, 0), code=8)))
+ARC = [(0, 0), (1, 1), (2, 0)]
+CURVES = [
+    line(*ARC, code=8), several(9, line(*ARC, code=8), line((2, 0), (3, 0))), several(10, line((0, 0), (2, 0), (0, 0), code=8), polygon()[:0] + line((0.5, 0), (1, 0), (1, 0.5), (0.5, 0))),
+    several(11, line(*ARC, code=8), line((5, 5), (6, 6))), several(12, several(10, line((0, 0), (2, 0), (0, 0), code=8)), polygon([(5, 5), (6, 5), (6, 6), (5, 5)])),
+    several(7, point(1, 2), line(*ARC, code=8)), line((0, 0, 0), (1, 1, 9), (2, 0, 18), dim=XYM, code=8), line((0, 0, 0), (1, 1, 9), (2, 0, 18), dim=XYZ, code=8), line(code=8), point(7, 7),
+]
+simple("curves.gpkg", *(geometry(c) for c in CURVES))
+(HERE / "curves.options").write_text('{"curves": "linearize"}\n')
+simple("bad-compound.gpkg", geometry(several(9, line(*ARC, code=8), line((2, 1), (3, 0)))))
+simple("bad-arc.gpkg", geometry(line(*ARC[:2], code=8)))
+for name in ["compound", "arc"]:
+    (HERE / f"bad-{name}.options").write_text('{"curves": "linearize"}\n')
+simple("bad-surface.gpkg", geometry(several(15, polygon([(0, 0), (4, 0), (4, 4), (0, 0)]))))
 simple("bad-text.gpkg", geometry(point(1, 2)))
 with sqlite3.connect(HERE / "bad-text.gpkg") as db:
     db.execute("UPDATE t SET name = CAST(x'ff41' AS TEXT)")
