@@ -24,7 +24,7 @@ DIFFERENCES = [
     file("integer beyond its type", "bad-wide-value", ERROR, {"a": ("int32", [1215752191])}),
     file("boolean of two", "bad-bool-value", ERROR, {"a": ("bool", [True])}),
     file("impossible date", "bad-date-value", ERROR, {"a": ("date32[day]", [datetime.date(2020, 3, 1)])}),
-    file("geometry that is none", "bad-magic", ERROR, {"geometry": ["POINT (1 2)", None]}),
+    file("bytes that are not a geometry", "bad-magic", ERROR, {"geometry": ["POINT (1 2)", None]}),
     file("extended geometry", "bad-extended", ERROR, {"geometry": ["POINT (1 2)"]}),
     file("view", "bad-view", ERROR, {"a": ("string", [])}),
     file("without rowid", "bad-rowid", ERROR, {"a": ("string", []), "b": ("int64", [])}),

@@ -34,7 +34,9 @@ type geometryFault struct {
 func geometryOf(b []byte) (at int, srs int32, f *geometryFault) {
 	switch {
 	case len(b) < headerBytes:
-		return 0, 0, &geometryFault{at: len(b), err: fmt.Errorf("a geometry of %d bytes, expected %d at least", len(b), headerBytes)}
+		return 0, 0, &geometryFault{
+			at: len(b), err: fmt.Errorf("a geometry of %d bytes, expected %d at least", len(b), headerBytes),
+		}
 	case b[0] != 'G' || b[1] != 'P':
 		return 0, 0, &geometryFault{at: 0, err: fmt.Errorf("the geometry begins with %q, expected \"GP\"", b[:2])}
 	case b[2] != 0:

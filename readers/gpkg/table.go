@@ -59,7 +59,8 @@ var stores = map[string]store{
 var kinds = [...]geoarrow.FactKinds{
 	storeAny: geoarrow.FactString, storeBool: geoarrow.FactBool, storeInt32: geoarrow.FactInt32,
 	storeInt64: geoarrow.FactInt64, storeFloat: geoarrow.FactFloat, storeText: geoarrow.FactString,
-	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64, storeRowid: geoarrow.FactInt64,
+	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64,
+	storeRowid: geoarrow.FactInt64,
 }
 
 // storeOf returns the store of a declared type, such as TEXT(16).

@@ -15,22 +15,27 @@ import (
 var nan = math.Float64frombits(0x7ff8000000000000)
 
 var (
-	errBool   = errors.New("expected a boolean, 0 or 1")
-	errInt32  = errors.New("expected an integer of 32 bits")
-	errExact  = errors.New("the integer is not exact as a float64")
-	errDate   = errors.New("expected a date, YYYY-MM-DD")
-	errTime   = errors.New("expected a date and time, YYYY-MM-DDTHH:MM:SS.SSSZ, to the microsecond")
-	classes   = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
-	expecting = [...]string{
-		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER", storeFloat: "a REAL or INTEGER",
-		storeAny: "a TEXT, an INTEGER or a REAL", storeText: "a TEXT", storeBytes: "a BLOB", storeDate: "a TEXT of a date",
-		storeTime: "a TEXT of a date and time", storeRowid: "a NULL", storeGeometry: "a BLOB",
+	errBool  = errors.New("expected a boolean, 0 or 1")
+	errInt32 = errors.New("expected an integer of 32 bits")
+	errExact = errors.New("the integer is not exact as a float64")
+	errDate  = errors.New("expected a date, YYYY-MM-DD")
+	errTime  = errors.New("expected a date and time, YYYY-MM-DDTHH:MM:SS.SSSZ, to the microsecond")
+)
+
+// Names of storage classes, and what the stores expect.
+var (
+	classNames = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
+	expected   = [...]string{
+		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER",
+		storeFloat: "a REAL or INTEGER", storeAny: "a TEXT, an INTEGER or a REAL", storeText: "a TEXT",
+		storeBytes: "a BLOB", storeDate: "a TEXT of a date", storeTime: "a TEXT of a date and time",
+		storeRowid: "a NULL", storeGeometry: "a BLOB",
 	}
 )
 
 // errClass returns the error for a value of another storage class.
 func (d *column) errClass(v *sqlite.Value) error {
-	return fmt.Errorf("%s, expected %s", classes[v.Class], expecting[d.store])
+	return fmt.Errorf("%s, expected %s", classNames[v.Class], expected[d.store])
 }
 
 // append ends the row's value of a column, which is not null. It leaves the column as it was if the

@@ -131,7 +131,7 @@ func (c *Cursor) open(leaf int) error {
 	}
 	switch {
 	case c.header.kind != leafTable:
-		return faultf(c.d.Offset(c.number), "page %d is an interior page, where others of its depth are leaves", c.number)
+		return c.faultf(0, "page %d is an interior page, where others of its depth are leaves", c.number)
 	case c.header.cells == 0 && len(c.leaves) > 1:
 		return faultf(c.d.Offset(c.number)+3, "leaf page %d has no cells", c.number)
 	}
