@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/sqlite"
@@ -75,14 +74,8 @@ func (s *scanner) geometry(v *sqlite.Value) *geometryFault {
 		return f
 	}
 	s.otherSRS = int64(srs) != s.table.srs
-	if len(b) == at+pointBytes && b[at] == 1 && binary.LittleEndian.Uint32(b[at+1:]) == uint32(geoarrow.Point) {
-		x := math.Float64frombits(binary.LittleEndian.Uint64(b[at+5:]))
-		y := math.Float64frombits(binary.LittleEndian.Uint64(b[at+13:]))
-		if x == x && y == y {
-			k.Geom.X, k.Geom.Y = append(k.Geom.X, x), append(k.Geom.Y, y)
-			k.Geom.End(geoarrow.Point)
-			return nil
-		}
+	if s.commonShape(b[at:]) {
+		return nil
 	}
 	kind, _, err := s.decoder.Read(&k.Geom, b[at:])
 	if err != nil {
@@ -110,9 +103,6 @@ func (s *scanner) curved(b []byte, at int, err error) *geometryFault {
 	s.endGeometry(kind)
 	return nil
 }
-
-// pointBytes is the size of the WKB of a Point without z and m.
-const pointBytes = 1 + 4 + 16
 
 // endGeometry ends the row of a geometry that was decoded.
 func (s *scanner) endGeometry(kind geoarrow.Kind) {

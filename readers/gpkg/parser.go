@@ -7,7 +7,6 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/parallel"
-	"github.com/vibeflight/vibeflight/readers/internal/sqlite"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -64,7 +63,6 @@ func (c parser) scanner(ctx context.Context, src *source.File, t *table, limits 
 		ctx: ctx, src: src, db: db, table: t, cursor: db.Cursor(t.leaves), limits: limits.WithDefaults(),
 		skip: opts.SkipErrors(), nulls: opts.NullErrors(), linearize: opts.Get(optionCurves) == "linearize",
 	}
-	s.utf8 = db.Encoding == sqlite.UTF8
 	s.cursor.MaxBytes = s.limits.MaxFeatureBytes
 	return s
 }

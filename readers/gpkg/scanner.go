@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -28,17 +27,18 @@ type scanner struct {
 	skip      bool // on_error: skip
 	nulls     bool // on_error: null or repair
 	linearize bool // curves: linearize
-	utf8      bool // texts are in UTF-8
 	emit      func(readers.Chunk) error
 	err       error
 
 	sink    *sink
 	decoder geoarrow.WKBDecoder
 	lines   linearizer
-	current sqlite.Row
-	record  sqlite.Record
-	chunk   readers.Span
-	sum     readers.Summary
+	// of the geometry of the current row
+	shapeValue sqlite.Value
+	current    sqlite.Row
+	record     sqlite.Record
+	chunk      readers.Span
+	sum        readers.Summary
 
 	stop     int64 // rows at this place or later are not read
 	stopped  bool  // the last reading ended because of stop
@@ -157,10 +157,14 @@ var errShared = errors.New("the rows so far have more overflow pages than the fi
 // can't be undone.
 func (s *scanner) values() error {
 	k, r := s.sink, &s.record
-	var v, geometry sqlite.Value
+	var v sqlite.Value
+	s.shapeValue = sqlite.Value{}
 	fields := k.fields
 	i, err := 0, r.Open(s.current.Payload)
-	for ; err == nil && r.More(); i++ {
+	for err == nil {
+		if i = s.common(i); !r.More() {
+			break
+		}
 		if i == len(fields) {
 			err = fmt.Errorf("the record has more values than the table has columns: %d", i)
 			break
@@ -172,12 +176,13 @@ func (s *scanner) values() error {
 		switch {
 		case v.Class == sqlite.Null:
 		case f.store == storeGeometry:
-			geometry = v
-		case f.unread || !s.common(f, &v):
+			s.shapeValue = v
+		default:
 			if bad := s.value(f, &v); bad != nil {
 				return bad
 			}
 		}
+		i++
 	}
 	if err != nil {
 		if bad := s.deviate(0, "", ruleRecord, "the values from here on are null", err); bad != nil {
@@ -196,38 +201,7 @@ func (s *scanner) values() error {
 	if s.table.geometry < 0 {
 		return nil
 	}
-	return s.shape(&geometry)
-}
-
-// common appends a value that is not null, if it is of one of the most frequent kinds.
-func (s *scanner) common(f *field, v *sqlite.Value) bool {
-	c := f.to
-	switch {
-	case v.Class == sqlite.Integer && (f.store == storeInt64 || f.store == storeInt32 && v.Int == int64(int32(v.Int))):
-		if c.N < s.sink.Rows {
-			c.Pad(s.sink.Rows)
-		}
-		c.Ints = append(c.Ints, v.Int)
-	case v.Class == sqlite.Float && f.store == storeFloat:
-		x := v.Float()
-		if x != x {
-			x = nan
-		}
-		if c.N < s.sink.Rows {
-			c.Pad(s.sink.Rows)
-		}
-		c.Floats = append(c.Floats, x)
-	case v.Class == sqlite.Text && f.store == storeText && s.utf8 && utf8.Valid(v.Bytes):
-		if c.N < s.sink.Rows {
-			c.Pad(s.sink.Rows)
-		}
-		c.Text = append(c.Text, v.Bytes...)
-		c.Ends = append(c.Ends, int32(len(c.Text)))
-	default:
-		return false
-	}
-	c.Filled()
-	return true
+	return s.shape(&s.shapeValue)
 }
 
 // value appends a value that is not null.

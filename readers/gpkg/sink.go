@@ -20,8 +20,9 @@ type sink struct {
 // field is a column of the table, and of the chunk.
 type field struct {
 	*column
-	to     *rows.Column // nil for the geometry
-	unread bool
+	to       *rows.Column // nil for the geometry
+	unread   bool
+	frequent frequent // kind of values that common reads
 }
 
 func newSink(t *table, columns readers.Projection) *sink {
@@ -38,7 +39,7 @@ func (k *sink) Reset() {
 	k.Sink.Reset()
 	for i := range k.fields {
 		d := &k.table.columns[i]
-		k.fields[i].column = d
+		k.fields[i].column, k.fields[i].frequent = d, frequentOf(d, k.table.utf8)
 		if d.store == storeGeometry {
 			continue
 		}
@@ -48,6 +49,9 @@ func (k *sink) Reset() {
 			c.Accept(kinds)
 		}
 		k.fields[i].to, k.fields[i].unread = c, c.Unread
+		if c.Unread {
+			k.fields[i].frequent = frequentNone
+		}
 	}
 }
 

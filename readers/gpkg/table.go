@@ -19,6 +19,7 @@ type table struct {
 	rowid    int      // of the column of rowids; -1: there is none
 	srs      int64
 	leaves   []uint32
+	utf8     bool // texts are in UTF-8
 	crs      geoarrow.CRS
 }
 
@@ -113,7 +114,7 @@ func (l *layer) read(ctx context.Context, p *geoPackage) (*table, error) {
 	if declared.WithoutRowid {
 		return nil, errWithoutRowid
 	}
-	t := &table{geometry: -1, rowid: -1, srs: l.srs}
+	t := &table{geometry: -1, rowid: -1, srs: l.srs, utf8: p.db.Encoding == sqlite.UTF8}
 	taken := map[string]bool{}
 	for _, c := range declared.Columns {
 		if taken[strings.ToLower(c.Name)] {

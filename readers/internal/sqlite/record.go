@@ -55,10 +55,10 @@ func (v *Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
 //
 //	record  size of the header, { serial type }, { value }
 type Record struct {
-	payload []byte
-	head    int // of the next serial type
-	headEnd int
-	body    int // of the next value
+	Payload []byte
+	Head    int // of the next serial type
+	HeadEnd int
+	Body    int // of the next value
 }
 
 // Causes of the errors of records.
@@ -74,52 +74,49 @@ func (r *Record) Open(payload []byte) error {
 	if n == 0 || size < uint64(n) || size > uint64(len(payload)) {
 		return errRecordHeader
 	}
-	*r = Record{payload: payload, head: n, headEnd: int(size), body: int(size)}
+	*r = Record{Payload: payload, Head: n, HeadEnd: int(size), Body: int(size)}
 	return nil
 }
 
 // More reports whether another value follows.
-func (r *Record) More() bool { return r.head < r.headEnd }
-
-// At returns where the next serial type is in the payload.
-func (r *Record) At() int { return r.head }
+func (r *Record) More() bool { return r.Head < r.HeadEnd }
 
 // Next reads the next value.
 func (r *Record) Next(v *Value) error {
-	p := r.payload
-	serial := uint64(p[r.head])
+	p := r.Payload
+	serial := uint64(p[r.Head])
 	if serial < 0x80 {
-		r.head++
+		r.Head++
 	} else {
 		var n int
-		if serial, n = longVarint(p[r.head:r.headEnd]); n == 0 {
+		if serial, n = longVarint(p[r.Head:r.HeadEnd]); n == 0 {
 			return errSerial
 		}
-		r.head += n
+		r.Head += n
 	}
-	v.At = r.body
+	v.At = r.Body
 	if serial >= 12 {
 		size := (serial - 12) / 2
-		if size > uint64(len(p)-r.body) {
+		if size > uint64(len(p)-r.Body) {
 			return errRecordEnd
 		}
-		v.Class, v.Bytes = Blob-Class(serial&1), p[r.body:r.body+int(size)]
-		r.body += int(size)
+		v.Class, v.Bytes = Blob-Class(serial&1), p[r.Body:r.Body+int(size)]
+		r.Body += int(size)
 		return nil
 	}
-	size := int(sizes[serial])
-	from := r.body
+	size := int(Sizes[serial])
+	from := r.Body
 	if size > len(p)-from {
 		return errRecordEnd
 	}
-	r.body += size
+	r.Body += size
 	v.Class = classes[serial]
 	if from+8 <= cap(p) { // what follows the value in memory is shifted out
-		v.Int = int64(binary.BigEndian.Uint64(p[from:from+8])) >> shifts[serial]
+		v.Int = int64(binary.BigEndian.Uint64(p[from:from+8])) >> Shifts[serial]
 	} else {
 		var b [8]byte
 		copy(b[:], p[from:from+size])
-		v.Int = int64(binary.BigEndian.Uint64(b[:])) >> shifts[serial]
+		v.Int = int64(binary.BigEndian.Uint64(b[:])) >> Shifts[serial]
 	}
 	if serial >= 8 {
 		v.Int = int64(serial & 1)
@@ -131,10 +128,10 @@ func (r *Record) Next(v *Value) error {
 }
 
 // What the first serial types mean: NULL, integers of 1 to 8 bytes, a float64, 0 and 1. The last two
-// are not in use.
+// are not in use. Shifts shift out what follows an integer in eight bytes.
 var (
-	sizes   = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
-	shifts  = [12]uint8{0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0}
+	Sizes   = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
+	Shifts  = [12]uint8{0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0}
 	classes = [12]Class{Null, Integer, Integer, Integer, Integer, Integer, Integer, Float, Integer, Integer}
 )
 
