@@ -12,9 +12,8 @@ import (
 // common reads the values of the current row from column i on, up to the first one that is not of a
 // frequent kind. It returns the index of that one. This is sqlite.Record.Next and column.append for
 // these kinds, without their calls.
-func (s *scanner) common(i int) int {
-	k, r := s.sink, &s.record
-	p, n, fields := r.Payload, k.Rows, k.fields
+func (s *scanner) common(r *sqlite.Record, i int) int {
+	p, n, fields := r.Payload, s.sink.Rows, s.sink.fields
 	head, body := r.Head, r.Body
 loop:
 	for head < r.HeadEnd && i < len(fields) {
@@ -36,7 +35,7 @@ loop:
 			b := p[body : body+size : body+size]
 			switch {
 			case f.frequent == frequentShape && serial&1 == 0:
-				s.shapeValue = sqlite.Value{Class: sqlite.Blob, At: body, Bytes: b}
+				s.shapeClass, s.shapeAt, s.shapeTo = sqlite.Blob, body, body+size
 			case f.frequent == frequentText && serial&1 == 1 && utf8.Valid(b):
 				if c.N < n {
 					c.Pad(n)

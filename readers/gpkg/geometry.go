@@ -58,17 +58,17 @@ func geometryOf(b []byte) (at int, srs int32, f *geometryFault) {
 	return at, srs, nil
 }
 
-// geometry appends the row's geometry, which is in a value.
-func (s *scanner) geometry(v *sqlite.Value) *geometryFault {
+// geometry appends the row's geometry.
+func (s *scanner) geometry() *geometryFault {
 	k := s.sink
-	if v.Class == sqlite.Null {
+	if s.shapeClass == sqlite.Null {
 		k.Geom.Null()
 		return nil
 	}
-	if v.Class != sqlite.Blob {
-		return &geometryFault{at: 0, err: s.table.columns[s.table.geometry].errClass(v)}
+	if s.shapeClass != sqlite.Blob {
+		return &geometryFault{err: s.table.columns[s.table.geometry].errClass(s.shapeClass)}
 	}
-	b := v.Bytes
+	b := s.current.Payload[s.shapeAt:s.shapeTo]
 	at, srs, f := geometryOf(b)
 	if f != nil {
 		return f

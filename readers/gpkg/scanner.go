@@ -33,12 +33,12 @@ type scanner struct {
 	sink    *sink
 	decoder geoarrow.WKBDecoder
 	lines   linearizer
-	// of the geometry of the current row
-	shapeValue sqlite.Value
-	current    sqlite.Row
-	record     sqlite.Record
-	chunk      readers.Span
-	sum        readers.Summary
+	// class of the current row's geometry, and its bytes in the payload
+	shapeClass       sqlite.Class
+	shapeAt, shapeTo int
+	current          sqlite.Row
+	chunk            readers.Span
+	sum              readers.Summary
 
 	stop     int64 // rows at this place or later are not read
 	stopped  bool  // the last reading ended because of stop
@@ -156,13 +156,14 @@ var errShared = errors.New("the rows so far have more overflow pages than the fi
 // values reads the values of the current row. The geometry comes last: once it has ended, the row
 // can't be undone.
 func (s *scanner) values() error {
-	k, r := s.sink, &s.record
+	k := s.sink
+	var r sqlite.Record
 	var v sqlite.Value
-	s.shapeValue = sqlite.Value{}
+	s.shapeClass = sqlite.Null
 	fields := k.fields
 	i, err := 0, r.Open(s.current.Payload)
 	for err == nil {
-		if i = s.common(i); !r.More() {
+		if i = s.common(&r, i); !r.More() {
 			break
 		}
 		if i == len(fields) {
@@ -176,7 +177,7 @@ func (s *scanner) values() error {
 		switch {
 		case v.Class == sqlite.Null:
 		case f.store == storeGeometry:
-			s.shapeValue = v
+			s.shapeClass, s.shapeAt, s.shapeTo = v.Class, v.At, v.At+len(v.Bytes)
 		default:
 			if bad := s.value(f, &v); bad != nil {
 				return bad
@@ -201,7 +202,7 @@ func (s *scanner) values() error {
 	if s.table.geometry < 0 {
 		return nil
 	}
-	return s.shape(&s.shapeValue)
+	return s.shape()
 }
 
 // value appends a value that is not null.
@@ -245,20 +246,20 @@ func (s *scanner) rowid(c *rows.Column) {
 }
 
 // shape appends the geometry.
-func (s *scanner) shape(v *sqlite.Value) error {
+func (s *scanner) shape() error {
 	k := s.sink
 	s.otherSRS = false
-	f := s.geometry(v)
+	f := s.geometry()
 	if s.otherSRS {
 		k.Deviate(readers.Deviation{
-			Offset: s.offset(v.At + 4), Row: s.row, Field: fieldGeometry, Rule: ruleSRS,
+			Offset: s.offset(s.shapeAt + 4), Row: s.row, Field: fieldGeometry, Rule: ruleSRS,
 			Done: "the srs_id of the column is used",
 		})
 	}
 	if f == nil {
 		return nil
 	}
-	if err := s.deviate(v.At+f.at, fieldGeometry, ruleGeometry, "geometry is null", f.err); err != nil {
+	if err := s.deviate(s.shapeAt+f.at, fieldGeometry, ruleGeometry, "geometry is null", f.err); err != nil {
 		return err
 	}
 	k.Geom.Undo()

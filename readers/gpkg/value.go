@@ -34,8 +34,8 @@ var (
 )
 
 // errClass returns the error for a value of another storage class.
-func (d *column) errClass(v *sqlite.Value) error {
-	return fmt.Errorf("%s, expected %s", classNames[v.Class], expected[d.store])
+func (d *column) errClass(c sqlite.Class) error {
+	return fmt.Errorf("%s, expected %s", classNames[c], expected[d.store])
 }
 
 // append ends the row's value of a column, which is not null. It leaves the column as it was if the
@@ -44,7 +44,7 @@ func (d *column) append(db *sqlite.Database, c *rows.Column, v *sqlite.Value) er
 	switch d.store {
 	case storeInt64, storeInt32, storeBool:
 		if v.Class != sqlite.Integer {
-			return d.errClass(v)
+			return d.errClass(v.Class)
 		}
 		if d.store == storeInt32 && v.Int != int64(int32(v.Int)) {
 			return errInt32
@@ -68,7 +68,7 @@ func (d *column) append(db *sqlite.Database, c *rows.Column, v *sqlite.Value) er
 	case storeDate:
 		return d.date(db, c, v)
 	}
-	return d.errClass(v)
+	return d.errClass(v.Class)
 }
 
 // float appends a number. SQLite stores whole numbers as integers.
@@ -84,7 +84,7 @@ func (d *column) float(c *rows.Column, v *sqlite.Value) error {
 			return errExact
 		}
 	default:
-		return d.errClass(v)
+		return d.errClass(v.Class)
 	}
 	if c.Unread {
 		c.Pass()
@@ -108,7 +108,7 @@ func (d *column) text(db *sqlite.Database, c *rows.Column, v *sqlite.Value) (err
 	case v.Class == sqlite.Float && d.store == storeAny:
 		c.Text = strconv.AppendFloat(c.Text, v.Float(), 'g', -1, 64)
 	default:
-		return d.errClass(v)
+		return d.errClass(v.Class)
 	}
 	if err != nil {
 		c.Text = c.Text[:n]
@@ -126,6 +126,11 @@ func (d *column) text(db *sqlite.Database, c *rows.Column, v *sqlite.Value) (err
 // time appends a date and time. One without zone is in UTC, and a date is its midnight, as GDAL has
 // it.
 func (d *column) time(db *sqlite.Database, c *rows.Column, v *sqlite.Value) error {
+	if us, ok := temporal.UTC(v.Bytes); ok && v.Class == sqlite.Text && db.Encoding == sqlite.UTF8 && !c.Unread {
+		c.Ints = append(c.Ints, us)
+		c.Filled()
+		return nil
+	}
 	t, err := d.moment(db, v)
 	if err != nil {
 		return err
@@ -145,7 +150,7 @@ func (d *column) time(db *sqlite.Database, c *rows.Column, v *sqlite.Value) erro
 // moment reads the text of a date or time.
 func (d *column) moment(db *sqlite.Database, v *sqlite.Value) (temporal.Value, error) {
 	if v.Class != sqlite.Text {
-		return temporal.Value{}, d.errClass(v)
+		return temporal.Value{}, d.errClass(v.Class)
 	}
 	text := v.Bytes
 	if db.Encoding != sqlite.UTF8 {
