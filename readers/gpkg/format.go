@@ -49,8 +49,7 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Options: []readers.Option{{
 			Name: optionCurves, Default: "fail", Values: []string{"fail", "linearize"},
-			Doc: "what becomes of geometries with circular arcs: an error, or lines of which no point is farther from " +
-				"an arc than 4 degrees of it",
+			Doc: "what to do about circular arcs: fail, or read them as lines with a position every 4 degrees",
 		}},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return parser{layout: l} },

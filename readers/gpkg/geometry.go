@@ -24,21 +24,24 @@ var errExtended = errors.New("a geometry of an extended type, which is not read"
 
 // geometryFault is a fault at a byte of a geometry.
 type geometryFault struct {
-	at  int
-	err error
+	at    int
+	err   error
+	curve bool // it is a geometry with curves
 }
 
 // geometryOf splits a geometry into its WKB and its srs_id. at is where the WKB begins.
 func geometryOf(b []byte) (at int, srs int32, f *geometryFault) {
 	switch {
 	case len(b) < headerBytes:
-		return 0, 0, &geometryFault{len(b), fmt.Errorf("a geometry of %d bytes, expected %d at least", len(b), headerBytes)}
+		return 0, 0, &geometryFault{
+			at: len(b), err: fmt.Errorf("a geometry of %d bytes, expected %d at least", len(b), headerBytes),
+		}
 	case b[0] != 'G' || b[1] != 'P':
-		return 0, 0, &geometryFault{0, fmt.Errorf("the geometry begins with %q, expected \"GP\"", b[:2])}
+		return 0, 0, &geometryFault{at: 0, err: fmt.Errorf("the geometry begins with %q, expected \"GP\"", b[:2])}
 	case b[2] != 0:
-		return 0, 0, &geometryFault{2, fmt.Errorf("a geometry of version %d, expected 0", b[2])}
+		return 0, 0, &geometryFault{at: 2, err: fmt.Errorf("a geometry of version %d, expected 0", b[2])}
 	case b[3]&flagExtended != 0:
-		return 0, 0, &geometryFault{3, errExtended}
+		return 0, 0, &geometryFault{at: 3, err: errExtended}
 	}
 	if b[3]&1 == 0 {
 		srs = int32(binary.BigEndian.Uint32(b[4:]))
@@ -47,32 +50,55 @@ func geometryOf(b []byte) (at int, srs int32, f *geometryFault) {
 	}
 	kind := b[3] >> 1 & 7
 	if int(kind) >= len(envelopeBytes) {
-		return 0, 0, &geometryFault{3, fmt.Errorf("an envelope of kind %d, expected 0 to 4", kind)}
+		return 0, 0, &geometryFault{at: 3, err: fmt.Errorf("an envelope of kind %d, expected 0 to 4", kind)}
 	}
 	if at = headerBytes + envelopeBytes[kind]; at > len(b) {
-		return 0, 0, &geometryFault{len(b), errors.New("the geometry ends inside of its envelope")}
+		return 0, 0, &geometryFault{at: len(b), err: errors.New("the geometry ends inside of its envelope")}
 	}
 	return at, srs, nil
 }
 
-// geometry appends the row's geometry, which is in a value.
-func (s *scanner) geometry(v *sqlite.Value) *geometryFault {
+// geometry appends the row's geometry.
+func (s *scanner) geometry() *geometryFault {
 	k := s.sink
-	if v.Class == sqlite.Null {
+	if s.shapeClass == sqlite.Null {
 		k.Geom.Null()
 		return nil
 	}
-	if v.Class != sqlite.Blob {
-		return &geometryFault{0, s.table.columns[s.table.geometry].errClass(v)}
+	if s.shapeClass != sqlite.Blob {
+		return &geometryFault{err: s.table.columns[s.table.geometry].errClass(s.shapeClass)}
 	}
-	at, srs, f := geometryOf(v.Bytes)
+	b := s.current.Payload[s.shapeAt:s.shapeTo]
+	at, srs, f := geometryOf(b)
 	if f != nil {
 		return f
 	}
 	s.otherSRS = int64(srs) != s.table.srs
-	kind, _, err := s.decoder.Read(&k.Geom, v.Bytes[at:])
+	if s.commonShape(b[at:]) {
+		return nil
+	}
+	kind, _, err := s.decoder.Read(&k.Geom, b[at:])
 	if err != nil {
-		return s.notWKB(v.Bytes, at, err)
+		return s.curved(b, at, err)
+	}
+	s.endGeometry(kind)
+	return nil
+}
+
+// curved reads a geometry that may have curves, after an error of the decoder.
+func (s *scanner) curved(b []byte, at int, err error) *geometryFault {
+	f := s.notWKB(b, at, err)
+	if !s.linearize || !f.curve {
+		return f
+	}
+	wkb, wrong := s.lines.linearize(b[at:])
+	if wrong != nil {
+		wrong.at += at
+		return wrong
+	}
+	kind, _, err := s.decoder.Read(&s.sink.Geom, wkb)
+	if err != nil {
+		return &geometryFault{at: at, err: err}
 	}
 	s.endGeometry(kind)
 	return nil
@@ -92,8 +118,8 @@ func (s *scanner) endGeometry(kind geoarrow.Kind) {
 	k.Geom.End(kind)
 }
 
-// curveNames are the names of geometry types that tables do not have, by their numbers in WKB.
-var curveNames = [...]string{
+// typeNames are the names of geometry types that tables do not have, by their numbers in WKB.
+var typeNames = [...]string{
 	8: "CIRCULARSTRING", 9: "COMPOUNDCURVE", 10: "CURVEPOLYGON", 11: "MULTICURVE", 12: "MULTISURFACE",
 	13: "CURVE", 14: "SURFACE", 15: "POLYHEDRALSURFACE",
 	16: "TIN", 17: "TRIANGLE",
@@ -103,7 +129,7 @@ var curveNames = [...]string{
 func (s *scanner) notWKB(b []byte, at int, err error) *geometryFault {
 	var wrong *geoarrow.WKBError
 	if !errors.As(err, &wrong) {
-		return &geometryFault{at, err}
+		return &geometryFault{at: at, err: err}
 	}
 	place := at + wrong.Offset
 	if rest := b[min(len(b), place):]; len(rest) >= 5 && rest[0] <= 1 {
@@ -113,12 +139,12 @@ func (s *scanner) notWKB(b []byte, at int, err error) *geometryFault {
 		}
 		code &= 0x1fffffff
 		switch code %= 1000; {
-		case code >= 8 && code <= 12 && !s.linearize:
+		case code >= circularString && code <= multiSurface:
 			return &geometryFault{place, fmt.Errorf("a %s, which the option curves: linearize makes lines of",
-				curveNames[code])}
-		case code > 7 && int(code) < len(curveNames):
-			return &geometryFault{place, fmt.Errorf("a %s, which is not read", curveNames[code])}
+				typeNames[code]), true}
+		case code > multiSurface && int(code) < len(typeNames):
+			return &geometryFault{at: place, err: fmt.Errorf("a %s, which is not read", typeNames[code])}
 		}
 	}
-	return &geometryFault{place, errors.New(wrong.What)}
+	return &geometryFault{at: place, err: errors.New(wrong.What)}
 }

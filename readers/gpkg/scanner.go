@@ -32,10 +32,13 @@ type scanner struct {
 
 	sink    *sink
 	decoder geoarrow.WKBDecoder
-	current sqlite.Row
-	record  sqlite.Record
-	chunk   readers.Span
-	sum     readers.Summary
+	lines   linearizer
+	// class of the current row's geometry, and its bytes in the payload
+	shapeClass       sqlite.Class
+	shapeAt, shapeTo int
+	current          sqlite.Row
+	chunk            readers.Span
+	sum              readers.Summary
 
 	stop     int64 // rows at this place or later are not read
 	stopped  bool  // the last reading ended because of stop
@@ -154,58 +157,68 @@ var errShared = errors.New("the rows so far have more overflow pages than the fi
 // can't be undone.
 func (s *scanner) values() error {
 	k := s.sink
-	var v, geometry sqlite.Value
-	i, err := 0, s.record.Open(s.current.Payload)
-	for ; err == nil && s.record.More(); i++ {
-		if i == len(s.table.columns) {
+	var r sqlite.Record
+	var v sqlite.Value
+	s.shapeClass = sqlite.Null
+	fields := k.fields
+	i, err := 0, r.Open(s.current.Payload)
+	for err == nil {
+		if i = s.common(&r, i); !r.More() {
+			break
+		}
+		if i == len(fields) {
 			err = fmt.Errorf("the record has more values than the table has columns: %d", i)
 			break
 		}
-		if err = s.record.Next(&v); err != nil {
+		if err = r.Next(&v); err != nil {
 			break
 		}
-		if i == s.table.geometry {
-			geometry = v
-		} else if bad := s.value(i, &v); bad != nil {
-			return bad
+		f := &fields[i]
+		switch {
+		case v.Class == sqlite.Null:
+		case f.store == storeGeometry:
+			s.shapeClass, s.shapeAt, s.shapeTo = v.Class, v.At, v.At+len(v.Bytes)
+		default:
+			if bad := s.value(f, &v); bad != nil {
+				return bad
+			}
 		}
+		i++
 	}
 	if err != nil {
 		if bad := s.deviate(0, "", ruleRecord, "the values from here on are null", err); bad != nil {
 			return bad
 		}
 	} else {
-		for ; i < len(s.table.columns); i++ {
-			if bad := s.missing(i); bad != nil {
+		for ; i < len(fields); i++ {
+			if bad := s.missing(&fields[i]); bad != nil {
 				return bad
 			}
 		}
 	}
 	if s.table.rowid >= 0 {
-		s.rowid(k.columns[s.table.rowid])
+		s.rowid(k.fields[s.table.rowid].to)
 	}
 	if s.table.geometry < 0 {
 		return nil
 	}
-	return s.shape(&geometry)
+	return s.shape()
 }
 
-// value appends the value of column i.
-func (s *scanner) value(i int, v *sqlite.Value) error {
-	d, c := &s.table.columns[i], s.sink.columns[i]
-	if d.store == storeRowid || v.Class == sqlite.Null {
+// value appends a value that is not null.
+func (s *scanner) value(f *field, v *sqlite.Value) error {
+	if f.store == storeRowid {
 		return nil // the rowid is not among the values
 	}
-	c.Pad(s.sink.Rows)
-	if err := d.append(s.db, c, v); err != nil {
-		return s.deviate(v.At, d.name, ruleValue, "value is null", err)
+	f.to.Pad(s.sink.Rows)
+	if err := f.append(s.db, f.to, v); err != nil {
+		return s.deviate(v.At, f.name, ruleValue, "value is null", err)
 	}
 	return nil
 }
 
-// missing appends the default value of column i, of which the record has none.
-func (s *scanner) missing(i int) error {
-	d := &s.table.columns[i]
+// missing appends the default value of a column of which the record has no value.
+func (s *scanner) missing(d *field) error {
 	if d.store == storeGeometry || d.store == storeRowid {
 		return nil
 	}
@@ -215,9 +228,8 @@ func (s *scanner) missing(i int) error {
 	if d.missing.Class == sqlite.Null {
 		return nil
 	}
-	c := s.sink.columns[i]
-	c.Pad(s.sink.Rows)
-	if err := d.defaultTo(c); err != nil {
+	d.to.Pad(s.sink.Rows)
+	if err := d.defaultTo(d.to); err != nil {
 		return s.deviate(0, d.name, ruleValue, "value is null", err)
 	}
 	return nil
@@ -234,25 +246,23 @@ func (s *scanner) rowid(c *rows.Column) {
 }
 
 // shape appends the geometry.
-func (s *scanner) shape(v *sqlite.Value) error {
+func (s *scanner) shape() error {
 	k := s.sink
 	s.otherSRS = false
-	mark, shapes := k.Geom.Mark(), k.Shapes
-	f := s.geometry(v)
+	f := s.geometry()
 	if s.otherSRS {
 		k.Deviate(readers.Deviation{
-			Offset: s.offset(v.At + 4), Row: s.row, Field: fieldGeometry, Rule: ruleSRS,
+			Offset: s.offset(s.shapeAt + 4), Row: s.row, Field: fieldGeometry, Rule: ruleSRS,
 			Done: "the srs_id of the column is used",
 		})
 	}
 	if f == nil {
 		return nil
 	}
-	if err := s.deviate(v.At+f.at, fieldGeometry, ruleGeometry, "geometry is null", f.err); err != nil {
+	if err := s.deviate(s.shapeAt+f.at, fieldGeometry, ruleGeometry, "geometry is null", f.err); err != nil {
 		return err
 	}
-	k.Geom.Rewind(mark)
-	k.Shapes = shapes
+	k.Geom.Undo()
 	k.Geom.Null()
 	return nil
 }

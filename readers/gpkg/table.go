@@ -19,6 +19,7 @@ type table struct {
 	rowid    int      // of the column of rowids; -1: there is none
 	srs      int64
 	leaves   []uint32
+	utf8     bool // texts are in UTF-8
 	crs      geoarrow.CRS
 }
 
@@ -41,8 +42,8 @@ const (
 	storeFloat
 	storeText
 	storeBytes
-	storeDate
-	storeTime
+	storeDate // days since 1970-01-01
+	storeTime // microseconds since 1970-01-01T00:00:00Z
 	storeRowid
 	storeGeometry
 )
@@ -55,11 +56,12 @@ var stores = map[string]store{
 }
 
 // kinds are the kinds of every value of a store, so that a column has its type in every part of a
-// file, even without values. Those of text have a type of the table's declaration: see declared.
+// file, even without values. Bytes, dates and times get their types at the end of a chunk.
 var kinds = [...]geoarrow.FactKinds{
 	storeAny: geoarrow.FactString, storeBool: geoarrow.FactBool, storeInt32: geoarrow.FactInt32,
 	storeInt64: geoarrow.FactInt64, storeFloat: geoarrow.FactFloat, storeText: geoarrow.FactString,
-	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: 0, storeRowid: geoarrow.FactInt64,
+	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64,
+	storeRowid: geoarrow.FactInt64,
 }
 
 // storeOf returns the store of a declared type, such as TEXT(16).
@@ -112,7 +114,7 @@ func (l *layer) read(ctx context.Context, p *geoPackage) (*table, error) {
 	if declared.WithoutRowid {
 		return nil, errWithoutRowid
 	}
-	t := &table{geometry: -1, rowid: -1, srs: l.srs}
+	t := &table{geometry: -1, rowid: -1, srs: l.srs, utf8: p.db.Encoding == sqlite.UTF8}
 	taken := map[string]bool{}
 	for _, c := range declared.Columns {
 		if taken[strings.ToLower(c.Name)] {

@@ -15,22 +15,27 @@ import (
 var nan = math.Float64frombits(0x7ff8000000000000)
 
 var (
-	errBool   = errors.New("expected a boolean, 0 or 1")
-	errInt32  = errors.New("expected an integer of 32 bits")
-	errExact  = errors.New("the integer is not exact as a float64")
-	errDate   = errors.New("expected a date, YYYY-MM-DD")
-	errTime   = errors.New("expected a date and time, YYYY-MM-DDTHH:MM:SS.SSSZ, with 9 digits of a fraction at most")
-	classes   = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
-	expecting = [...]string{
-		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER", storeFloat: "a REAL or INTEGER",
-		storeAny: "a TEXT, an INTEGER or a REAL", storeText: "a TEXT", storeBytes: "a BLOB", storeDate: "a TEXT of a date",
-		storeTime: "a TEXT of a date and time", storeRowid: "a NULL", storeGeometry: "a BLOB",
+	errBool  = errors.New("expected a boolean, 0 or 1")
+	errInt32 = errors.New("expected an integer of 32 bits")
+	errExact = errors.New("the integer is not exact as a float64")
+	errDate  = errors.New("expected a date, YYYY-MM-DD")
+	errTime  = errors.New("expected a date and time, YYYY-MM-DDTHH:MM:SS.SSSZ, to the microsecond")
+)
+
+// Names of storage classes, and what the stores expect.
+var (
+	classNames = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
+	expected   = [...]string{
+		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER",
+		storeFloat: "a REAL or INTEGER", storeAny: "a TEXT, an INTEGER or a REAL", storeText: "a TEXT",
+		storeBytes: "a BLOB", storeDate: "a TEXT of a date", storeTime: "a TEXT of a date and time",
+		storeRowid: "a NULL", storeGeometry: "a BLOB",
 	}
 )
 
 // errClass returns the error for a value of another storage class.
-func (d *column) errClass(v *sqlite.Value) error {
-	return fmt.Errorf("%s, expected %s", classes[v.Class], expecting[d.store])
+func (d *column) errClass(c sqlite.Class) error {
+	return fmt.Errorf("%s, expected %s", classNames[c], expected[d.store])
 }
 
 // append ends the row's value of a column, which is not null. It leaves the column as it was if the
@@ -39,7 +44,7 @@ func (d *column) append(db *sqlite.Database, c *rows.Column, v *sqlite.Value) er
 	switch d.store {
 	case storeInt64, storeInt32, storeBool:
 		if v.Class != sqlite.Integer {
-			return d.errClass(v)
+			return d.errClass(v.Class)
 		}
 		if d.store == storeInt32 && v.Int != int64(int32(v.Int)) {
 			return errInt32
@@ -63,7 +68,7 @@ func (d *column) append(db *sqlite.Database, c *rows.Column, v *sqlite.Value) er
 	case storeDate:
 		return d.date(db, c, v)
 	}
-	return d.errClass(v)
+	return d.errClass(v.Class)
 }
 
 // float appends a number. SQLite stores whole numbers as integers.
@@ -79,7 +84,7 @@ func (d *column) float(c *rows.Column, v *sqlite.Value) error {
 			return errExact
 		}
 	default:
-		return d.errClass(v)
+		return d.errClass(v.Class)
 	}
 	if c.Unread {
 		c.Pass()
@@ -103,7 +108,7 @@ func (d *column) text(db *sqlite.Database, c *rows.Column, v *sqlite.Value) (err
 	case v.Class == sqlite.Float && d.store == storeAny:
 		c.Text = strconv.AppendFloat(c.Text, v.Float(), 'g', -1, 64)
 	default:
-		return d.errClass(v)
+		return d.errClass(v.Class)
 	}
 	if err != nil {
 		c.Text = c.Text[:n]
@@ -118,48 +123,59 @@ func (d *column) text(db *sqlite.Database, c *rows.Column, v *sqlite.Value) (err
 	return nil
 }
 
-// time appends a date and time. One without zone is in UTC (section 1.1.1.1.1), and a date is its
-// midnight, as GDAL has it.
+// time appends a date and time. One without zone is in UTC, and a date is its midnight, as GDAL has
+// it.
 func (d *column) time(db *sqlite.Database, c *rows.Column, v *sqlite.Value) error {
-	if v.Class != sqlite.Text {
-		return d.errClass(v)
+	if us, ok := temporal.UTC(v.Bytes); ok && v.Class == sqlite.Text && db.Encoding == sqlite.UTF8 && !c.Unread {
+		c.Ints = append(c.Ints, us)
+		c.Filled()
+		return nil
 	}
-	var buf [64]byte
-	if len(v.Bytes) > len(buf) {
-		return errTime
-	}
-	text, err := db.AppendText(buf[:0], v.Bytes)
+	t, err := d.moment(db, v)
 	if err != nil {
 		return err
 	}
-	t, ok := temporal.Parse(text)
-	switch {
-	case !ok || t.Kind == temporal.Time || t.Digits > 9:
+	if t.Kind == temporal.Time || t.Digits > 6 && t.Fraction%1000 != 0 {
 		return errTime
-	case t.Kind == temporal.Date:
-		text = append(text, "T00:00Z"...)
-	case t.Kind == temporal.Naive:
-		text = append(text, 'Z')
 	}
-	c.AddText(text)
+	if c.Unread {
+		c.Pass()
+		return nil
+	}
+	c.Ints = append(c.Ints, (t.Seconds-int64(t.Offset))*1_000_000+int64(t.Fraction)/1000)
+	c.Filled()
 	return nil
+}
+
+// moment reads the text of a date or time.
+func (d *column) moment(db *sqlite.Database, v *sqlite.Value) (temporal.Value, error) {
+	if v.Class != sqlite.Text {
+		return temporal.Value{}, d.errClass(v.Class)
+	}
+	text := v.Bytes
+	if db.Encoding != sqlite.UTF8 {
+		var err error
+		if text, err = db.AppendText(nil, text); err != nil {
+			return temporal.Value{}, err
+		}
+	}
+	t, ok := temporal.Parse(text)
+	if !ok && d.store == storeDate {
+		return t, errDate
+	}
+	if !ok || t.Digits == 255 {
+		return t, errTime
+	}
+	return t, nil
 }
 
 // date appends the days since 1970-01-01.
 func (d *column) date(db *sqlite.Database, c *rows.Column, v *sqlite.Value) error {
-	if v.Class != sqlite.Text {
-		return d.errClass(v)
+	t, err := d.moment(db, v)
+	if err != nil {
+		return err
 	}
-	var buf [32]byte
-	text := v.Bytes
-	if db.Encoding != sqlite.UTF8 {
-		var err error
-		if text, err = db.AppendText(buf[:0], text); err != nil {
-			return err
-		}
-	}
-	t, ok := temporal.Parse(text)
-	if !ok || t.Kind != temporal.Date {
+	if t.Kind != temporal.Date {
 		return errDate
 	}
 	if c.Unread {

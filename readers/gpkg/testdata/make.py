@@ -57,11 +57,11 @@ class Package:
         self.db = sqlite3.connect(self.path, isolation_level=None)
         for pragma in (f"page_size={page}", "application_id=1196444487", "user_version=10400", *pragmas):
             self.db.execute(f"PRAGMA {pragma}")
-        self.run("CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT, srs_id INTEGER PRIMARY KEY, organization TEXT, organization_coordsys_id INT, definition TEXT)")
-        self.run("CREATE TABLE gpkg_contents (table_name TEXT, data_type TEXT, srs_id INT)")
+        self.run("CREATE TABLE gpkg_spatial_ref_sys (srs_name TEXT, srs_id INTEGER PRIMARY KEY, organization TEXT, organization_coordsys_id INT, definition TEXT, description TEXT)")
+        self.run("CREATE TABLE gpkg_contents (table_name, data_type, identifier, description, last_change, min_x, min_y, max_x, max_y, srs_id)")
         self.run("CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INT, z INT, m INT)")
         for row in [("Cartesian", -1, "NONE", -1, "undefined"), ("geographic", 0, "NONE", 0, "undefined"), ("WGS 84", 4326, "EPSG", 4326, "GEOGCS[]")]:
-            self.run("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?)", row)
+            self.run("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?, NULL)", row)
 
     def run(self, sql, values=()):
         self.db.execute(sql, values)
@@ -71,7 +71,7 @@ class Package:
         self.register(name, kind, srs, column)
 
     def register(self, name, kind="features", srs=4326, column="geom"):
-        self.run("INSERT INTO gpkg_contents VALUES (?, ?, ?)", (name, kind, srs))
+        self.run("INSERT INTO gpkg_contents VALUES (?, ?, ?, NULL, NULL, NULL, NULL, NULL, NULL, ?)", (name, kind, name, srs))
         if kind == "features":
             self.run("INSERT INTO gpkg_geometry_columns VALUES (?, ?, 'GEOMETRY', ?, 0, 0)", (name, column, srs))
 
@@ -107,6 +107,19 @@ simple("bad-magic.gpkg", geometry(point(1, 2)), b"XX" + geometry(point(1, 2))[2:
 simple("bad-extended.gpkg", geometry(point(1, 2), flags=33))
 simple("bad-wkb.gpkg", geometry(point(1, 2)), geometry(line((1, 2), (3, 4)))[:-1])
 simple("bad-curve.gpkg", geometry(line((0, 0), (1, 1), (2, 0), code=8)))
+ARC = [(0, 0), (1, 1), (2, 0)]
+CURVES = [
+    line(*ARC, code=8), several(9, line(*ARC, code=8), line((2, 0), (3, 0))), several(10, line((0, 0), (2, 0), (0, 0), code=8), polygon()[:0] + line((0.5, 0), (1, 0), (1, 0.5), (0.5, 0))),
+    several(11, line(*ARC, code=8), line((5, 5), (6, 6))), several(12, several(10, line((0, 0), (2, 0), (0, 0), code=8)), polygon([(5, 5), (6, 5), (6, 6), (5, 5)])),
+    several(7, point(1, 2), line(*ARC, code=8)), line((0, 0, 0), (1, 1, 9), (2, 0, 18), dim=XYM, code=8), line((0, 0, 0), (1, 1, 9), (2, 0, 18), dim=XYZ, code=8), line(code=8), point(7, 7),
+]
+simple("curves.gpkg", *(geometry(c) for c in CURVES))
+(HERE / "curves.options").write_text('{"curves": "linearize"}\n')
+simple("bad-compound.gpkg", geometry(several(9, line(*ARC, code=8), line((2, 1), (3, 0)))))
+simple("bad-arc.gpkg", geometry(line(*ARC[:2], code=8)))
+for name in ["compound", "arc"]:
+    (HERE / f"bad-{name}.options").write_text('{"curves": "linearize"}\n')
+simple("bad-surface.gpkg", geometry(several(15, polygon([(0, 0), (4, 0), (4, 4), (0, 0)]))))
 simple("bad-text.gpkg", geometry(point(1, 2)))
 with sqlite3.connect(HERE / "bad-text.gpkg") as db:
     db.execute("UPDATE t SET name = CAST(x'ff41' AS TEXT)")
@@ -167,6 +180,24 @@ shutil.copy(HERE / "bad-wkb.gpkg", HERE / "null-wkb.gpkg")
 (HERE / "null-wkb.options").write_text('{"on_error": "null"}\n')
 shutil.copy(HERE / "bad-value.gpkg", HERE / "bad-journal.gpkg")
 (HERE / "bad-journal.gpkg-journal").write_bytes(bytes.fromhex("d9d505f920a163d7") + bytes(504))
+
+simple("undefined.gpkg", geometry(point(1, 2), srs=0))
+with sqlite3.connect(HERE / "undefined.gpkg") as db:
+    db.execute("UPDATE gpkg_geometry_columns SET srs_id = 0")
+    db.execute("UPDATE gpkg_contents SET srs_id = 0")
+db.close()
+
+p = Package("numbers.gpkg")
+p.table("t", "fid INTEGER PRIMARY KEY, half FLOAT, small SMALLINT, at DATETIME, sum INTEGER AS (small + 1) VIRTUAL, twice INTEGER AS (2 * small) STORED", "attributes")
+p.run("INSERT INTO t VALUES (3, 0.1, 7, '2020-01-01T00:00:00.000001Z')")
+p.close()
+
+# One bad value in each file, which differ from GDAL's answer.
+for name, (kind, value) in {"text": ("INTEGER", "abc"), "wide": ("MEDIUMINT", 99999999999), "bool": ("BOOLEAN", 2), "date": ("DATE", "2020-02-30"), "real": ("INTEGER", 1.5)}.items():
+    p = Package(f"bad-{name}-value.gpkg")
+    p.table("t", f"fid INTEGER PRIMARY KEY, a {kind}", "attributes")
+    p.rows("t", (1, value))
+    p.close()
 
 for name, sql in {"bad-view.gpkg": "CREATE VIEW t AS SELECT * FROM r", "bad-rowid.gpkg": "CREATE TABLE t (a TEXT PRIMARY KEY, b INT) WITHOUT ROWID"}.items():
     p = Package(name)

@@ -18,18 +18,18 @@ import (
 // For each row the parser appends the geometry to Geom and each value to its column, and then calls
 // Commit or Rollback. Columns that a row does not have need nothing.
 type Sink struct {
-	Fields  bool // values are geoarrow.FactField; set before the first Column
-	Bare    bool // rows have no geometry; set before the first chunk ends
-	Rows    int
-	Geom    geoarrow.GeometryBuilder
-	Order   []*Column           // of the chunk, in order of first appearance
-	Starts  []int64             // offsets of the rows, if the chunk is lent
+	Fields bool // values are geoarrow.FactField; set before the first Column
+	Bare   bool // rows have no geometry; set before the first chunk ends
+	Rows   int
+	Geom   geoarrow.GeometryBuilder
+	Order  []*Column // of the chunk, in order of first appearance
+	Starts []int64   // offsets of the rows, if the chunk is lent
 	// bytes outside of the run that Starts are in, of the rows up to and including each one, if the
 	// chunk is lent and the parser counts them: see readers.Part
 	SiblingBytes []int64
 	Text         []geoarrow.ColumnID // columns to be read as text, from the next Reset on
-	Shapes  Shapes              // of the rows of this chunk and the current one
-	Skipped readers.SkippedRows
+	Shapes       Shapes              // of the rows of this chunk and the current one
+	Skipped      readers.SkippedRows
 
 	Deviations readers.Deviations // of the rows of this chunk
 

@@ -131,7 +131,7 @@ func (c *Cursor) open(leaf int) error {
 	}
 	switch {
 	case c.header.kind != leafTable:
-		return faultf(c.d.Offset(c.number), "page %d is an interior page, where others of its depth are leaves", c.number)
+		return c.faultf(0, "page %d is an interior page, where others of its depth are leaves", c.number)
 	case c.header.cells == 0 && len(c.leaves) > 1:
 		return faultf(c.d.Offset(c.number)+3, "leaf page %d has no cells", c.number)
 	}
@@ -182,6 +182,9 @@ func (c *Cursor) Next(r *Row) (bool, error) {
 	r.Payload, r.Start = c.page[start:c.end], c.d.Offset(c.number)+int64(start)
 	if int64(local) == size {
 		return true, nil
+	}
+	if size/int64(c.d.PageSize) > int64(c.d.Pages) {
+		return false, c.faultf(at, "a payload of %d bytes in a database of %d pages", size, c.d.Pages)
 	}
 	if size > c.MaxBytes {
 		return false, &TooLarge{size}
@@ -252,10 +255,6 @@ func (c *Cursor) assemble(r *Row, size int64) error {
 	left := size - int64(len(r.Payload))
 	each := int64(c.d.usable - 4)
 	pages := (left + each - 1) / each
-	if pages > int64(c.d.Pages) {
-		return c.faultf(int(r.Offset-c.d.Offset(c.number)), "a payload of %d bytes in a database of %d pages", size,
-			c.d.Pages)
-	}
 	r.Overflow = pages * int64(c.d.PageSize)
 	if int64(cap(c.buf)) < size {
 		c.buf = make([]byte, 0, size+size/4)

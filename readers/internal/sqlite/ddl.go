@@ -95,7 +95,8 @@ func lex(sql string) ([]token, error) {
 }
 
 func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '.' || c >= 0x80
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80 ||
+		strings.IndexByte("_$.", c) >= 0
 }
 
 // quoted reads a name or text in quotes, in which two quotes are one.

@@ -114,7 +114,8 @@ func (d *Database) header(b []byte) error {
 	}
 	// 480 is the minimum that the format allows
 	if d.usable = d.PageSize - int(b[headerReserved]); d.usable < 480 {
-		return faultf(headerReserved, "%d reserved bytes in pages of %d leave less than 480", b[headerReserved], d.PageSize)
+		return faultf(headerReserved, "%d reserved bytes in pages of %d leave less than 480", b[headerReserved],
+			d.PageSize)
 	}
 	d.Encoding = max(UTF8, Encoding(binary.BigEndian.Uint32(b[headerEncoding:])))
 	if d.Encoding > UTF16BE {

@@ -55,10 +55,10 @@ func (v *Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
 //
 //	record  size of the header, { serial type }, { value }
 type Record struct {
-	payload []byte
-	head    int // of the next serial type
-	headEnd int
-	body    int // of the next value
+	Payload []byte
+	Head    int // of the next serial type
+	HeadEnd int
+	Body    int // of the next value
 }
 
 // Causes of the errors of records.
@@ -74,78 +74,66 @@ func (r *Record) Open(payload []byte) error {
 	if n == 0 || size < uint64(n) || size > uint64(len(payload)) {
 		return errRecordHeader
 	}
-	*r = Record{payload: payload, head: n, headEnd: int(size), body: int(size)}
+	*r = Record{Payload: payload, Head: n, HeadEnd: int(size), Body: int(size)}
 	return nil
 }
 
 // More reports whether another value follows.
-func (r *Record) More() bool { return r.head < r.headEnd }
-
-// At returns where the next serial type is in the payload.
-func (r *Record) At() int { return r.head }
+func (r *Record) More() bool { return r.Head < r.HeadEnd }
 
 // Next reads the next value.
 func (r *Record) Next(v *Value) error {
-	p := r.payload
-	serial := uint64(p[r.head])
+	p := r.Payload
+	serial := uint64(p[r.Head])
 	if serial < 0x80 {
-		r.head++
+		r.Head++
 	} else {
 		var n int
-		if serial, n = longVarint(p[r.head:r.headEnd]); n == 0 {
+		if serial, n = longVarint(p[r.Head:r.HeadEnd]); n == 0 {
 			return errSerial
 		}
-		r.head += n
+		r.Head += n
 	}
-	v.At = r.body
+	v.At = r.Body
 	if serial >= 12 {
 		size := (serial - 12) / 2
-		if size > uint64(len(p)-r.body) {
+		if size > uint64(len(p)-r.Body) {
 			return errRecordEnd
 		}
-		v.Class, v.Bytes = Blob-Class(serial&1), p[r.body:r.body+int(size)]
-		r.body += int(size)
+		v.Class, v.Bytes = Blob-Class(serial&1), p[r.Body:r.Body+int(size)]
+		r.Body += int(size)
 		return nil
 	}
-	b := p[r.body:]
-	size := int(sizes[serial])
-	if size > len(b) {
+	size := int(Sizes[serial])
+	from := r.Body
+	if size > len(p)-from {
 		return errRecordEnd
 	}
-	r.body += size
-	v.Class = Integer
-	switch serial {
-	case 0:
-		v.Class = Null
-	case 1:
-		v.Int = int64(int8(b[0]))
-	case 2:
-		v.Int = int64(int16(binary.BigEndian.Uint16(b)))
-	case 3:
-		v.Int = int64(int32(uint32(b[0])<<24|uint32(b[1])<<16|uint32(b[2])<<8) >> 8)
-	case 4:
-		v.Int = int64(int32(binary.BigEndian.Uint32(b)))
-	case 5:
-		v.Int = int64(int16(binary.BigEndian.Uint16(b)))<<32 | int64(binary.BigEndian.Uint32(b[2:]))
-	case 6:
-		v.Int = int64(binary.BigEndian.Uint64(b))
-	case 7:
-		v.Class, v.Int = Float, int64(binary.BigEndian.Uint64(b))
-	case 8:
-		v.Int = 0
-	case 9:
-		v.Int = 1
-	default:
-		return errSerial
+	r.Body += size
+	v.Class = classes[serial]
+	if from+8 <= cap(p) { // what follows the value in memory is shifted out
+		v.Int = int64(binary.BigEndian.Uint64(p[from:from+8])) >> Shifts[serial]
+	} else {
+		var b [8]byte
+		copy(b[:], p[from:from+size])
+		v.Int = int64(binary.BigEndian.Uint64(b[:])) >> Shifts[serial]
+	}
+	if serial >= 8 {
+		v.Int = int64(serial & 1)
+		if serial > 9 {
+			return errSerial
+		}
 	}
 	return nil
 }
 
-// sizes are the bytes of values by their serial types.
-var sizes = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
-
-// End returns how many bytes follow the last value.
-func (r *Record) End() int { return len(r.payload) - r.body }
+// What the first serial types mean: NULL, integers of 1 to 8 bytes, a float64, 0 and 1. The last two
+// are not in use. Shifts shift out what follows an integer in eight bytes.
+var (
+	Sizes   = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
+	Shifts  = [12]uint8{0, 56, 48, 40, 32, 16, 0, 0, 0, 0, 0, 0}
+	classes = [12]Class{Null, Integer, Integer, Integer, Integer, Integer, Integer, Float, Integer, Integer}
+)
 
 // FloatValue returns a Float.
 func FloatValue(x float64) Value { return Value{Class: Float, Int: int64(math.Float64bits(x))} }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -54,8 +55,10 @@ func (d *Database) String(v *Value) (string, error) {
 	case Integer:
 		return fmt.Sprint(v.Int), nil
 	}
-	return "", fmt.Errorf("expected a text")
+	return "", errText
 }
+
+var errText = errors.New("expected a text")
 
 // Each calls f with the rows of a table, whose values are valid until the next one.
 func (d *Database) Each(ctx context.Context, root uint32, f func(r *Row, values []Value) error) error {
@@ -76,6 +79,9 @@ func (d *Database) Each(ctx context.Context, root uint32, f func(r *Row, values 
 			return err
 		}
 		more, err := c.Next(&row)
+		if large := (*TooLarge)(nil); errors.As(err, &large) {
+			return faultf(row.Offset, "a row of metadata has %d bytes, expected %d at most", large.Bytes, maxSchema)
+		}
 		if err != nil || !more {
 			return err
 		}

@@ -1,0 +1,26 @@
+package temporal
+
+// UTC is Parse for a text in one of two forms, which are those of GeoPackage. It returns microseconds
+// since 1970-01-01T00:00:00Z.
+//
+//	2006-01-02T15:04:05Z
+//	2006-01-02T15:04:05.678Z
+func UTC(text []byte) (micros int64, ok bool) {
+	if len(text) != 20 && len(text) != 24 || text[10] != 'T' || text[len(text)-1] != 'Z' ||
+		text[13] != ':' || text[16] != ':' {
+		return 0, false
+	}
+	days, ok := date(text)
+	hour, minute, second := pair(text, 11), pair(text, 14), pair(text, 17)
+	if !ok || hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	if len(text) == 24 {
+		tens, ones := pair(text, 20), uint(text[22]-'0')
+		if text[19] != '.' || tens > 99 || ones > 9 {
+			return 0, false
+		}
+		micros = int64(10*tens+ones) * 1000
+	}
+	return (days*secondsPerDay+int64(60*(60*hour+minute)+second))*1_000_000 + micros, true
+}
