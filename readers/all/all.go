@@ -6,6 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/arrowipc"
 	"github.com/vibeflight/vibeflight/readers/csv"
 	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/filegdb"
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
@@ -25,6 +26,7 @@ func Formats() readers.Registry {
 		shapefile.Format(),
 		dbf.Format(),
 		flatgeobuf.Format(),
+		filegdb.Format(),
 		kml.Format(),
 		gml.Format(),
 		wkt.Format(),

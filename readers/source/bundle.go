@@ -213,7 +213,19 @@ func (f *File) MemberNames() []string {
 	return names
 }
 
-// unchanged is Unchanged of a bundle.
+// AllBytes returns the size of the file, or that of all files of a bundle.
+func (f *File) AllBytes() int64 {
+	if f.bundle == nil {
+		return f.Size
+	}
+	total := int64(0)
+	for _, m := range f.bundle.members {
+		total += m.Identity.Size
+	}
+	return total
+}
+
+// bundleUnchanged is Unchanged of a bundle.
 func (f *File) bundleUnchanged() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
