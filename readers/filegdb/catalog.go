@@ -3,6 +3,7 @@ package filegdb
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -216,6 +217,9 @@ func (g *geodatabase) find(src *source.File, name string) (*layer, error) {
 		if g.layers[i].name == name {
 			return &g.layers[i], nil
 		}
+	}
+	if name == "" {
+		return nil, errorAt(src, 0, -1, errors.New("the geodatabase has no layers"))
 	}
 	return nil, &readers.NoLayerError{Name: src.Name, Layer: name, Layers: g.names()}
 }

@@ -1,8 +1,10 @@
 package filegdb
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/curve"
@@ -244,27 +246,38 @@ func (d *decoder) read(l *line) error {
 	return nil
 }
 
-// pairs reads the numbers of x and y.
+// pairs reads the numbers of x and y. Nearly all have at most 4 bytes: then both are read at once, one
+// in each half of a word.
 func (c *cursor) pairs(x, y []float64, scale, originX, originY float64) bool {
 	var sumX, sumY int64
 	p, b := c.p, c.b
 	y = y[:len(x)]
 	for i := range x {
-		v, next := bits7(b, p)
-		if next < 0 {
-			c.p = p
-			c.varuint()
+		if uint(p)+8 <= uint(len(b)) {
+			w := binary.LittleEndian.Uint64(b[p:])
+			last := ^w & moreBits
+			k := bits.TrailingZeros64(last) // of the highest bit of the first one's last byte
+			end := bits.TrailingZeros64(last & (last - 1))
+			if k <= 31 && end <= 63 && end-k <= 32 {
+				p += (end + 1) / 8
+				v := w&(2<<(k&63)-1) | w>>((k+1)&63)&(1<<((end-k)&63)-1)<<32
+				v &= ^uint64(moreBits)
+				v = v&0x007f007f007f007f | v&0x7f007f007f007f00>>1
+				v = v&0x00003fff00003fff | v&0x3fff00003fff0000>>2
+				signX, signY := int64(v>>6&1), int64(v>>38&1)
+				v = v&0x0000003f0000003f | v>>1&0x07ffffc007ffffc0
+				sumX += (int64(uint32(v)) ^ -signX) + signX
+				sumY += (int64(v>>32) ^ -signY) + signY
+				x[i], y[i] = float64(float64(sumX)/scale)+originX, float64(float64(sumY)/scale)+originY
+				continue
+			}
+		}
+		c.p = p
+		sumX += signed(c.varuint())
+		sumY += signed(c.varuint())
+		if p = c.p; c.err != nil {
 			return false
 		}
-		w, after := bits7(b, next)
-		if after < 0 {
-			c.p = next
-			c.varuint()
-			return false
-		}
-		p = after
-		sumX += signed(v)
-		sumY += signed(w)
 		x[i], y[i] = float64(float64(sumX)/scale)+originX, float64(float64(sumY)/scale)+originY
 	}
 	c.p = p

@@ -81,7 +81,7 @@ func (l *Local) Describe(
 		return nil, err
 	}
 	d := metadata.Describe(t, scan.Schema(), false)
-	d.Name, d.FileBytes, d.Modified = name, l.source.Size, l.source.Modified
+	d.Name, d.FileBytes, d.Modified = name, l.source.AllBytes(), l.source.Modified
 	d.BBox, d.Identity = t.BBox, l.source.Identity.Kind()
 	return &d, nil
 }
