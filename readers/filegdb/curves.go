@@ -147,7 +147,7 @@ func (d *decoder) curve(at int) error {
 			d.arcs.Add(to)
 		default:
 			half.X, half.Y = middle(from, to, number(0), number(1), flags&arcCounter != 0)
-			ok = d.arcs.Through(from, half, to)
+			ok = d.arcs.Arc(from, half, to)
 		}
 	case curveBezier:
 		ok = d.arcs.Bezier(from, curve.Position{X: number(0), Y: number(1)}, curve.Position{X: number(2), Y: number(3)}, to)
@@ -173,13 +173,20 @@ func (d *decoder) curve(at int) error {
 	return nil
 }
 
-// through adds an arc through a position. Where all three are the same one, it is that.
+// through adds an arc through a position. Of a circle it adds both halves: the position is opposite
+// of the ends. Where all three are the same one, it is that.
 func (d *decoder) through(from, half, to curve.Position) bool {
-	if from.X == to.X && from.Y == to.Y && from.X == half.X && from.Y == half.Y {
+	if from.X != to.X || from.Y != to.Y {
+		return d.arcs.Arc(from, half, to)
+	}
+	if from.X == half.X && from.Y == half.Y {
 		d.arcs.Add(to)
 		return true
 	}
-	return d.arcs.Through(from, half, to)
+	x, y := (from.X+half.X)/2, (from.Y+half.Y)/2
+	dx, dy := from.X-x, half.Y-y
+	first, second := curve.Position{X: x - dy, Y: y + dx}, curve.Position{X: x + dy, Y: y - dx}
+	return d.arcs.Arc(from, first, half) && d.arcs.Arc(half, second, to)
 }
 
 // middle returns the middle of an arc around a center.
