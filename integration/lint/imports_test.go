@@ -28,7 +28,7 @@ var layers = []string{
 	"readers/crs readers/source readers/timeline readers/internal/number readers/internal/temporal",
 	"readers/internal/bulk readers/internal/fields",
 	"readers/geoarrow readers/internal/xmltext",
-	"readers/internal/positions readers/internal/prj readers/slots",
+	"readers/internal/curve readers/internal/nesting readers/internal/positions readers/internal/prj readers/slots",
 	"readers",
 	"readers/internal/window readers/internal/device readers/union",
 	"readers/internal/rows readers/internal/xmlfile",
@@ -38,7 +38,7 @@ var layers = []string{
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
-	"readers/arrowipc readers/csv readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
+	"readers/arrowipc readers/csv readers/filegdb readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
 		"readers/shapefile",
 	"readers/all readers/readertest",
 	// the catalog
@@ -161,7 +161,7 @@ func tree(p string) string {
 // isFormat reports whether a package is a format.
 func isFormat(p string) bool {
 	for _, name := range []string{
-		"arrowipc", "csv", "dbf", "flatgeobuf", "geojson", "gml", "kml", "parquet", "shapefile", "wkt",
+		"arrowipc", "csv", "dbf", "filegdb", "flatgeobuf", "geojson", "gml", "kml", "parquet", "shapefile", "wkt",
 	} {
 		if p == "readers/"+name {
 			return true

@@ -63,7 +63,9 @@ func text16(s string) (b []byte) {
 	return b
 }
 
-func counted16(s string) []byte { return append([]byte{byte(len(utf16.Encode([]rune(s))))}, text16(s)...) }
+func counted16(s string) []byte {
+	return append([]byte{byte(len(utf16.Encode([]rune(s))))}, text16(s)...)
+}
 
 // field adds a field.
 func (m *made) field(name string, kind byte, nullable bool) *made {
@@ -99,10 +101,10 @@ func floats(b []byte, v ...float64) []byte {
 
 // The scale of all ordinates is 1000, and their origins are these.
 const (
-	madeScale               = 1000
-	madeX, madeY            = -400, -300
-	madeZ, madeM            = -100, -200
-	bothM, bothZ       byte = 2, 4
+	madeScale         = 1000
+	madeX, madeY      = -400, -300
+	madeZ, madeM      = -100, -200
+	bothM, bothZ byte = 2, 4
 )
 
 func (m *made) geometryField(b []byte) []byte {

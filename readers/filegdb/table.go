@@ -142,9 +142,9 @@ func (t *table) openIndex(version uint32) error {
 		return nil
 	}
 	trailer := int64(indexHeader) + int64(blocks)*blockSlots*int64(t.offsetSize)
-	total := int64(blocks) * blockSlots
+	total := int64(int32(binary.LittleEndian.Uint32(head[8:]))) // of version 3
 	if version == 3 {
-		if total = int64(int32(binary.LittleEndian.Uint32(head[8:]))); total < 0 {
+		if total < 0 {
 			return errorAt(t.index, 8, -1, fmt.Errorf("%d rows", total))
 		}
 		err = t.bitmapV3(trailer, int64(blocks))

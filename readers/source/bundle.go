@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -50,12 +51,8 @@ func (dir inside) names() ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (a *archive) names() ([]string, error) {
-	var names []string
-	for name := range a.members {
-		names = append(names, name)
-	}
-	return names, nil
+func (a *archive) names() ([]string, error) { //nolint:unparam // the others read a folder
+	return slices.Collect(maps.Keys(a.members)), nil
 }
 
 // membersIn returns the files of a bundle, sorted by name.
