@@ -85,7 +85,7 @@ func shareRead(src *source.File) float64 {
 	if src == nil || src.Size == 0 {
 		return 0
 	}
-	return min(1, float64(src.BytesRead())/float64(src.Size))
+	return min(1, float64(src.BytesRead())/float64(max(1, src.AllBytes())))
 }
 
 // BytesRead returns how many bytes of the file, unpacked, were read.

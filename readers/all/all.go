@@ -6,6 +6,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/arrowipc"
 	"github.com/vibeflight/vibeflight/readers/csv"
 	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/filegdb"
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
@@ -27,6 +28,7 @@ func Formats() readers.Registry {
 		dbf.Format(),
 		flatgeobuf.Format(),
 		gpkg.Format(),
+		filegdb.Format(),
 		kml.Format(),
 		gml.Format(),
 		wkt.Format(),

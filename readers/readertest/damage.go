@@ -256,10 +256,19 @@ func (d *DamageSuite) check(in Input, table *readers.Table, err error) error {
 func (d *DamageSuite) input(seed uint64) (Input, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 28))
 	k := r.IntN(len(d.files))
-	in := Input{Name: d.files[k].name, Text: d.files[k].text, Siblings: d.files[k].siblings, Options: map[string]any{}}
+	file := d.files[k]
+	if each := file.each(); len(each) > 1 {
+		file = each[r.IntN(len(each))]
+	}
+	in := file.input(file.bytes())
+	in.Options = map[string]any{}
 	maps.Copy(in.Options, d.given[k])
 	for range max(1, r.IntN(7)-3) {
-		in.Text = d.damageFile(in.Text, r)
+		if file.replaced != "" {
+			in.Members[file.replaced] = d.damage(in.Members[file.replaced], r)
+		} else {
+			in.Text = d.damageFile(in.Text, r)
+		}
 	}
 	if names := slices.Sorted(maps.Keys(in.Siblings)); len(names) > 0 && r.IntN(8) == 0 {
 		name := names[r.IntN(len(names))]

@@ -32,7 +32,8 @@ func NewDevices(t testing.TB, f readers.Format, chunkBytes ...int64) (list Devic
 func (list Devices) Golden(t *testing.T, vary func(Input) []Input) {
 	t.Helper()
 	for _, g := range goldens(t, list[0].format) {
-		in := Input{Name: g.name, Text: g.text, Options: options(t, g), Siblings: g.siblings}
+		in := g.input(g.text)
+		in.Options = options(t, g)
 		list.Same(t, vary(in)...)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,9 @@ type Input struct {
 
 	// Siblings are the files next to it, by extension: ".cpg". They have the stem of Name.
 	Siblings map[string][]byte
+
+	// Members are the other files of a bundle, by name; Text is that of its main file.
+	Members map[string][]byte
 }
 
 // Parse reads the input as the catalog would. Errors of the test's own machinery end the test.
@@ -51,7 +56,12 @@ func openInput(t testing.TB, f readers.Format, in Input) input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := input{format: f, file: openText(t, in), opts: opts, layer: in.Layer}
+	r := input{format: f, opts: opts, layer: in.Layer}
+	if len(in.Members) > 0 {
+		r.file = openMembers(t, f, in)
+	} else {
+		r.file = openText(t, in)
+	}
 	r.src, r.err = readers.Registry{f}.Unpack(t.Context(), f, r.file, source.UnpackOptions{})
 	return r
 }
@@ -144,6 +154,31 @@ func openSiblings(t testing.TB, in Input) *source.File {
 	return src
 }
 
+// openMembers returns a bundle whose files are unlinked.
+func openMembers(t testing.TB, f readers.Format, in Input) *source.File {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "readertest-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = os.WriteFile(filepath.Join(dir, f.Bundle.Main), in.Text, 0o666)
+	for name, text := range in.Members {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), text, 0o666))
+	}
+	src, openErr := source.OpenBundle(in.Name, dir, f.Bundle)
+	if err = errors.Join(err, openErr); err != nil {
+		t.Fatal(err)
+	}
+	for name := range in.Members {
+		_, openErr := src.Member(name)
+		err = errors.Join(err, openErr)
+	}
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
 // endless is longer than any test's file takes, even under the race detector.
 const endless = 40 * time.Second
 
@@ -197,6 +232,37 @@ type golden struct {
 	path     string
 	text     []byte
 	siblings map[string][]byte // that are next to it, by extension
+	members  map[string][]byte // other files of a bundle, by name
+	replaced string            // the member that a fuzzer replaces; empty: the file itself
+}
+
+// input returns an Input of the file with another text, or with another text of a member.
+func (g *golden) input(text []byte) Input {
+	in := Input{Name: g.name, Text: text, Siblings: g.siblings, Members: g.members}
+	if g.replaced != "" {
+		in.Text, in.Members = g.text, maps.Clone(g.members)
+		in.Members[g.replaced] = text
+	}
+	return in
+}
+
+// each returns the file, or the files of a bundle, each to be replaced.
+func (g *golden) each() []golden {
+	all := []golden{*g}
+	for _, name := range slices.Sorted(maps.Keys(g.members)) {
+		one := *g
+		one.replaced = name
+		all = append(all, one)
+	}
+	return all
+}
+
+// bytes returns the text that is replaced.
+func (g *golden) bytes() []byte {
+	if g.replaced != "" {
+		return g.members[g.replaced]
+	}
+	return g.text
 }
 
 // goldens returns the files of testdata that have one of the format's extensions.
@@ -213,10 +279,14 @@ func goldensIn(t testing.TB, f readers.Format, dir string) []golden {
 	}
 	var found []golden
 	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() && source.IsBundle(path, f.Bundle) {
+			found = append(found, bundle(t, f, path))
+			continue
+		}
 		if _, ok := (readers.Registry{f}).ByExtension(e.Name()); !ok {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -224,12 +294,35 @@ func goldensIn(t testing.TB, f readers.Format, dir string) []golden {
 		if n := len(found); n > 0 && stem(found[n-1].path) == stem(path) {
 			t.Fatalf("%s and %s have one .want between them", found[n-1].path, path)
 		}
-		found = append(found, golden{e.Name(), path, text, siblings(t, f, path)})
+		found = append(found, golden{name: e.Name(), path: path, text: text, siblings: siblings(t, f, path)})
 	}
 	if len(found) == 0 {
 		t.Fatalf("%s holds no file of format %s", dir, f.Name)
 	}
 	return found
+}
+
+// bundle returns the files of the bundle at a path.
+func bundle(t testing.TB, f readers.Format, path string) golden {
+	t.Helper()
+	src, err := source.OpenBundle(path, path, f.Bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	g := golden{name: filepath.Base(path), path: path, members: map[string][]byte{}}
+	for _, name := range src.MemberNames() {
+		text, err := os.ReadFile(filepath.Join(path, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == f.Bundle.Main {
+			g.text = text
+		} else {
+			g.members[name] = text
+		}
+	}
+	return g
 }
 
 // siblings returns the files next to the one at a path that belong to it.

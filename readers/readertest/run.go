@@ -37,7 +37,8 @@ const smallBytes = 2048
 //	first       the outcome of the CPU engine on every variant, where some rows of a small file come first
 //	variants    the outcome of the CPU engine, with reads of every size of a small file
 //
-// A file <case>.options next to it holds the options, as in a ticket.
+// The last three are not for bundles, which take longer to open. A file <case>.options next to it
+// holds the options, as in a ticket.
 func Run(t *testing.T, f readers.Format, variants ...Variant) {
 	readme, err := os.ReadFile("testdata/README.md")
 	if err != nil {
@@ -48,14 +49,15 @@ func Run(t *testing.T, f readers.Format, variants ...Variant) {
 			if !strings.Contains(string(readme), "`"+g.name+"`") {
 				t.Errorf("testdata/README.md does not say where %s comes from", g.name)
 			}
-			in := Input{Name: g.name, Text: g.text, Options: options(t, g), Siblings: g.siblings}
+			in := g.input(g.text)
+			in.Options = options(t, g)
 			table := checkGolden(t, f, in, g)
 			if table != nil {
 				t.Run("batches", func(t *testing.T) { checkBatches(t, f, in, table) })
 				t.Run("again", func(t *testing.T) { checkAgain(t, f, in) })
 			}
 			t.Run("projected", func(t *testing.T) { checkProjections(t, f, in, variants) })
-			if len(g.text) > smallBytes {
+			if len(g.text) > smallBytes || g.members != nil {
 				return
 			}
 			t.Run("truncated", func(t *testing.T) { checkTruncated(t, f, in) })
@@ -122,6 +124,9 @@ func checkError(f readers.Format, in Input, err error) error {
 	e, wrong := Place(err)
 	if wrong != nil || e == nil || e.Err == nil { // nil inside of a LimitError
 		return wrong
+	}
+	if name, ok := strings.CutPrefix(e.Name, in.Name+"/"); ok && in.Members[name] != nil {
+		in.Name, in.Text = e.Name, in.Members[name]
 	}
 	text, says := e.Err.Error(), err.Error()
 	switch {
@@ -247,14 +252,16 @@ var errorModes = [4]string{"fail", "skip", "null", "repair"}
 func Fuzz(f *testing.F, format readers.Format, variants ...Variant) {
 	var files []golden
 	for _, g := range goldens(f, format) {
-		if len(g.text) <= smallBytes {
-			f.Add(g.text, uint8(len(files)), uint8(16))
-			files = append(files, g)
+		for _, one := range g.each() {
+			if text := one.bytes(); len(text) <= smallBytes || one.replaced != "" {
+				f.Add(text, uint8(4*len(files)), uint8(16))
+				files = append(files, one)
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, name, size uint8) {
 		like := files[int(name/4)%len(files)]
-		in := Input{Name: like.name, Text: text, Siblings: like.siblings}
+		in := like.input(text)
 		if mode := errorModes[name%4]; mode != "fail" {
 			in.Options = map[string]any{"on_error": mode}
 		}

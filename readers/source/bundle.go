@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -50,12 +51,8 @@ func (dir inside) names() ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-func (a *archive) names() ([]string, error) {
-	var names []string
-	for name := range a.members {
-		names = append(names, name)
-	}
-	return names, nil
+func (a *archive) names() ([]string, error) { //nolint:unparam // the others read a folder
+	return slices.Collect(maps.Keys(a.members)), nil
 }
 
 // membersIn returns the files of a bundle, sorted by name.
@@ -213,7 +210,19 @@ func (f *File) MemberNames() []string {
 	return names
 }
 
-// unchanged is Unchanged of a bundle.
+// AllBytes returns the size of the file, or that of all files of a bundle.
+func (f *File) AllBytes() int64 {
+	if f.bundle == nil {
+		return f.Size
+	}
+	total := int64(0)
+	for _, m := range f.bundle.members {
+		total += m.Identity.Size
+	}
+	return total
+}
+
+// bundleUnchanged is Unchanged of a bundle.
 func (f *File) bundleUnchanged() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -76,7 +76,7 @@ func Measure(ctx context.Context, path string, options map[string]any, how local
 	}
 	r := Run{
 		File: path, Format: format.Name, Engine: table.Engine, Workers: how.Limits.Workers,
-		Bytes: src.Size, Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
+		Bytes: src.AllBytes(), Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
 		Seconds: seconds, CPUSeconds: (cpuAfter - cpu).Seconds(), RSSAnonPeak: peak, RSSAnonStart: before,
 	}
 	if engine != nil {

@@ -62,14 +62,15 @@ func SplitLayer(name string) (path, layer string) {
 			continue
 		}
 		if info, err := os.Stat(name[:i]); err == nil &&
-			(info.Mode().IsRegular() || info.IsDir() && isBundle(name[:i])) {
+			(info.Mode().IsRegular() || info.IsDir() && IsBundle(name[:i])) {
 			return name[:i], name[i+1:]
 		}
 	}
 	return name, ""
 }
 
-func isBundle(path string) bool {
+// IsBundle reports whether the folder at a path is read as one file.
+func IsBundle(path string) bool {
 	_, ok := bundleFormat(all.Formats(), path)
 	return ok
 }

@@ -38,7 +38,7 @@ func Walk(
 	if remote.IsURL(root) {
 		return walkStore(ctx, formats, root, prefix, format)
 	}
-	if info, err := os.Stat(root); err == nil && info.IsDir() && !isBundle(root) {
+	if info, err := os.Stat(root); err == nil && info.IsDir() && !IsBundle(root) {
 		root += string(filepath.Separator) // a link to a folder is that folder
 	}
 	var files []File

@@ -45,7 +45,7 @@ func (l *Local) open(
 		return l.table, nil
 	}
 	path, layer := localfile.SplitLayer(name)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() && !localfile.IsBundle(path) {
 		return nil, fmt.Errorf("%s: is a folder; vibeflight ls %s lists the files below it", path, path)
 	}
 	format, opts, err := localfile.Choose(ctx, path, layer, options)
@@ -55,7 +55,7 @@ func (l *Local) open(
 	src, table, err := localfile.Read(ctx, path, localfile.Reader{
 		Formats: l.formats, Format: format, Options: opts,
 		Layer: layer, Limits: l.limits, Unpack: l.unpack, Opened: func(src *source.File) {
-			p.Parsing(func() float64 { return float64(src.BytesRead()) / float64(max(1, src.Size)) })
+			p.Parsing(func() float64 { return float64(src.BytesRead()) / float64(max(1, src.AllBytes())) })
 		},
 	})
 	if err != nil {
@@ -81,7 +81,7 @@ func (l *Local) Describe(
 		return nil, err
 	}
 	d := metadata.Describe(t, scan.Schema(), false)
-	d.Name, d.FileBytes, d.Modified = name, l.source.Size, l.source.Modified
+	d.Name, d.FileBytes, d.Modified = name, l.source.AllBytes(), l.source.Modified
 	d.BBox, d.Identity = t.BBox, l.source.Identity.Kind()
 	return &d, nil
 }
