@@ -9,6 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
+	"github.com/vibeflight/vibeflight/readers/gpx"
 	"github.com/vibeflight/vibeflight/readers/kml"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
@@ -27,6 +28,7 @@ func Formats() readers.Registry {
 		flatgeobuf.Format(),
 		kml.Format(),
 		gml.Format(),
+		gpx.Format(),
 		wkt.Format(),
 		csv.Format(),
 	}
