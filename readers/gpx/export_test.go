@@ -15,3 +15,8 @@ func Windowed(l readers.Layout, readBytes int) readers.Parser {
 func Parallel(l readers.Layout, partBytes int) readers.Parser {
 	return readertest.Limited(parser{layout: l}, 2+partBytes%3, partBytes)
 }
+
+// Slow returns the CPU engine in which the XML scanner reads all positions, readBytes at a time.
+func Slow(l readers.Layout, readBytes int) readers.Parser {
+	return parser{layout: l, readBytes: readBytes, slow: true}
+}

@@ -13,6 +13,9 @@ var windows = readertest.Variant{Name: "windows", Parser: gpx.Windowed}
 // parallel is the CPU engine with 2 to 4 workers and parts of any size.
 var parallel = readertest.Variant{Name: "parallel", Parser: gpx.Parallel}
 
-func TestFormat(t *testing.T) { readertest.Run(t, gpx.Format(), windows, parallel) }
+// slow is the CPU engine in which the XML scanner reads all positions.
+var slow = readertest.Variant{Name: "slow", Parser: gpx.Slow}
 
-func FuzzFormat(f *testing.F) { readertest.Fuzz(f, gpx.Format(), windows, parallel) }
+func TestFormat(t *testing.T) { readertest.Run(t, gpx.Format(), windows, parallel, slow) }
+
+func FuzzFormat(f *testing.F) { readertest.Fuzz(f, gpx.Format(), windows, parallel, slow) }

@@ -15,7 +15,8 @@ import (
 // parser is the CPU engine: one pass over the bytes.
 type parser struct {
 	layout    readers.Layout
-	readBytes int // bytes read at a time; 0: window.Bytes
+	readBytes int  // bytes read at a time; 0: window.Bytes
+	slow      bool // the XML scanner reads all positions
 }
 
 // Parse reads the rows of a layer of the whole file, or a span of them that an earlier Parse

@@ -3,8 +3,15 @@ package gpx
 import "github.com/vibeflight/vibeflight/readers/internal/xmltext"
 
 // children calls do for each child of the element whose start tag was read, up to its end.
-func (s *scanner) children(do func() bool) bool {
+func (s *scanner) children(do func() bool) bool { return s.childrenAfter(never, do) }
+
+func never() bool { return false }
+
+// childrenAfter is children where each child that first reads is passed.
+func (s *scanner) childrenAfter(first, do func() bool) bool {
 	for {
+		for first() { //nolint:revive // the child is read
+		}
 		switch s.X.Next() {
 		case xmltext.End:
 			return true
@@ -24,7 +31,7 @@ func (s *scanner) isElement(name string) bool { return string(s.X.Local()) == na
 // route reads a rte as a line of its positions.
 func (s *scanner) route() bool {
 	before := len(s.sink.Geom.X)
-	ok := s.children(func() bool {
+	ok := s.childrenAfter(s.fastVertex, func() bool {
 		if s.isElement("rtept") {
 			return s.vertex()
 		}
@@ -43,7 +50,7 @@ func (s *scanner) track() bool {
 			return s.member()
 		}
 		before := len(s.sink.Geom.X)
-		ok := s.children(func() bool {
+		ok := s.childrenAfter(s.fastVertex, func() bool {
 			if s.isElement("trkpt") {
 				return s.vertex()
 			}

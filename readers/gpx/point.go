@@ -1,7 +1,6 @@
 package gpx
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
@@ -67,7 +66,7 @@ func (s *scanner) position() bool {
 	var found [2]bool
 	for i := range s.X.Attrs() {
 		ok := true
-		switch _, local := s.X.AttrName(i); string(local) {
+		switch string(s.X.AttrLocal(i)) {
 		case "lat":
 			y, ok = s.angle(i, "latitude", 90)
 			found[0] = true
@@ -96,7 +95,7 @@ func (s *scanner) position() bool {
 // limit.
 func (s *scanner) angle(i int, name string, limit float64) (v float64, ok bool) {
 	at := int(s.X.AttrOffset(i) - s.Base)
-	b := bytes.Trim(s.X.AttrValue(i), blanks)
+	b := trim(s.X.AttrValue(i))
 	if v, ok = s.decimalOrRepair(b, at, fieldGeometry); !ok {
 		s.Expect(at, fieldGeometry, "GPX 1.1, "+name+"Type", "a decimal number as "+name)
 		return 0, s.nullGeometry(at)

@@ -26,6 +26,7 @@ type scanner struct {
 	repairs    bool // a defect that has one obvious reading is read that way
 	withZ      bool // the elevation is the z of a position
 	counting   bool // rows are only counted
+	slow       bool // the XML scanner reads all positions
 	emit       func(readers.Chunk) error
 
 	header  header
@@ -33,6 +34,7 @@ type scanner struct {
 	wanted  string // name of the layer to be read; "": the first one
 	prefix  []byte // of the root; the elements of GPX have it
 	sink    *sink
+	fast    *fast
 	chunk   readers.Span
 	sum     readers.Summary
 	digits  []byte // a number in the syntax of package number
@@ -94,7 +96,7 @@ func (c parser) scanner(req readers.Request) *scanner {
 	o := c.layout.Options
 	s.skipErrors, s.nulls, s.repairs = o.SkipErrors(), o.NullErrors(), o.Repairs()
 	s.withZ = o.Get(optionElevation) == elevationZ
-	s.at = place{-1, -1, -1}
+	s.at, s.slow = place{-1, -1, -1}, c.slow
 	return s
 }
 

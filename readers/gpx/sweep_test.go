@@ -14,7 +14,7 @@ import (
 func TestSweep(t *testing.T) {
 	readertest.Sweep{
 		Format: gpx.Format(), Documents: 2000, Document: newSweepDocument,
-		Variants: []readertest.Variant{windows, parallel},
+		Variants: []readertest.Variant{windows, parallel, slow},
 	}.CPU(t)
 }
 

@@ -1,7 +1,6 @@
 package gpx
 
 import (
-	"bytes"
 	"unsafe"
 
 	"github.com/vibeflight/vibeflight/readers/internal/number"
@@ -10,23 +9,34 @@ import (
 
 // text reads the text of the element whose start tag was read as a value that is valid until the
 // row ends. start is the index of its first byte, without blanks if it is trimmed.
-func (s *scanner) text(trim bool) (b []byte, start int, ok bool) {
+func (s *scanner) text(trimmed bool) (b []byte, start int, ok bool) {
 	start = s.X.P
 	b, _, ok = s.X.Value()
 	if !ok {
 		return nil, 0, false
 	}
-	if trim {
-		n := len(b)
-		b = bytes.TrimLeft(b, blanks)
-		start += n - len(b)
-		b = bytes.TrimRight(b, blanks)
+	if trimmed {
+		for len(b) > 0 && isBlank(b[0]) {
+			b = b[1:]
+			start++
+		}
+		b = trim(b)
 	}
 	return s.keep(b), start, true
 }
 
-// blanks are the blanks of XML.
-const blanks = " \t\r\n"
+// trim returns b without blanks of XML around it.
+func trim(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // keep returns a text of the XML scanner that is valid until the row ends.
 func (s *scanner) keep(b []byte) []byte {
@@ -144,7 +154,7 @@ func (s *scanner) integer(b []byte) (number.Num, bool) {
 // plainNumber reads a text that is a number, in the syntax of JSON: others, such as 007, may be
 // codes.
 func (s *scanner) plainNumber(b []byte) (number.Num, bool) {
-	b = bytes.Trim(b, blanks)
+	b = trim(b)
 	if len(b) == 0 || b[0] != '-' && b[0]-'0' > 9 {
 		return number.Num{}, false
 	}

@@ -32,7 +32,9 @@ func (s *scanner) document() bool {
 }
 
 // setPrefix sets the prefix of the elements of GPX: that of the root, or of a row.
-func (s *scanner) setPrefix() { s.prefix, s.prefixed = slices.Clone(s.X.Prefix()), true }
+func (s *scanner) setPrefix() {
+	s.prefix, s.prefixed = slices.Clone(s.X.Prefix()), true
+}
 
 // choose sets the layer to be read.
 func (s *scanner) choose(l layer) {
@@ -40,14 +42,20 @@ func (s *scanner) choose(l layer) {
 	if l == noLayer {
 		return
 	}
-	s.opening = []byte{'<'}
-	if len(s.prefix) > 0 {
-		s.opening = append(append(s.opening, s.prefix...), ':')
-	}
-	s.opening = append(s.opening, rowElements[l].name...)
+	s.setOpening()
 	if s.begin != nil {
 		s.begin()
 	}
+}
+
+// setOpening sets how rows of the layer begin.
+func (s *scanner) setOpening() {
+	prefix := string(s.prefix)
+	if prefix != "" {
+		prefix += ":"
+	}
+	s.opening = []byte("<" + prefix + rowElements[s.header.layer].name)
+	s.fast = newFast(s.header, prefix)
 }
 
 // isOwn reports whether the element whose start tag was read is one of GPX.
@@ -57,6 +65,8 @@ func (s *scanner) isOwn() bool { return bytes.Equal(s.X.Prefix(), s.prefix) }
 // of the requested rows.
 func (s *scanner) walk() bool {
 	for {
+		for s.fastRow() { //nolint:revive // the row is in the sink
+		}
 		switch s.Token() {
 		case xmltext.Start:
 			if !s.element() {
@@ -88,6 +98,7 @@ func (s *scanner) walk() bool {
 func (s *scanner) element() bool {
 	if s.inside && !s.prefixed {
 		s.setPrefix()
+		s.setOpening()
 	}
 	if !s.isOwn() {
 		return s.Pass(s.X.Depth() - 1)

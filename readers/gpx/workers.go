@@ -149,7 +149,8 @@ func (w *workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*si
 	s := w.parser.scanner(w.Request)
 	r := &worker{workers: w, s: s, limits: s.limits.Unbatched()}
 	s.header, s.first, s.prefix, s.opening, s.emit = w.head.header, w.head.first, w.head.prefix, w.head.opening, keep
-	s.X.Encoding = w.head.X.Encoding
+	known := *w.head.fast
+	s.X.Encoding, s.fast = w.head.X.Encoding, &known
 	return r
 }
 
