@@ -19,7 +19,7 @@ func (s *scanner) link() bool {
 			return s.foreign()
 		}
 		b, _, ok := s.text(false)
-		if ok {
+		if ok && len(b) > 0 {
 			s.setLink(n, c, part, b)
 		}
 		return ok

@@ -1,8 +1,6 @@
 package gpx
 
 import (
-	"math/bits"
-
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
 )
@@ -12,9 +10,9 @@ import (
 //
 //	<trkpt lat="47.1" lon="8.5"><ele>400.5</ele><time>2025-03-31T13:45:00Z</time></trkpt>
 //
-// Tags have no blanks, only lat and lon are attributes, numbers are as JSON writes them, and texts are
-// printable ASCII without references. All of it is well-formed and valid. A position in any other
-// form, or one that the window cuts, is left as it is to the XML scanner.
+// Tags have no blanks, only lat and lon are attributes, numbers are as JSON writes them, and texts
+// have no comments and no CDATA sections. All of it is well-formed and valid. A position in any
+// other form, or one that the window cuts, is left as it is to the XML scanner.
 
 // tag is an element whose text is the value of a leading column.
 type tag struct {
@@ -193,7 +191,7 @@ func (s *scanner) fastTag(p, i int) *tag {
 // it has another form.
 func (s *scanner) fastValue(p int, c column, all bool) int {
 	if !all && (c != columnEle || !s.withZ) {
-		return s.fastText(p)
+		return s.X.TextEnd(p)
 	}
 	if s.sink.has[c] == optional && s.sink.leading[c] == nil {
 		return -1
@@ -202,9 +200,11 @@ func (s *scanner) fastValue(p int, c column, all bool) int {
 	end := -1
 	switch leading[c].kind {
 	case kindText:
-		if end = s.fastText(p); end >= 0 {
-			v.text = s.Text(p, end)
+		text, after := s.X.TextAt(p)
+		if len(text) == 0 {
+			return after
 		}
+		v.text, end = s.keep(text), after
 	case kindDecimal:
 		v.num.Float, end = s.fastDecimal(p)
 	case kindInteger:
@@ -216,12 +216,13 @@ func (s *scanner) fastValue(p int, c column, all bool) int {
 			}
 		}
 	case kindTime:
-		if end = s.fastText(p); end >= 0 {
-			var ok bool
-			v.text = s.Text(p, end)
-			if s.row.time, ok = temporal.Parse(v.text); !ok || !isDateTime(v.text, &s.row.time) {
-				return -1
-			}
+		if end = s.X.TextEnd(p); end < 0 {
+			return -1
+		}
+		var ok bool
+		v.text = s.Text(p, end)
+		if s.row.time, ok = temporal.Parse(v.text); !ok || !isDateTime(v.text, &s.row.time) {
+			return -1
 		}
 	}
 	s.row.present |= 1 << c
@@ -248,29 +249,7 @@ func (s *scanner) fastDecimal(p int) (v float64, end int) {
 	return v, end
 }
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// fastText passes printable ASCII from index p on, and returns the index of the "<" that ends it; -1:
-// something else does.
-func (s *scanner) fastText(p int) int {
-	for {
-		w := s.Word(p)
-		angle, ampersand := w&^(ones*2)^ones*'<', w^ones*'&' // '>' is '<' with bit 1 set
-		stop := ((angle-ones)&^angle | (ampersand-ones)&^ampersand | (w-ones*0x20)&^w | w) & highs
-		if stop == 0 {
-			p += 8
-			continue
-		}
-		p += bits.TrailingZeros64(stop) >> 3
-		if s.At(p) == '<' {
-			return p
-		}
-		return -1
-	}
-}
+const ones = 0x0101010101010101
 
 // skipBlanks returns the index of the next byte that is not a blank.
 func (s *scanner) skipBlanks(p int) int {

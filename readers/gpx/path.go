@@ -10,7 +10,7 @@ func never() bool { return false }
 // childrenAfter is children where each child that first reads is passed.
 func (s *scanner) childrenAfter(first, do func() bool) bool {
 	for {
-		for first() { //nolint:revive // the child is read
+		for first() { // the child is read
 		}
 		switch s.X.Next() {
 		case xmltext.End:

@@ -56,7 +56,7 @@ func (s *scanner) value(c column) bool {
 	if !ok {
 		return false
 	}
-	if kind != kindText && len(b) == 0 {
+	if len(b) == 0 {
 		return true
 	}
 	v := value{text: b}

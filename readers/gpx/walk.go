@@ -65,7 +65,7 @@ func (s *scanner) isOwn() bool { return bytes.Equal(s.X.Prefix(), s.prefix) }
 // of the requested rows.
 func (s *scanner) walk() bool {
 	for {
-		for s.fastRow() { //nolint:revive // the row is in the sink
+		for s.fastRow() { // the row is in the sink
 		}
 		switch s.Token() {
 		case xmltext.Start:
