@@ -63,7 +63,8 @@ type assembly struct {
 func (a *assembly) add(r run) error {
 	columns, from, to := r.part.Columns, r.from, r.to
 	span := Span{
-		From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.State, CRS: r.part.CRS, Text: r.part.Text,
+		From: r.part.Starts[from], To: r.end, Inside: true, State: r.part.stateAt(from), CRS: r.part.CRS,
+		Text: r.part.Text,
 	}
 	if to-from < columns.Rows && counts(columns) {
 		// A part's counts do not tell which of its rows they are for.

@@ -159,7 +159,7 @@ func (b *Batcher) begin(p Part, i int) error {
 		return err
 	}
 	b.open = &batch{
-		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.State, CRS: p.CRS}, from: b.place(&p, i),
+		span: Span{From: p.Starts[i], Row: b.row, Inside: true, State: p.stateAt(i), CRS: p.CRS}, from: b.place(&p, i),
 		names: NewColumnSet(b.limits),
 		done:  make(chan struct{}), copied: assembly{Batcher: b, memory: &geoarrow.Arena{Late: !b.first}},
 	}

@@ -18,12 +18,13 @@ type Part struct {
 	End         bool  // no row follows: the bytes at Next are for the format to read
 	Failed      bool  // no row begins at Start, or the read failed
 
-	Columns      *geoarrow.Columns // nil: no rows
-	Starts       []int64           // offset of each row
-	SiblingBytes []int64           // bytes in sibling files of the rows up to and including each one; nil: none
-	Rows         int64             // row numbers that the part uses, including rows skipped under on_error: skip
-	State        uint64            // for a Span
-	CRS          *geoarrow.CRS     // for a Span
+	Columns      *geoarrow.Columns  // nil: no rows
+	Starts       []int64            // offset of each row
+	SiblingBytes []int64            // bytes in sibling files of the rows up to and including each one; nil: none
+	Rows         int64              // row numbers that the part uses, including rows skipped under on_error: skip
+	State        uint64             // for a Span
+	StateAt      func(i int) uint64 // for a Span that begins with row i; nil: State, whatever the row
+	CRS          *geoarrow.CRS      // for a Span
 	Text         []geoarrow.ColumnID
 	Summary      Summary // rows of its Deviations count from the part's first row
 	Release      func()  // called when no slice is read any more, so that memory can be reused
@@ -302,6 +303,14 @@ func (r *partsRun) put(part Part) error {
 	part.Summary.Deviations.Shift(r.row)
 	r.row += part.Rows
 	return r.take(part)
+}
+
+// stateAt returns the State of a Span that begins with row i.
+func (p *Part) stateAt(i int) uint64 {
+	if p.StateAt != nil {
+		return p.StateAt(i)
+	}
+	return p.State
 }
 
 func (p *Part) release() {

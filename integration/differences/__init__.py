@@ -1,5 +1,5 @@
 """Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
-from . import csv, dbf, flatgeobuf, geojson, gml, gpkg, kml, shapefile
+from . import csv, dbf, flatgeobuf, geojson, gml, gpkg, gpx, kml, shapefile
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoJSON": geojson.DIFFERENCES,
@@ -10,4 +10,5 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoPackage": gpkg.DIFFERENCES,
     "KML": kml.DIFFERENCES,
     "GML": gml.DIFFERENCES,
+    "GPX": gpx.DIFFERENCES,
 }

@@ -39,8 +39,8 @@ var layers = []string{
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
-	"readers/arrowipc readers/csv readers/filegdb readers/flatgeobuf " +
-		"readers/geojson readers/gml readers/gpkg readers/kml readers/parquet " +
+	"readers/arrowipc readers/csv readers/filegdb readers/flatgeobuf readers/geojson " +
+		"readers/gml readers/gpkg readers/gpx readers/kml readers/parquet " +
 		"readers/shapefile",
 	"readers/all readers/readertest",
 	// the catalog
@@ -163,8 +163,8 @@ func tree(p string) string {
 // isFormat reports whether a package is a format.
 func isFormat(p string) bool {
 	for _, name := range []string{
-		"arrowipc", "csv", "dbf", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg", "kml", "parquet",
-		"shapefile", "wkt",
+		"arrowipc", "csv", "dbf", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg", "gpx", "kml",
+		"parquet", "shapefile", "wkt",
 	} {
 		if p == "readers/"+name {
 			return true

@@ -11,6 +11,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/gpkg"
+	"github.com/vibeflight/vibeflight/readers/gpx"
 	"github.com/vibeflight/vibeflight/readers/kml"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
@@ -31,6 +32,7 @@ func Formats() readers.Registry {
 		filegdb.Format(),
 		kml.Format(),
 		gml.Format(),
+		gpx.Format(),
 		wkt.Format(),
 		csv.Format(),
 	}

@@ -35,6 +35,10 @@ var damages = map[string][]string{
 		"<!--", "]]>",
 		`srsDimension="3"`, `srsName="x"`, "<gml:pos>1 2</gml:pos>", "<gml:Arc>",
 	},
+	"gpx": {
+		"<", ">", "/", "&", "&amp;", "<x>", "</x>", "<x/>", "\n", "nan", "1e5", "91", "x", "<!--", "]]>", `lat="1"`,
+		`<wpt lat="1" lon="2"/>`, "<trkseg>", "</trk>", "<time>2020-01-01</time>",
+	},
 }
 
 // binary is what the damage of formats of bytes may put in.

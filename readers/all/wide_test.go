@@ -54,6 +54,12 @@ var wides = []wide{
 		behind: "</f></gml:featureMember>", short: "<gml:featureMember><f/></gml:featureMember>", tail: "</c>",
 		opening: "<gml:featureMember><f>", text: "x",
 	},
+	{
+		name: "a.gpx", head: `<gpx><wpt lat="1" lon="2"><extensions>`,
+		field:  "<n%d>%d</n%[1]d>",
+		behind: "</extensions></wpt>", short: `<wpt lat="1" lon="2"/>`, tail: "</gpx>",
+		opening: `<wpt lat="1" lon="2"><extensions>`, text: "x",
+	},
 }
 
 func (w wide) input(columns, rows int, limits readers.Limits) (readers.Format, readertest.Input) {

@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -108,25 +110,34 @@ func (c *Column) Pad(row int) {
 		c.allValid()
 	}
 	c.nulls += row - c.N
-	for ; c.N < row; c.N++ {
-		c.zero()
-	}
+	c.zeros(row - c.N)
+	c.N = row
 	for len(c.valid) < (row+7)/8 {
 		c.valid = append(c.valid, 0)
 	}
 }
 
-// zero appends the value under a null.
-func (c *Column) zero() {
+// zeros appends the values under n nulls.
+func (c *Column) zeros(n int) {
 	switch c.Store {
 	case StoreBool, StoreInt:
-		c.Ints = append(c.Ints, 0)
+		c.Ints = extended(c.Ints, n, 0)
 	case StoreFloat:
-		c.Floats = append(c.Floats, 0)
+		c.Floats = extended(c.Floats, n, 0)
 	case StoreNone:
 	default:
-		c.Ends = append(c.Ends, c.Ends[len(c.Ends)-1])
+		c.Ends = extended(c.Ends, n, c.Ends[len(c.Ends)-1])
 	}
+}
+
+// extended appends a value n times.
+func extended[T any](s []T, n int, v T) []T {
+	from := len(s)
+	s = slices.Grow(s, n)[:from+n]
+	for i := range s[from:] {
+		s[from+i] = v
+	}
+	return s
 }
 
 // Filled counts an appended value.

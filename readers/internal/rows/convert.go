@@ -10,9 +10,7 @@ func (c *Column) become(to Store) {
 	c.Store = to
 	c.Ints, c.Floats, c.Text = c.Ints[:0], c.Floats[:0], c.Text[:0]
 	c.Ends, c.TextEnds = append(c.Ends[:0], 0), append(c.TextEnds[:0], 0)
-	for range c.N {
-		c.zero()
-	}
+	c.zeros(c.N)
 }
 
 // convert converts the rows so far, of the kinds before, to another store. It returns false if that

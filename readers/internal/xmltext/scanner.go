@@ -98,6 +98,9 @@ func (x *Scanner) restart() {
 // counts, that of an End does not.
 func (x *Scanner) Depth() int { return x.outer + len(x.open) }
 
+// InEmpty reports whether the last tag was <a/>, whose End comes next.
+func (x *Scanner) InEmpty() bool { return x.empty }
+
 // Offset returns the offset in the file of the last tag.
 func (x *Scanner) Offset() int64 { return x.Base + int64(x.At) }
 

@@ -271,6 +271,12 @@ func (x *Scanner) AttrName(i int) (name, local []byte) {
 	return x.named(a.name, a.nameEnd), x.named(a.colon, a.nameEnd)
 }
 
+// AttrLocal returns the local part of the name of attribute i of the last start tag.
+func (x *Scanner) AttrLocal(i int) []byte {
+	a := &x.attrs[i]
+	return x.named(a.colon, a.nameEnd)
+}
+
 // AttrValue returns the value of attribute i of the last start tag.
 func (x *Scanner) AttrValue(i int) []byte {
 	a := &x.attrs[i]

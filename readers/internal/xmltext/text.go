@@ -42,6 +42,24 @@ func (x *Scanner) Text() ([]byte, bool) {
 	return x.decoded, true
 }
 
+// TextAt returns the character data from index p up to the next '<', and the index of that, without
+// passing them. It returns -1 if the data is malformed, or the window ends in it. The text is valid
+// as one of Text is.
+func (x *Scanner) TextAt(p int) (text []byte, end int) {
+	end, coded := x.chars(p)
+	if end < 0 || !coded {
+		return x.bytes(p, max(p, end)), end
+	}
+	x.decoded = x.decode(x.decoded[:0], p, end, false)
+	return x.decoded, end
+}
+
+// TextEnd is TextAt that only returns the index.
+func (x *Scanner) TextEnd(p int) int {
+	end, _ := x.chars(p)
+	return end
+}
+
 // Value returns the text of the element whose Start was read, and passes its end. If elements stand
 // in it, such as HTML in a description, it is its content as written, and markup is true. It gives
 // false where the content is malformed, or the window ends in it: the element is then read again
