@@ -50,6 +50,7 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	}
 	sel := t.Selection()
 	sel.CRS84As, sel.RecordRows = a.CRS84As, choice.Format.RecordRows
+	sel.Transformer = a.Catalog.Transformer()
 	ref, scan, err := a.Catalog.Read(ctx, t.Request(), sel)
 	if err != nil {
 		return err
