@@ -10,6 +10,7 @@
 package project
 
 import (
+	"iter"
 	"math"
 	"runtime"
 	"strconv"
@@ -139,6 +140,17 @@ func (s system) step(forward, degrees bool) step {
 		return step{toTransverse, utm(s.datum.ellipsoid(), s.zone, s.south, false).angles(degrees, false), true}
 	}
 	return step{fromTransverse, utm(s.datum.ellipsoid(), s.zone, s.south, true).angles(degrees, true), false}
+}
+
+// Steps returns the kinds of the steps and their parameters, for the kernels of GPUs.
+func (t *Transformation) Steps() iter.Seq2[uint8, [count]float64] {
+	return func(yield func(uint8, [count]float64) bool) {
+		for i := range t.steps {
+			if !yield(uint8(t.steps[i].kind), t.steps[i].params) {
+				return
+			}
+		}
+	}
 }
 
 // IsIdentity reports that positions stay as they are.

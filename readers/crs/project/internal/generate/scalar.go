@@ -101,10 +101,11 @@ func cudaText(all []*program, c *constants) string {
 		},
 	}
 	var b strings.Builder
-	b.WriteString(header + "//\n// steps.cuh: the projections of readers/crs/project, bit for bit.\n#pragma once\n\n")
-	b.WriteString("#include \"project/bits.cuh\"\n")
+	b.WriteString(header + "//\n// steps.cuh: the projections of readers/crs/project, bit for bit.\n#pragma once\n")
+	b.WriteString("#include \"project/bits.cuh\"\n\n// clang-format off\n")
+	fmt.Fprintf(&b, "constexpr int PARAMETERS = %d;\n", series+order)
 	for _, p := range all {
-		fmt.Fprintf(&b, "\n// %s.\n__device__ inline void %s(double &x, double &y, const double *__restrict__ p) {\n",
+		fmt.Fprintf(&b, "\n// %s.\n__device__ inline void %s(double &x, double &y, const double *p) {\n",
 			p.comment, p.name)
 		b.WriteString(l.body(p, func(v value) string { return fmt.Sprintf("of_bits(%#xull)", c.bits[v.index]) }))
 		fmt.Fprintf(&b, "\tx = v%d;\n\ty = v%d;\n}\n", p.x.index, p.y.index)
