@@ -70,8 +70,6 @@ type (
 	NotFoundError = tree.NotFoundError
 	// OtherCRSError says that a selection names a reference system that is not the table's.
 	OtherCRSError = scan.OtherCRSError
-	// PositionError says that a geometry has no place in the reference system that a selection names.
-	PositionError = scan.PositionError
 	// PartitionError says that a selection names a partition that the table cannot have.
 	PartitionError = scan.PartitionError
 	// MisfitError says why a file does not join the others of a dataset.

@@ -140,7 +140,8 @@ func (s *service) datasetEndpoints(ctx context.Context, t ticket.Ticket, table *
 	batches := scan.Batches()
 	n := min(max(1, (bytes+datasetEndpointBytes-1)/datasetEndpointBytes), maxDatasetEndpoints)
 	if t.Limit != nil || len(batches) == 0 || n == 1 {
-		e, err := describedEndpoint(t, s.placementByName(t, "").of(0), metadata.OfEndpoint(rows, boxOf(table, scan, batches)))
+		e, err := describedEndpoint(t, s.placementByName(t, "").of(0),
+			metadata.OfEndpoint(rows, boxOf(table, scan, batches)))
 		return []*flight.FlightEndpoint{e}, err
 	}
 	counts, err := scan.BatchRows(ctx)

@@ -115,6 +115,9 @@ var errReadOnly = &unimplementedError{"DoPut: this server is read-only: it was s
 // transforms positions.
 func (c *Config) selection(t ticket.Ticket) catalog.Selection {
 	sel := t.Selection()
-	sel.CRS84As, sel.Transformer = c.CRS84As, c.Catalog.Transformer()
+	sel.CRS84As = c.CRS84As
+	if sel.CRS != "" {
+		sel.Transformer = sql.TransformerOf(c.SQL)
+	}
 	return sel
 }

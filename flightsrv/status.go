@@ -81,7 +81,6 @@ func codeOf(err error) codes.Code {
 		changed   *catalog.ChangedError
 		column    *catalog.UnknownColumnError
 		crs       *catalog.OtherCRSError
-		position  *catalog.PositionError
 		partition *catalog.PartitionError
 		misfit    *catalog.MisfitError
 		rules     *catalog.RulesError
@@ -138,7 +137,7 @@ func codeOf(err error) codes.Code {
 	case errors.As(err, &unserved):
 		return codes.Unimplemented
 	case errors.As(err, &badTicket), errors.As(err, &column), errors.As(err, &crs), errors.As(err, &option),
-		errors.As(err, &position), errors.As(err, &shape), errors.As(err, &partition), errors.As(err, &misfit):
+		errors.As(err, &shape), errors.As(err, &partition), errors.As(err, &misfit):
 		return codes.InvalidArgument
 	case errors.As(err, &changed), errors.Is(err, source.ErrChanged), errors.As(err, &rules),
 		errors.Is(err, catalog.ErrUnreadable):

@@ -72,14 +72,6 @@ func (t *Tables) SetEvaluator(e Evaluator) {
 	t.evaluator.Store(&e)
 }
 
-// Evaluator returns what SetEvaluator set, or nil.
-func (t *Tables) Evaluator() Evaluator {
-	if e := t.evaluator.Load(); e != nil {
-		return *e
-	}
-	return nil
-}
-
 // Restrict returns the part of a table that a restriction leaves, as a table. It takes the use of
 // the table. Several goroutines may read the batches of the result if they may read those of h, or
 // h is the table of a file. another returns further uses of a dataset, for several goroutines; it is

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/vibeflight/vibeflight/readers/crs"
@@ -22,17 +21,6 @@ type reprojection struct {
 	from, to geoarrow.CRS
 	own      *project.Transformation // nil: other is used
 	other    Transformer
-}
-
-// PositionError says that a geometry has no place in the reference system that a selection names.
-type PositionError struct {
-	Row      int64 // of the table
-	From, To geoarrow.CRS
-}
-
-func (e *PositionError) Error() string {
-	return fmt.Sprintf("row %d: its geometry has a position in %.100s that %.100s has no coordinates for",
-		e.Row, e.From, e.To)
 }
 
 // reprojection returns how geometries of a table are moved.
@@ -95,7 +83,7 @@ func boundsOf(g *geoarrow.Geometry, i int) (b [4]float64, ok bool) {
 func isBeyond(b [4]float64) bool { return math.IsInf(b[2], 1) || math.IsInf(b[3], 1) }
 
 // moved returns rows with their geometries in the requested system. A geometry that has none gives a
-// *PositionError; number returns the number of a row in the table.
+// *OtherCRSError; number returns the number of a row in the table.
 func (v *view) moved(ctx context.Context, c *geoarrow.Columns, number func(i int) int64) (*geoarrow.Columns, error) {
 	if v.move == nil || c.Geometry == nil || c.Rows == 0 {
 		return c, nil
@@ -107,7 +95,7 @@ func (v *view) moved(ctx context.Context, c *geoarrow.Columns, number func(i int
 	if b, ok := g.TotalBounds(); ok && isBeyond(b) {
 		for i := range g.Rows {
 			if b, ok := boundsOf(g, i); ok && isBeyond(b) {
-				return nil, &PositionError{Row: number(i), From: v.move.from, To: v.move.to}
+				return nil, &OtherCRSError{Asked: v.move.to.String(), CRS: v.move.from, Beyond: true, Row: number(i)}
 			}
 		}
 	}

@@ -72,12 +72,17 @@ type OtherCRSError struct {
 	Asked   string
 	CRS     geoarrow.CRS // of the table
 	Unknown bool         // Asked is not the name of a system
+	Beyond  bool         // Row has a position that Asked has no coordinates for
+	Row     int64        // of the table
 }
 
 func (e *OtherCRSError) Error() string {
 	switch {
 	case e.Unknown:
 		return fmt.Sprintf("field \"crs\": %.100q names no reference system", e.Asked)
+	case e.Beyond:
+		return fmt.Sprintf("row %d: its geometry has a position in %.100s that %.100s has no coordinates for", e.Row,
+			e.CRS, e.Asked)
 	case e.CRS == (geoarrow.CRS{}):
 		return fmt.Sprintf("field \"crs\": %.100q: the table has no reference system", e.Asked)
 	}

@@ -5,53 +5,34 @@ package project
 import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/crs/project"
 )
 
-// Parameters is the number of parameters of a step.
-const Parameters = 19
-
-// Kind is a projection or its inverse, numbered as in package readers/crs/project.
-type Kind uint8
-
-// The kinds of steps.
-const (
-	ToMercator Kind = iota
-	FromMercator
-	ToTransverse
-	FromTransverse
-)
-
+// names are those of the kernels, by the kind of a step.
 var names = [...]string{
-	ToMercator: "project_to_mercator", FromMercator: "project_from_mercator",
-	ToTransverse: "project_to_transverse", FromTransverse: "project_from_transverse",
-}
-
-// Step is a projection or its inverse, with its parameters.
-type Step struct {
-	Kind       Kind
-	Parameters [Parameters]float64
+	project.ToMercator: "project_to_mercator", project.FromMercator: "project_from_mercator",
+	project.ToTransverse: "project_to_transverse", project.FromTransverse: "project_from_transverse",
 }
 
 // projectArgs is ProjectArgs of project.cu.
 type projectArgs struct {
 	n          int64
-	parameters [Parameters]float64
+	parameters [len(project.Params{})]float64
 }
 
-// Positions moves positions by steps, in place. One that has no image becomes infinite, one with a NaN
+// Positions transforms positions in place. One that has no image becomes infinite, one with a NaN
 // becomes NaN.
 //
 // A launch for each step, which reads and writes 16 bytes a position.
-func Positions(k *kernels.Set, s *gpu.Stream, x, y gpu.Buffer[float64], steps []Step) error {
+func Positions(k *kernels.Set, s *gpu.Stream, x, y gpu.Buffer[float64], t *project.Transformation) error {
 	w := k.Begin(s, "project positions")
 	n := kernels.CountSpans(w, x, y)
-	for _, step := range steps {
-		w.Need(int(step.Kind) < len(names), "a step of kind %d", step.Kind)
+	for kind, parameters := range t.Steps() {
 		if w.Err != nil || n == 0 {
 			break
 		}
-		args := projectArgs{n, step.Parameters}
-		w.Launch(names[step.Kind], kernels.Blocks(n, kernels.Block), kernels.Block, x.Arg(), y.Arg(), gpu.Struct(&args))
+		args := projectArgs{n, parameters}
+		w.Launch(names[kind], kernels.Blocks(n, kernels.Block), kernels.Block, x.Arg(), y.Arg(), gpu.Struct(&args))
 	}
 	return w.Done()
 }

@@ -11,9 +11,6 @@ import (
 // spatialFile is DuckDB's extension for geometries.
 const spatialFile = "spatial.duckdb_extension"
 
-// Spatial reports whether expressions of rules have the functions of the spatial extension.
-func (e *Engine) Spatial() bool { return e.rules.spatial != "" }
-
 // FindSpatial returns the path of the spatial extension below the folder of Config.Extensions, or
 // "". It looks in the folder itself, in the layout of DuckDB, and in that of the wheel
 // duckdb-extension-spatial. A wrong version fails when it is loaded.

@@ -3,40 +3,40 @@ package project
 import "golang.org/x/sys/cpu"
 
 //go:noescape
-func mercatorForward512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func mercatorForward512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func mercatorInverse512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func mercatorInverse512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func transverseForward512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func transverseForward512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func transverseInverse512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func transverseInverse512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func mercatorForward256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func mercatorForward256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func mercatorInverse256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func mercatorInverse256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func transverseForward256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func transverseForward256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 //go:noescape
-func transverseInverse256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+func transverseInverse256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 
 // vectors are the steps for a number of positions at a time.
 type vectors struct {
 	positions int
-	steps     [4]func(x, y, toX, toY *float64, n int, p *params, c *uint64)
+	steps     [4]func(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 }
 
 var (
-	vectors512 = vectors{16, [4]func(x, y, toX, toY *float64, n int, p *params, c *uint64){
+	vectors512 = vectors{16, [4]func(x, y, toX, toY *float64, n int, p *Params, c *uint64){
 		mercatorForward512, mercatorInverse512, transverseForward512, transverseInverse512,
 	}}
-	vectors256 = vectors{8, [4]func(x, y, toX, toY *float64, n int, p *params, c *uint64){
+	vectors256 = vectors{8, [4]func(x, y, toX, toY *float64, n int, p *Params, c *uint64){
 		mercatorForward256, mercatorInverse256, transverseForward256, transverseInverse256,
 	}}
 )

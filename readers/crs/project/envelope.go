@@ -62,13 +62,13 @@ func (s *step) monotone(within Box) bool {
 	}
 	var ok bool
 	switch s.kind {
-	case toMercator:
+	case ToMercator:
 		ok = inside(0, 0, math.Pi/p[unit], math.Pi/2/p[unit])
-	case fromMercator:
+	case FromMercator:
 		ok = inside(0, 0, wgs84.axis*math.Pi, math.Inf(1))
-	case toTransverse:
+	case ToTransverse:
 		ok = inside(p[origin]/p[unit], 0, maxTurned/p[unit], math.Pi/2/p[unit])
-	case fromTransverse:
+	case FromTransverse:
 		ok = inside(p[east], p[north], maxEasting, maxNorth)
 	}
 	low, high := s.at(within[0], within[1]), s.at(within[2], within[3])
@@ -81,9 +81,9 @@ func (s *step) extremes(within Box, ordinate int) []float64 {
 	low, high := within[1-ordinate], within[3-ordinate]
 	var axis float64
 	switch {
-	case s.kind == toTransverse && ordinate == 1:
+	case s.kind == ToTransverse && ordinate == 1:
 		axis = s.params[origin] / s.params[unit]
-	case s.kind == fromTransverse:
+	case s.kind == FromTransverse:
 		axis = s.params[east+1-ordinate]
 	}
 	if low < axis && axis < high {

@@ -27,11 +27,11 @@ const (
 	count  = series + 6
 )
 
-// params are the parameters of a step.
-type params [count]float64
+// Params are the parameters of a step.
+type Params [count]float64
 
 // angles sets the unit of a step's angles: degrees, or radians between two steps.
-func (p params) angles(degrees, inverse bool) params {
+func (p Params) angles(degrees, inverse bool) Params {
 	switch {
 	case !degrees:
 		p[unit] = 1
@@ -44,8 +44,8 @@ func (p params) angles(degrees, inverse bool) params {
 }
 
 // mercator returns the parameters of Web Mercator, whose formulas are those of a sphere.
-func mercator(inverse bool) params {
-	p := params{axis: wgs84.axis}
+func mercator(inverse bool) Params {
+	p := Params{axis: wgs84.axis}
 	if inverse {
 		p[axis] = 1 / p[axis]
 	}
@@ -53,8 +53,8 @@ func mercator(inverse bool) params {
 }
 
 // utm returns the parameters of a zone of UTM, from 1 to 60.
-func utm(e ellipsoid, zone int, south, inverse bool) params {
-	p := params{axis: e.axis, east: 500000, origin: (float64(zone-1)+0.5)*math.Pi/30 - math.Pi}
+func utm(e ellipsoid, zone int, south, inverse bool) Params {
+	p := Params{axis: e.axis, east: 500000, origin: (float64(zone-1)+0.5)*math.Pi/30 - math.Pi}
 	if south {
 		p[north] = 1e7
 	}

@@ -23,24 +23,25 @@ import (
 
 // step is a projection or its inverse.
 type step struct {
-	kind    kind
-	params  params
+	kind    Kind
+	params  Params
 	forward bool
 }
 
-// kind is a generated function.
-type kind uint8
+// Kind is a projection or its inverse.
+type Kind uint8
 
+// The kinds of steps.
 const (
-	toMercator kind = iota
-	fromMercator
-	toTransverse
-	fromTransverse
+	ToMercator Kind = iota
+	FromMercator
+	ToTransverse
+	FromTransverse
 )
 
-var scalars = [...]func(x, y float64, p *params) (_, _ float64){
-	toMercator: mercatorForward, fromMercator: mercatorInverse,
-	toTransverse: transverseForward, fromTransverse: transverseInverse,
+var scalars = [...]func(x, y float64, p *Params) (_, _ float64){
+	ToMercator: mercatorForward, FromMercator: mercatorInverse,
+	ToTransverse: transverseForward, FromTransverse: transverseInverse,
 }
 
 // Transformation transforms positions from one system to another. It is immutable.
@@ -133,20 +134,20 @@ func Between(from, to crs.ID) (t *Transformation, ok bool) {
 func (s system) step(forward, degrees bool) step {
 	switch {
 	case s.zone == webMercator && forward:
-		return step{toMercator, mercator(false).angles(degrees, false), true}
+		return step{ToMercator, mercator(false).angles(degrees, false), true}
 	case s.zone == webMercator:
-		return step{fromMercator, mercator(true).angles(degrees, true), false}
+		return step{FromMercator, mercator(true).angles(degrees, true), false}
 	case forward:
-		return step{toTransverse, utm(s.datum.ellipsoid(), s.zone, s.south, false).angles(degrees, false), true}
+		return step{ToTransverse, utm(s.datum.ellipsoid(), s.zone, s.south, false).angles(degrees, false), true}
 	}
-	return step{fromTransverse, utm(s.datum.ellipsoid(), s.zone, s.south, true).angles(degrees, true), false}
+	return step{FromTransverse, utm(s.datum.ellipsoid(), s.zone, s.south, true).angles(degrees, true), false}
 }
 
 // Steps returns the kinds of the steps and their parameters, for the kernels of GPUs.
-func (t *Transformation) Steps() iter.Seq2[uint8, [count]float64] {
-	return func(yield func(uint8, [count]float64) bool) {
+func (t *Transformation) Steps() iter.Seq2[Kind, Params] {
+	return func(yield func(Kind, Params) bool) {
 		for i := range t.steps {
-			if !yield(uint8(t.steps[i].kind), t.steps[i].params) {
+			if !yield(t.steps[i].kind, t.steps[i].params) {
 				return
 			}
 		}

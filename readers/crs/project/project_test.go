@@ -75,7 +75,7 @@ func TestResultsAreThoseOfPROJ(t *testing.T) {
 		for i, got := range []float64{x[0], y[0]} {
 			want := s.v[2+i]
 			c.all++
-			if math.Float64bits(got) == math.Float64bits(want) {
+			if same(got, want) {
 				c.equal++
 			} else if math.IsInf(got, 0) || math.IsInf(want, 0) || !(math.Abs(got-want) <= tolerance(s)) {
 				t.Errorf("%s: %v %v: got %v %v, want %v %v", pair, s.v[0], s.v[1], x[0], y[0], s.v[2], s.v[3])
@@ -124,6 +124,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+
 // anyPosition returns a random position, often in the area of use, and sometimes of any bits.
 func anyPosition(rng *rand.Rand) (x, y float64) {
 	pick := func(d float64) float64 {
@@ -163,8 +165,7 @@ func TestTargetsGiveTheSameBits(t *testing.T) {
 				gotX, gotY := append([]float64(nil), x...), append([]float64(nil), y...)
 				f(s, gotX, gotY, gotX, gotY)
 				for i := range x {
-					if math.Float64bits(gotX[i]) != math.Float64bits(wantX[i]) ||
-						math.Float64bits(gotY[i]) != math.Float64bits(wantY[i]) {
+					if !same(gotX[i], wantX[i]) || !same(gotY[i], wantY[i]) {
 						t.Fatalf("%s: %s to %s: %v %v: got %v %v, want %v %v", target, pair[0], pair[1], x[i], y[i],
 							gotX[i], gotY[i], wantX[i], wantY[i])
 					}
@@ -238,7 +239,7 @@ func FuzzApply(f *testing.F) {
 		}
 		found := p.Apply(xs, ys, xs, ys)
 		for i := range xs { // the vectors, and the plain code for the last one
-			if math.Float64bits(xs[i]) != math.Float64bits(xs[16]) || math.Float64bits(ys[i]) != math.Float64bits(ys[16]) {
+			if !same(xs[i], xs[16]) || !same(ys[i], ys[16]) {
 				t.Fatalf("%v %v: %v %v and %v %v", x, y, xs[i], ys[i], xs[16], ys[16])
 			}
 		}

@@ -102,7 +102,7 @@ var constants = [...]uint64{
 }
 
 // mercatorForward projects longitude and latitude to Web Mercator.
-func mercatorForward(x, y float64, p *params) (_, _ float64) {
+func mercatorForward(x, y float64, p *Params) (_, _ float64) {
 	c0 := math.Float64frombits(constants[0])
 	c1 := math.Float64frombits(constants[1])
 	c2 := math.Float64frombits(constants[2])
@@ -373,7 +373,7 @@ func mercatorForward(x, y float64, p *params) (_, _ float64) {
 }
 
 // mercatorInverse gives longitude and latitude of Web Mercator.
-func mercatorInverse(x, y float64, p *params) (_, _ float64) {
+func mercatorInverse(x, y float64, p *Params) (_, _ float64) {
 	c0 := math.Float64frombits(constants[0])
 	c54 := math.Float64frombits(constants[54])
 	c55 := math.Float64frombits(constants[55])
@@ -571,7 +571,7 @@ func mercatorInverse(x, y float64, p *params) (_, _ float64) {
 }
 
 // transverseForward projects longitude and latitude to a transverse Mercator.
-func transverseForward(x, y float64, p *params) (_, _ float64) {
+func transverseForward(x, y float64, p *Params) (_, _ float64) {
 	c0 := math.Float64frombits(constants[0])
 	c1 := math.Float64frombits(constants[1])
 	c2 := math.Float64frombits(constants[2])
@@ -1050,7 +1050,7 @@ func transverseForward(x, y float64, p *params) (_, _ float64) {
 }
 
 // transverseInverse gives longitude and latitude of a transverse Mercator.
-func transverseInverse(x, y float64, p *params) (_, _ float64) {
+func transverseInverse(x, y float64, p *Params) (_, _ float64) {
 	c0 := math.Float64frombits(constants[0])
 	c9 := math.Float64frombits(constants[9])
 	c5 := math.Float64frombits(constants[5])

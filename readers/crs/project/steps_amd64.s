@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// func mercatorForward512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func mercatorForward512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·mercatorForward512(SB), 0, $320-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -513,7 +513,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func mercatorInverse512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func mercatorInverse512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·mercatorInverse512(SB), 0, $64-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -864,7 +864,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func transverseForward512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func transverseForward512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·transverseForward512(SB), 0, $576-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -1849,7 +1849,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func transverseInverse512(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func transverseInverse512(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·transverseInverse512(SB), 0, $64-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -2798,7 +2798,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func mercatorForward256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func mercatorForward256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·mercatorForward256(SB), 0, $1184-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -3541,7 +3541,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func mercatorInverse256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func mercatorInverse256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·mercatorInverse256(SB), 0, $480-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -4064,7 +4064,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func transverseForward256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func transverseForward256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·transverseForward256(SB), 0, $1888-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI
@@ -5447,7 +5447,7 @@ loop:
 	VZEROUPPER
 	RET
 
-// func transverseInverse256(x, y, toX, toY *float64, n int, p *params, c *uint64)
+// func transverseInverse256(x, y, toX, toY *float64, n int, p *Params, c *uint64)
 TEXT ·transverseInverse256(SB), 0, $1376-56
 	MOVQ x+0(FP), SI
 	MOVQ y+8(FP), DI

@@ -139,7 +139,7 @@ func (a *assembler) function() string {
 	}
 	var b strings.Builder
 	size := a.lanes * 8
-	fmt.Fprintf(&b, "\n// func %s%s(x, y, toX, toY *float64, n int, p *params, c *uint64)\n", a.program.name, a.suffix)
+	fmt.Fprintf(&b, "\n// func %s%s(x, y, toX, toY *float64, n int, p *Params, c *uint64)\n", a.program.name, a.suffix)
 	fmt.Fprintf(&b, "TEXT ·%s%s(SB), 0, $%d-56\n", a.program.name, a.suffix, a.count*size+size)
 	for i, r := range []string{"SI", "DI", "R8", "R9", "CX", "DX", "BX"} {
 		fmt.Fprintf(&b, "\tMOVQ %s+%d(FP), %s\n", []string{"x", "y", "toX", "toY", "n", "p", "c"}[i], 8*i, r)

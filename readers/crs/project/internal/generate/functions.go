@@ -21,19 +21,19 @@ const (
 // magic rounds a small number to an integer when it is added; the integer is in the low bits.
 const magic = 3 << 51
 
-// reduced is an angle less a multiple of π/2, at most π/4 in size.
-type reduced struct {
+// remainder is an angle less a multiple of π/2, at most π/4 in size.
+type remainder struct {
 	angle   pair
 	quarter value // the multiple, in the lowest bits
 }
 
-func (p *program) reduce(a value) reduced {
+func (p *program) reduce(a value) remainder {
 	shifted := p.fma(a, p.num(2/math.Pi), p.num(magic))
 	n := p.sub(shifted, p.num(magic))
 	r := p.fnma(n, p.num(halfPiHi), a)
 	w := p.mul(n, p.num(halfPiLo))
 	h := p.sub(r, w)
-	return reduced{pair{h, p.sub(p.sub(r, h), w)}, shifted}
+	return remainder{pair{h, p.sub(p.sub(r, h), w)}, shifted}
 }
 
 // sinOf and cosOf are for an angle of at most π/4. The low part of the cosine is up to 0.02.
@@ -91,7 +91,7 @@ func (p *program) nearSincos(a value) (sin, cos value) {
 }
 
 // turned adds the quarter turns that an angle was reduced by.
-func (p *program) turned(r reduced, s, c value) (sin, cos value) {
+func (p *program) turned(r remainder, s, c value) (sin, cos value) {
 	odd := p.minus(p.shl(r.quarter, 63))
 	sin = p.negatedIf(p.choose(odd, c, s), p.shl(r.quarter, 62))
 	cos = p.negatedIf(p.choose(odd, s, c), p.shl(p.addInt(r.quarter, p.bits(1)), 62))

@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// Parameters of a projection; package project has them as the fields of params.
+// Parameters of a projection; package project has them as the elements of Params.
 const (
 	unit   = iota // radians in a unit of angles, or the inverse
 	origin        // longitude of the central meridian, in radians

@@ -71,7 +71,7 @@ func goText(all []*program, c *constants) string {
 	}
 	b.WriteString("}\n")
 	for _, p := range all {
-		fmt.Fprintf(&b, "\n// %s %s.\nfunc %s(x, y float64, p *params) (_, _ float64) {\n", p.name, p.comment, p.name)
+		fmt.Fprintf(&b, "\n// %s %s.\nfunc %s(x, y float64, p *Params) (_, _ float64) {\n", p.name, p.comment, p.name)
 		known := map[int]bool{}
 		var declared strings.Builder
 		body := l.body(p, func(v value) string {

@@ -1,4 +1,4 @@
-package catalog
+package engine
 
 import (
 	"context"
@@ -10,29 +10,16 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"github.com/vibeflight/vibeflight/catalog/restrict"
-	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// Transformer returns what transforms positions between any two reference systems: PROJ in DuckDB's
-// spatial extension. It is nil if SQL or the extension is missing.
-func (c *Catalog) Transformer() scan.Transformer {
-	e := c.parts.Evaluator()
-	if s, ok := e.(interface{ Spatial() bool }); !ok || !s.Spatial() {
-		return nil
-	}
-	return sqlTransformer{e}
-}
-
-// sqlTransformer transforms positions by SQL, as points.
-type sqlTransformer struct{ evaluator restrict.Evaluator }
-
 // pointsAtOnce is the number of positions in a query.
 const pointsAtOnce = 1 << 16
 
-// Transform implements scan.Transformer.
-func (t sqlTransformer) Transform(ctx context.Context, from, to geoarrow.CRS, x, y, toX, toY []float64) error {
+// Transform implements scan.Transformer, by PROJ in the spatial extension: positions are points of a
+// query.
+func (e *Engine) Transform(ctx context.Context, from, to geoarrow.CRS, x, y, toX, toY []float64) error {
 	name := func(c geoarrow.CRS) string { return "'" + strings.ReplaceAll(c.String(), "'", "''") + "'" }
 	expression := fmt.Sprintf("TRY(ST_Transform(geometry, %s, %s, true))", name(from), name(to))
 	points, places := &geoarrow.Geometry{Kind: geoarrow.Point}, []int(nil)
@@ -46,7 +33,7 @@ func (t sqlTransformer) Transform(ctx context.Context, from, to geoarrow.CRS, x,
 			continue
 		}
 		points.Rows = len(places)
-		moved, err := t.points(ctx, points, expression)
+		moved, err := e.points(ctx, points, expression)
 		if err != nil {
 			return fmt.Errorf("positions can't be transformed from %.100s to %.100s: %w", from, to, err)
 		}
@@ -62,14 +49,14 @@ func (t sqlTransformer) Transform(ctx context.Context, from, to geoarrow.CRS, x,
 const canonicalNaN = 0x7ff8000000000000
 
 // points returns the values of an expression of points. One that has none is infinite.
-func (t sqlTransformer) points(ctx context.Context, g *geoarrow.Geometry, expression string) (
+func (e *Engine) points(ctx context.Context, g *geoarrow.Geometry, expression string) (
 	*geoarrow.Geometry, error,
 ) {
 	table := &readers.Table{
 		Batches: []*geoarrow.Columns{{Rows: g.Rows, Geometry: g}}, Starts: []int64{0, int64(g.Rows)},
 		Rows: int64(g.Rows),
 	}
-	columns, err := t.evaluator.Compute(ctx, table, []restrict.Mask{{Column: 0, Expression: expression}})
+	columns, err := e.Compute(ctx, table, []restrict.Mask{{Column: 0, Expression: expression}})
 	if err != nil {
 		return nil, err
 	}
