@@ -30,7 +30,7 @@ func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers
 ) ([]*flight.FlightEndpoint, error) {
 	n := endpointCount(rows, bytes)
 	if t.Limit != nil || n == 1 || len(table.Batches) == 1 {
-		e, err := describedEndpoint(t, at.of(0), metadata.OfEndpoint(rows, boxOf(table, scan.Batches())))
+		e, err := describedEndpoint(t, at.of(0), metadata.OfEndpoint(rows, boxOf(table, scan, scan.Batches())))
 		return []*flight.FlightEndpoint{e}, err
 	}
 	counts, err := scan.BatchRows(ctx)
@@ -50,7 +50,7 @@ func (s *service) endpoints(ctx context.Context, t ticket.Ticket, table *readers
 		}
 		from, _ := slices.BinarySearch(selected, bounds[i])
 		to, _ := slices.BinarySearch(selected, bounds[i+1])
-		e, err := describedEndpoint(part, at.of(i), metadata.OfEndpoint(rows, boxOf(table, selected[from:to])))
+		e, err := describedEndpoint(part, at.of(i), metadata.OfEndpoint(rows, boxOf(table, scan, selected[from:to])))
 		if err != nil {
 			return nil, err
 		}
@@ -77,9 +77,10 @@ func describedEndpoint(t ticket.Ticket, at []*flight.Location, about metadata.En
 }
 
 // boxOf returns a box that contains the geometries of some batches, given by number. It is nil if
-// these have no position, or if the boxes of the table's batches are not known.
-func boxOf(table *readers.Table, batches []int) *[4]float64 {
-	if len(table.Boxes) == 0 || len(batches) == 0 {
+// these have no position, if the boxes of the table's batches are not known, or if they are in another
+// reference system than the rows.
+func boxOf(table *readers.Table, scan *catalog.Scan, batches []int) *[4]float64 {
+	if len(table.Boxes) == 0 || len(batches) == 0 || scan.Reprojects() {
 		return nil
 	}
 	box := table.Boxes[batches[0]]
@@ -139,7 +140,8 @@ func (s *service) datasetEndpoints(ctx context.Context, t ticket.Ticket, table *
 	batches := scan.Batches()
 	n := min(max(1, (bytes+datasetEndpointBytes-1)/datasetEndpointBytes), maxDatasetEndpoints)
 	if t.Limit != nil || len(batches) == 0 || n == 1 {
-		e, err := describedEndpoint(t, s.placementByName(t, "").of(0), metadata.OfEndpoint(rows, boxOf(table, batches)))
+		e, err := describedEndpoint(t, s.placementByName(t, "").of(0),
+			metadata.OfEndpoint(rows, boxOf(table, scan, batches)))
 		return []*flight.FlightEndpoint{e}, err
 	}
 	counts, err := scan.BatchRows(ctx)
@@ -163,7 +165,7 @@ func (s *service) datasetEndpoints(ctx context.Context, t ticket.Ticket, table *
 			selected += counts[k]
 		}
 		at := s.placementByName(t, strconv.Itoa(parts(run[0]))).of(0)
-		e, err := describedEndpoint(part, at, metadata.OfEndpoint(selected, boxOf(table, run)))
+		e, err := describedEndpoint(part, at, metadata.OfEndpoint(selected, boxOf(table, scan, run)))
 		if err != nil {
 			return nil, err
 		}

@@ -111,9 +111,13 @@ func (s *service) DoPut(stream flight.FlightService_DoPutServer) error {
 
 var errReadOnly = &unimplementedError{"DoPut: this server is read-only: it was started without --writable"}
 
-// selection returns the selection of a ticket, with the server's name of OGC:CRS84.
+// selection returns the selection of a ticket, with the server's name of OGC:CRS84, and with what
+// transforms positions.
 func (c *Config) selection(t ticket.Ticket) catalog.Selection {
 	sel := t.Selection()
 	sel.CRS84As = c.CRS84As
+	if sel.CRS != "" {
+		sel.Transformer = sql.TransformerOf(c.SQL)
+	}
 	return sel
 }

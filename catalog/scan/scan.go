@@ -18,7 +18,8 @@ import (
 type Scan struct {
 	source Source
 	view   *view
-	bbox   *[4]float64
+	bbox   *[4]float64 // in the table's system
+	exact  *[4]float64 // in the requested system, if that is another one: bbox finds the candidates
 	pieces []piece
 	next   int   // piece
 	left   int64 // rows that the limit still allows
@@ -63,6 +64,11 @@ func (v *view) scan(src Source, sel Selection) (*Scan, error) {
 	if sel.Rows != nil {
 		from, to = max(0, sel.Rows[0]), min(t.Rows, sel.Rows[1])
 	}
+	if v.move != nil && s.bbox != nil && t.BBox != nil {
+		s.exact = s.bbox
+		box := v.move.before(*s.bbox, *t.BBox)
+		s.bbox = &box
+	}
 	if s.bbox != nil && (t.BBox == nil || !meets(*s.bbox, *t.BBox)) {
 		to = from
 	}
@@ -104,6 +110,10 @@ func meets(a, b [4]float64) bool { return a[0] <= b[2] && b[0] <= a[2] && a[1] <
 
 // Schema returns exactly the schema of every record.
 func (s *Scan) Schema() *arrow.Schema { return s.view.schema }
+
+// Reprojects reports whether the geometries of records are in another reference system than those of
+// the table.
+func (s *Scan) Reprojects() bool { return s.view.move != nil }
 
 // SchemaMessage returns the result of encode for the schema. It must not be modified: scans of the
 // same columns of a cached table share it.
@@ -170,7 +180,8 @@ func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.view.project(c).Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from)))), nil
+		c = s.view.project(c).Slice(p.from, p.from+int(min(s.left, int64(p.to-p.from))))
+		return s.view.moved(ctx, c, func(i int) int64 { return s.source.Table().Starts[p.batch] + int64(p.from+i) })
 	}
 	if err := s.search(ctx, p); err != nil || len(p.rows) == 0 {
 		return &geoarrow.Columns{}, err
@@ -182,9 +193,11 @@ func (s *Scan) part(ctx context.Context, p *piece) (*geoarrow.Columns, error) {
 	c = s.view.project(c)
 	rows := p.rows[:min(s.left, int64(len(p.rows)))]
 	if n := len(rows); n > 0 && int(rows[n-1]-rows[0]) == n-1 { // consecutive
-		return c.Slice(int(rows[0]), int(rows[n-1])+1), nil
+		c = c.Slice(int(rows[0]), int(rows[n-1])+1)
+	} else {
+		c = c.Take(rows)
 	}
-	return c.Take(rows), nil
+	return s.view.moved(ctx, c, func(i int) int64 { return s.source.Table().Starts[p.batch] + int64(rows[i]) })
 }
 
 // search finds the rows of the piece whose bounding box meets the scan's: by the spatial index of
@@ -200,16 +213,16 @@ func (s *Scan) search(ctx context.Context, p *piece) error {
 	if ok {
 		from, _ := slices.BinarySearch(rows, int32(p.from))
 		to, _ := slices.BinarySearch(rows, int32(p.to))
-		p.searched, p.rows = true, rows[from:to]
-		return nil
+		p.rows = rows[from:to]
+		return s.confirm(ctx, p)
 	}
 	c, err := s.source.Batch(ctx, p.batch)
 	if err != nil {
 		return err
 	}
-	p.searched = true
 	g := c.Geometry
 	if g == nil {
+		p.searched = true
 		return nil
 	}
 	for i := p.from; i < p.to; i++ {
@@ -218,6 +231,21 @@ func (s *Scan) search(ctx context.Context, p *piece) error {
 			p.rows = append(p.rows, int32(i))
 		}
 	}
+	return s.confirm(ctx, p)
+}
+
+// confirm keeps the rows of the piece whose moved geometry meets the requested box.
+func (s *Scan) confirm(ctx context.Context, p *piece) error {
+	if s.exact != nil && len(p.rows) > 0 {
+		c, err := s.source.Batch(ctx, p.batch)
+		if err != nil {
+			return err
+		}
+		if p.rows, err = s.view.move.meeting(ctx, c.Geometry, p.rows, *s.exact); err != nil {
+			return err
+		}
+	}
+	p.searched = true
 	return nil
 }
 

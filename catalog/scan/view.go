@@ -16,7 +16,8 @@ import (
 type view struct {
 	names    []string // of the selected columns, in this order; nil: all, in the table's order
 	encoding geoarrow.Encoding
-	crs      geoarrow.CRS // the name given to the reference system
+	crs      geoarrow.CRS  // of the geometries that are given
+	move     *reprojection // of the table's geometries; nil: they stay as they are
 	schema   *arrow.Schema
 	attrs    []int // the selected attributes of the table
 	geometry bool  // the geometry is selected
@@ -28,7 +29,7 @@ type view struct {
 
 // newView finds the selected columns. An unknown one gives an *UnknownColumnError.
 func newView(t *readers.Table, sel Selection) (*view, error) {
-	crs, err := sel.crs(t.CRS)
+	crs, move, err := sel.crs(t.CRS)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func newView(t *readers.Table, sel Selection) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{names: slices.Clone(sel.Columns), encoding: sel.Encoding, crs: crs}
+	v := &view{names: slices.Clone(sel.Columns), encoding: sel.Encoding, crs: crs, move: move}
 	chosen := make([]arrow.Field, len(fields))
 	v.columns = make([]int, len(fields))
 	places := make(map[int]int, len(fields)) // in attrs, of attributes
@@ -137,7 +138,7 @@ func (vs *Views) Scan(src Source, sel Selection) (*Scan, error) {
 }
 
 func (vs *Views) of(t *readers.Table, sel Selection) (*view, error) {
-	crs, err := sel.crs(t.CRS)
+	crs, _, err := sel.crs(t.CRS)
 	if err != nil {
 		return nil, err
 	}

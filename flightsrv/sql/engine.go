@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
@@ -43,6 +44,16 @@ func Of(e *engine.Engine) Engine {
 		return nil
 	}
 	return engineAdapter{e}
+}
+
+// TransformerOf returns what transforms positions between any two reference systems: PROJ in DuckDB's
+// spatial extension. It is nil if SQL or the extension is missing.
+func TransformerOf(e Engine) scan.Transformer {
+	if e == nil || !e.Info().Spatial {
+		return nil
+	}
+	t, _ := e.(scan.Transformer)
+	return t
 }
 
 type engineAdapter struct{ *engine.Engine }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/rows"
@@ -50,6 +51,9 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	}
 	sel := t.Selection()
 	sel.CRS84As, sel.RecordRows = a.CRS84As, choice.Format.RecordRows
+	if sel.CRS != "" {
+		sel.Transformer = sql.TransformerOf(a.SQL)
+	}
 	ref, scan, err := a.Catalog.Read(ctx, t.Request(), sel)
 	if err != nil {
 		return err
