@@ -40,6 +40,7 @@ var layers = []string{
 	"readers/remote/cloud",
 	"readers/arrowipc readers/csv readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
 		"readers/shapefile",
+	"readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
@@ -91,7 +92,8 @@ var layers = []string{
 // importers are the packages that may import a format, or the list of all formats. Others know
 // formats by name only.
 var importers = map[string][]string{
-	"readers/wkt": {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/all"},
+	"readers/csv": {"readers/xlsx", "readers/all"},
+	"readers/wkt": {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/xlsx", "readers/all"},
 	"readers/dbf": {"readers/shapefile", "readers/all"},
 	"readers/all": {"cmd/..."},
 }
@@ -161,7 +163,7 @@ func tree(p string) string {
 // isFormat reports whether a package is a format.
 func isFormat(p string) bool {
 	for _, name := range []string{
-		"arrowipc", "csv", "dbf", "flatgeobuf", "geojson", "gml", "kml", "parquet", "shapefile", "wkt",
+		"arrowipc", "csv", "dbf", "flatgeobuf", "geojson", "gml", "kml", "parquet", "shapefile", "wkt", "xlsx",
 	} {
 		if p == "readers/"+name {
 			return true

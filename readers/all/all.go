@@ -13,6 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 	"github.com/vibeflight/vibeflight/readers/wkt"
+	"github.com/vibeflight/vibeflight/readers/xlsx"
 )
 
 // Formats returns every format, in the order in which they are asked whether a file is theirs:
@@ -27,6 +28,7 @@ func Formats() readers.Registry {
 		flatgeobuf.Format(),
 		kml.Format(),
 		gml.Format(),
+		xlsx.Format(),
 		wkt.Format(),
 		csv.Format(),
 	}
