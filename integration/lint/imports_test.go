@@ -93,7 +93,9 @@ var layers = []string{
 // formats by name only.
 var importers = map[string][]string{
 	"readers/csv": {"readers/xlsx", "readers/all"},
-	"readers/wkt": {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/xlsx", "readers/all"},
+	"readers/wkt": {
+		"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/xlsx", "readers/all",
+	},
 	"readers/dbf": {"readers/shapefile", "readers/all"},
 	"readers/all": {"cmd/..."},
 }

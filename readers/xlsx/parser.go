@@ -26,7 +26,9 @@ func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	i := 0
 	if p.layout.Layer != "" {
 		if i = slices.Index(p.book.layers, p.layout.Layer); i < 0 {
-			return readers.Summary{}, &readers.NoLayerError{Name: src.Name, Layer: p.layout.Layer, Layers: p.book.layers}
+			return readers.Summary{}, &readers.NoLayerError{
+				Name: src.Name, Layer: p.layout.Layer, Layers: p.book.layers,
+			}
 		}
 	}
 	limits := req.Limits.WithDefaults()
@@ -38,7 +40,7 @@ func (p parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	r := &sheetReader{part: part, book: p.book, sheet: p.book.sheets[i].name}
 	for ok := r.begin(); !r.ended && (!ok || len(r.block.rows) < sampleRows); {
 		if ok = ok && r.next(); !ok {
-			return readers.Summary{}, r.fault(-1, "")
+			return readers.Summary{}, r.fault(-1)
 		}
 	}
 	plan, err := newPlan(r)
@@ -83,7 +85,7 @@ func (t *table) read() error {
 			return t.chunk(len(r.block.rows))
 		}
 		if !r.next() {
-			return r.fault(int64(max(0, r.number-t.plan.first)), "")
+			return r.fault(int64(max(0, r.number-t.plan.first)))
 		}
 	}
 }

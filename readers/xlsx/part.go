@@ -34,7 +34,7 @@ func openPart(ctx context.Context, book *source.File, name string, limits reader
 		ok = p.X.Cut() && p.Refill(0)
 	}
 	if !ok {
-		return nil, p.close(p.fault(-1, ""))
+		return nil, p.close(p.fault(-1))
 	}
 	return p, nil
 }
@@ -50,19 +50,18 @@ func (p *part) close(err error) error {
 // packError returns an error of the archive with the file's format.
 func packError(book *source.File, err error) error {
 	if e := (*source.PackError)(nil); errors.As(err, &e) {
-		return &readers.ParseError{Name: book.Name, Format: formatName, Offset: e.Offset, Row: -1, Unit: unit, Err: e.Err}
+		return &readers.ParseError{
+			Name: book.Name, Format: formatName, Offset: e.Offset, Row: -1, Unit: unit, Err: e.Err,
+		}
 	}
 	return err
 }
 
 // fault returns the failure as an error. Its offset is one of the part.
-func (p *part) fault(row int64, field string) error {
+func (p *part) fault(row int64) error {
 	err := p.Error(formatName, row)
 	if e := (*readers.ParseError)(nil); errors.As(err, &e) {
 		e.Name, e.Text, e.Line, e.Unit = p.book.Name, p.name, 0, unit
-		if field != "" {
-			e.Field = field
-		}
 	}
 	return err
 }

@@ -176,7 +176,10 @@ func (p *plan) firstValue(r *sheetReader, column int) (c cell, text []byte, ok b
 			continue
 		}
 		for _, c := range r.block.cells[row.from:row.to] {
-			if text := bytes.TrimSpace(r.textOf(&c)); int(c.column) == column && c.kind != kindError && !csv.IsNull(text) {
+			if int(c.column) != column || c.kind == kindError {
+				continue
+			}
+			if text := bytes.TrimSpace(r.textOf(&c)); !csv.IsNull(text) {
 				return c, text, true
 			}
 		}

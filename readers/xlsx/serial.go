@@ -21,7 +21,7 @@ const (
 )
 
 // appendSerial appends the date, time or both of a number in ISO 8601, to the millisecond. ok is
-// false for a number that is none. A time has less than a day.
+// false for an invalid number. A time has less than a day.
 func appendSerial(dst []byte, v float64, f format, e epoch) (_ []byte, ok bool) {
 	if f == formatTime {
 		if v < 0 || v >= 1 {

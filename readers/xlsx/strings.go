@@ -45,7 +45,7 @@ func (t *stringTable) read(ctx context.Context, src *source.File, name string) e
 		return true
 	})
 	if !ok {
-		err = p.fault(-1, "")
+		err = p.fault(-1)
 	}
 	return p.close(err)
 }

@@ -55,7 +55,7 @@ func (w *workbook) readStyles(ctx context.Context, src *source.File, name string
 		return true
 	})
 	if !ok {
-		err = p.fault(-1, "")
+		err = p.fault(-1)
 	}
 	return p.close(err)
 }

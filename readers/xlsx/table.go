@@ -274,7 +274,8 @@ func (t *table) geometry(c *cell, row int64) error {
 	if t.plan.shape == pointShape {
 		v, err := strconv.ParseFloat(string(text), 64)
 		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			return t.malformed(c, row, fmt.Sprintf("want a finite number, or nothing, found %q", text), "geometry is null")
+			what := fmt.Sprintf("want a finite number, or nothing, found %q", text)
+			return t.malformed(c, row, what, "geometry is null")
 		}
 		if int(c.column) == t.plan.x {
 			t.x, t.hasX = v, true
@@ -297,8 +298,8 @@ func (t *table) geometry(c *cell, row int64) error {
 		return t.malformed(c, row, err.Error(), "geometry is null")
 	}
 	if srid != 0 && t.srid != 0 && srid != t.srid {
-		e := t.malformed(c, row, fmt.Sprintf("SRID %d, after rows of SRID %d: a column has one coordinate reference system",
-			srid, t.srid), "geometry is null")
+		what := fmt.Sprintf("SRID %d, after rows of SRID %d: a column has one reference system", srid, t.srid)
+		e := t.malformed(c, row, what, "geometry is null")
 		if e == nil {
 			t.sink.Geom.Undo()
 			t.kind = geoarrow.NoKind

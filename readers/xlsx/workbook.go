@@ -152,7 +152,7 @@ func readRelations(ctx context.Context, src *source.File, name, dir string) (map
 		return true
 	})
 	if !ok {
-		err = p.fault(-1, "")
+		err = p.fault(-1)
 	}
 	return relations, p.close(err)
 }
@@ -191,7 +191,7 @@ func (w *workbook) readSheets(ctx context.Context, src *source.File, main string
 		ok = p.Wrong(0, "", "", "the workbook has no worksheet")
 	}
 	if !ok {
-		err = p.fault(-1, "")
+		err = p.fault(-1)
 	}
 	return p.close(err)
 }
