@@ -45,7 +45,10 @@ type rowBlock struct {
 
 // drop removes the first n rows.
 func (b *rowBlock) drop(n int) {
-	if n == len(b.rows) {
+	switch n {
+	case 0: // rows are read one by one
+		return
+	case len(b.rows):
 		b.rows, b.cells, b.text = b.rows[:0], b.cells[:0], b.text[:0]
 		return
 	}
