@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -23,10 +24,10 @@ type dbfRecords struct {
 	number []byte
 }
 
-// create writes the header of a table of so many rows.
-func (t *dbfTable) create(out *os.File, rows int64) (*dbfRecords, error) {
+// create writes the header of a table of n rows.
+func (t *dbfTable) create(out *os.File, n int64) (*dbfRecords, error) {
 	if len(t.fields) == 1 && t.fields[0].column < 0 {
-		t.fields[0].width = max(minInt64Digits, len(strconv.FormatInt(rows, 10)))
+		t.fields[0].width = max(minInt64Digits, len(strconv.FormatInt(n, 10)))
 	}
 	record := 1 // the mark of a deleted record
 	for _, d := range t.fields {
@@ -38,7 +39,7 @@ func (t *dbfTable) create(out *os.File, rows int64) (*dbfRecords, error) {
 		return nil, fmt.Errorf("a record of the .dbf would have %d bytes, and %d is its limit; write .gpkg or .parquet",
 			record, math.MaxUint16)
 	}
-	if size := int64(head) + rows*int64(record) + 1; size > maxTableBytes {
+	if size := int64(head) + n*int64(record) + 1; size > maxTableBytes {
 		return nil, fmt.Errorf("the .dbf would have %d bytes, and %d is its limit; write .gpkg or .parquet",
 			size, int64(maxTableBytes))
 	}
@@ -46,7 +47,7 @@ func (t *dbfTable) create(out *os.File, rows int64) (*dbfRecords, error) {
 	today := time.Now().UTC()
 	h := make([]byte, head)
 	h[0], h[1], h[2], h[3] = 3, byte(today.Year()-1900), byte(today.Month()), byte(today.Day())
-	le.PutUint32(h[4:], uint32(rows))
+	le.PutUint32(h[4:], uint32(n))
 	le.PutUint16(h[8:], uint16(head))
 	le.PutUint16(h[10:], uint16(record))
 	for i, d := range t.fields {
@@ -141,7 +142,7 @@ func esriWKT(f arrow.Field) (string, error) {
 	}
 	if system.Authority == "" {
 		if system.Text != "" && system.Text[0] == '{' {
-			return "", fmt.Errorf("shapefile: the reference system is PROJJSON, and .prj holds WKT; write .gpkg or .parquet")
+			return "", errors.New("shapefile: the reference system is PROJJSON, and .prj holds WKT; write .gpkg")
 		}
 		return system.Text, nil
 	}
@@ -153,5 +154,5 @@ func esriWKT(f arrow.Field) (string, error) {
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("shapefile: the reference system %s has no WKT 1, which .prj holds; write .gpkg or .parquet", system)
+	return "", fmt.Errorf("shapefile: the reference system %s has no WKT 1, which .prj holds; write .gpkg", system)
 }

@@ -217,8 +217,10 @@ func (s *shapes) collect(t *geoarrow.Tree) {
 		s.collect(&t.Members[i])
 	}
 	for i, run := range t.Runs {
-		if area := signedArea(run, t.Dim.Size()); t.Kind == geoarrow.Polygon && (i == 0 && area > 0 || i > 0 && area < 0) {
-			run = reversed(run, t.Dim.Size())
+		if t.Kind == geoarrow.Polygon {
+			if area := signedArea(run, t.Dim.Size()); i == 0 && area > 0 || i > 0 && area < 0 {
+				run = reversed(run, t.Dim.Size())
+			}
 		}
 		s.runs = append(s.runs, run)
 	}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -158,12 +159,12 @@ func (d *dbfField) cell(dst []byte, f arrow.Field, column arrow.Array, i int) ([
 	case err != nil:
 		return dst, err
 	case d.kind == 'N' && len(text) > maxDigits:
-		return dst, fmt.Errorf("%s has more than %d characters, so that readers would round it; write .gpkg or .parquet",
+		return dst, fmt.Errorf("%s has more than %d characters, so that readers would round it; write .gpkg",
 			text, maxDigits)
 	case len(text) > maxTextBytes:
-		return dst, fmt.Errorf("a text of %d bytes, and a .dbf holds %d; write .gpkg or .parquet", len(text), maxTextBytes)
+		return dst, fmt.Errorf("a text of %d bytes, and a .dbf holds %d; write .gpkg", len(text), maxTextBytes)
 	case strings.ContainsRune(string(text), 0):
-		return dst, fmt.Errorf("a text has the character U+0000, which ends a text of a .dbf")
+		return dst, errors.New("a text has the character U+0000, which ends a text of a .dbf")
 	case d.kind == 'C' && len(text) == 0:
 		d.empty++
 	case d.kind == 'C' && text[len(text)-1] == ' ':
@@ -224,7 +225,7 @@ func (t *dbfTable) notes() (notes []string) {
 			notes = append(notes, fmt.Sprintf("column %q: %d empty texts are null", d.called, d.empty))
 		}
 		if d.padded > 0 {
-			notes = append(notes, fmt.Sprintf("column %q: %d texts are without their blanks at the end", d.called, d.padded))
+			notes = append(notes, fmt.Sprintf("column %q: %d texts lose blanks at their end", d.called, d.padded))
 		}
 	}
 	return notes

@@ -1,5 +1,5 @@
 """Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
-from . import csv, dbf, flatgeobuf, geojson, gml, gpkg, gpx, kml, shapefile
+from . import csv, dbf, flatgeobuf, geojson, gml, gpkg, gpx, kml, shapefile, xlsx
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoJSON": geojson.DIFFERENCES,
@@ -11,4 +11,5 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "KML": kml.DIFFERENCES,
     "GML": gml.DIFFERENCES,
     "GPX": gpx.DIFFERENCES,
+    "XLSX": xlsx.DIFFERENCES,
 }

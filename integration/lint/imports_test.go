@@ -45,6 +45,7 @@ var layers = []string{
 	"readers/arrowipc readers/csv readers/filegdb readers/flatgeobuf readers/geojson " +
 		"readers/gml readers/gpkg readers/gpx readers/kml readers/parquet " +
 		"readers/shapefile",
+	"readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
@@ -96,7 +97,10 @@ var layers = []string{
 // importers are the packages that may import a format, or the list of all formats. Others know
 // formats by name only.
 var importers = map[string][]string{
-	"readers/wkt": {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/all"},
+	"readers/csv": {"readers/xlsx", "readers/all"},
+	"readers/wkt": {
+		"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/xlsx", "readers/all",
+	},
 	"readers/dbf": {"readers/shapefile", "readers/all"},
 	"readers/all": {"cmd/..."},
 }
@@ -167,7 +171,7 @@ func tree(p string) string {
 func isFormat(p string) bool {
 	for _, name := range []string{
 		"arrowipc", "csv", "dbf", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg", "gpx", "kml",
-		"parquet", "shapefile", "wkt",
+		"parquet", "shapefile", "wkt", "xlsx",
 	} {
 		if p == "readers/"+name {
 			return true

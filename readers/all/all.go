@@ -16,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 	"github.com/vibeflight/vibeflight/readers/wkt"
+	"github.com/vibeflight/vibeflight/readers/xlsx"
 )
 
 // Formats returns every format, in the order in which they are asked whether a file is theirs:
@@ -30,6 +31,7 @@ func Formats() readers.Registry {
 		flatgeobuf.Format(),
 		gpkg.Format(),
 		filegdb.Format(),
+		xlsx.Format(),
 		kml.Format(),
 		gml.Format(),
 		gpx.Format(),
