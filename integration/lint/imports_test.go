@@ -39,8 +39,8 @@ var layers = []string{
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
-	"readers/arrowipc readers/csv readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
-		"readers/shapefile",
+	"readers/arrowipc readers/csv readers/esrijson readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
+		"readers/shapefile readers/topojson",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",

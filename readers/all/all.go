@@ -6,12 +6,14 @@ import (
 	"github.com/vibeflight/vibeflight/readers/arrowipc"
 	"github.com/vibeflight/vibeflight/readers/csv"
 	"github.com/vibeflight/vibeflight/readers/dbf"
+	"github.com/vibeflight/vibeflight/readers/esrijson"
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/kml"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
+	"github.com/vibeflight/vibeflight/readers/topojson"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
 
@@ -21,6 +23,8 @@ func Formats() readers.Registry {
 	return readers.Registry{
 		arrowipc.Format(),
 		parquet.Format(),
+		esrijson.Format(),
+		topojson.Format(),
 		geojson.Format(),
 		shapefile.Format(),
 		dbf.Format(),
