@@ -1,5 +1,5 @@
 """Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
-from . import csv, dbf, flatgeobuf, geojson, gml, kml, shapefile
+from . import csv, dbf, esrijson, flatgeobuf, geojson, gml, kml, shapefile, topojson
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoJSON": geojson.DIFFERENCES,
@@ -9,4 +9,6 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "FlatGeobuf": flatgeobuf.DIFFERENCES,
     "KML": kml.DIFFERENCES,
     "GML": gml.DIFFERENCES,
+    "EsriJSON": esrijson.DIFFERENCES,
+    "TopoJSON": topojson.DIFFERENCES,
 }
