@@ -1,4 +1,5 @@
 """Esri JSON."""
+import datetime
 import json
 
 from .case import ERROR, Difference
@@ -25,7 +26,7 @@ DIFFERENCES = [
     typed("wide object id", "OID", 3_000_000_000, ("int64", [3_000_000_000]), ("int32", [2**31 - 1])),
     typed("fraction in an integer", "Integer", 4.75, ("double", [4.75]), ("int32", [4])),
     typed("text in an integer", "Integer", "8", ERROR, ("int32", [8])),
-    typed("text in a date", "Date", "1970-01-01", ERROR, {}),
+    typed("text in a date", "Date", "1970-01-01", ERROR, ("timestamp[ms]", [datetime.datetime(1970, 1, 1, 0, 0, 1, 970000)])),
     file("attribute without a field", {"b": ("string", ["x"])}, {"OBJECTID": ("int32", [1])}, POINT, attributes={"OBJECTID": 1, "b": "x"}),
     file("empty point", {"geometry": ["POINT EMPTY"]}, {"geometry": [None]}, {"x": "NaN", "y": "NaN"}),
     file("envelope", {"geometry": ["POLYGON ((1 2, 1 4, 3 4, 3 2, 1 2))"]}, {"geometry": [None]}, {"xmin": 1, "ymin": 2, "xmax": 3, "ymax": 4}),
@@ -40,5 +41,5 @@ DIFFERENCES = [
     file("curve", ERROR, {"geometry": [None]}, {"curvePaths": [[[0, 0], {"c": [[3, 3], [1, 4]]}]]}),
     file("quantized", ERROR, {"geometry": ["LINESTRING (1 2, 3 4)"]}, {"paths": [[[1, 2], [3, 4]]]}, transform={"scale": [1, 1], "translate": [0, 0]}),
     Difference("single geometry", '{"x": 1, "y": 2, "spatialReference": {"wkid": 4326}}', {"geometry": ["POINT (1 2)"]}, "error: ", "esrijson", columns=True),
-    Difference("trailing comma", '{"fields": [], "features": [],}', ERROR, {}, "esrijson", columns=True),
+    Difference("trailing comma", '{"fields": [{"name": "a", "type": "esriFieldTypeInteger",}], "geometryType": "esriGeometryPoint", "features": []}', ERROR, {}, "esrijson", columns=True),
 ]

@@ -119,7 +119,7 @@ func (s *scanner) geometryMember(name []byte, p, open int) int {
 		s.Sink.Foreign = append(s.Sink.Foreign, string(name))
 		return s.Skip(p, open)
 	case shape == curved:
-		return s.Wrong(p, "geometry", geometryRule, string(name)+" has curves: the option curves=linearize is not available")
+		return s.Wrong(p, "geometry", geometryRule, fmt.Sprintf("%s, which are curves", name))
 	case g.shape != noShape && (g.shape != shape || shape >= multipoint && shape <= polygon):
 		return s.Wrong(p, "geometry", geometryRule, fmt.Sprintf("a second shape, %s, in one geometry", name))
 	}

@@ -52,5 +52,6 @@ func sniff(head []byte) bool {
 		return false
 	}
 	root := jsonrows.Names(head, 1)
-	return root["type"] && bytes.Contains(head, []byte(`"Topology"`)) || root["arcs"] && (root["objects"] || root["transform"])
+	return root["type"] && bytes.Contains(head, []byte(`"Topology"`)) ||
+		root["arcs"] && (root["objects"] || root["transform"])
 }

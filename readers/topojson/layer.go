@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// layer is a table of a topology: the geometries of a collection, or the objects that are none.
+// layer is a table of a topology: the geometries of a collection, or all other objects.
 type layer struct {
 	name     string
 	from     int64 // offset of the first row, or of what ends the rows
@@ -109,7 +109,8 @@ func (s *scanner) addObject(name string, p int, others *layer, seen map[string]b
 				s.Wrong(p, "", geometryRule, fmt.Sprintf("the collection %q has no array of geometries", name))
 				return false
 			}
-			s.topology.layers = append(s.topology.layers, &layer{name: name, from: s.Base + int64(list) + 1, brackets: 4})
+			l := &layer{name: name, from: s.Base + int64(list) + 1, brackets: 4}
+			s.topology.layers = append(s.topology.layers, l)
 			return true
 		}
 	}

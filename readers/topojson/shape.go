@@ -139,7 +139,8 @@ func (s *scanner) stitch(p int) int {
 			i = ^i
 		}
 		if n.Kind != number.Int32 || i >= int64(len(s.topology.ends)) {
-			return s.Wrong(p, "geometry", arcRule, fmt.Sprintf("no arc %s: there are %d", s.Text(p, end), len(s.topology.ends)))
+			what := fmt.Sprintf("no arc %s: there are %d", s.Text(p, end), len(s.topology.ends))
+			return s.Wrong(p, "geometry", arcRule, what)
 		}
 		if !s.addArc(int(i), backwards, start, p) {
 			return -1

@@ -92,7 +92,8 @@ func (s *Scanner) array(p, state int) int {
 				return p
 			}
 		case state == arrayComma:
-			if again, first := s.again(); again && s.Failure == nil { // an earlier row may still turn out to be malformed
+			// an earlier row may still turn out to be malformed
+			if again, first := s.again(); again && s.Failure == nil {
 				p, state = first, arrayRow
 				continue
 			}
@@ -115,7 +116,8 @@ func (s *Scanner) array(p, state int) int {
 // spanEnds reports whether a span that is read again ends here.
 func (s *Scanner) spanEnds(p int) bool { return s.Inside && p >= s.N && s.EOF }
 
-// values reads rows from p to the end of the file, or up to one at which to stop. Unless sequence is set, the second one must be on a new line or after a record separator.
+// values reads rows from p to the end of the file, or up to one at which to stop. Unless sequence is
+// set, the second one must be on a new line or after a record separator.
 func (s *Scanner) values(p int, sequence bool) bool {
 	for {
 		before := s.Base + int64(p)

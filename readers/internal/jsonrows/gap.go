@@ -3,7 +3,7 @@ package jsonrows
 // Places is how many places of a row have gaps of their own. Those of place 0 begin with the row.
 const Places = 4
 
-// Codes of members that are none of the format's.
+// Codes of members that the format does not name.
 const (
 	MemberType    = 0xFF // its value is the same in every row, and so part of a gap
 	MemberForeign = 0xFE // no column holds it: it is counted by name
