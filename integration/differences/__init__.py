@@ -1,5 +1,5 @@
 """Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
-from . import csv, dbf, flatgeobuf, geojson, gml, gpkg, gpx, kml, shapefile, xlsx
+from . import csv, dbf, esrijson, flatgeobuf, geojson, gml, gpkg, gpx, kml, shapefile, topojson, xlsx
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoJSON": geojson.DIFFERENCES,
@@ -12,4 +12,6 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GML": gml.DIFFERENCES,
     "GPX": gpx.DIFFERENCES,
     "XLSX": xlsx.DIFFERENCES,
+    "EsriJSON": esrijson.DIFFERENCES,
+    "TopoJSON": topojson.DIFFERENCES,
 }

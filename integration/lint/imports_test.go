@@ -42,10 +42,8 @@ var layers = []string{
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
-	"readers/arrowipc readers/csv readers/filegdb readers/flatgeobuf readers/geojson " +
-		"readers/gml readers/gpkg readers/gpx readers/kml readers/parquet " +
-		"readers/shapefile",
-	"readers/xlsx",
+	"readers/arrowipc readers/csv readers/esrijson readers/filegdb readers/flatgeobuf readers/geojson readers/gml " +
+		"readers/gpkg readers/gpx readers/kml readers/parquet readers/shapefile readers/topojson readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",

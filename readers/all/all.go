@@ -7,6 +7,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/csv"
 	"github.com/vibeflight/vibeflight/readers/dbf"
 	"github.com/vibeflight/vibeflight/readers/filegdb"
+	"github.com/vibeflight/vibeflight/readers/esrijson"
 	"github.com/vibeflight/vibeflight/readers/flatgeobuf"
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
@@ -15,6 +16,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/kml"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
+	"github.com/vibeflight/vibeflight/readers/topojson"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 	"github.com/vibeflight/vibeflight/readers/xlsx"
 )
@@ -25,6 +27,8 @@ func Formats() readers.Registry {
 	return readers.Registry{
 		arrowipc.Format(),
 		parquet.Format(),
+		esrijson.Format(),
+		topojson.Format(),
 		geojson.Format(),
 		shapefile.Format(),
 		dbf.Format(),

@@ -1,7 +1,6 @@
 package geojson
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -10,21 +9,8 @@ import (
 
 // document reads a whole file.
 func (s *scanner) document() bool {
-	p := 0
-	const mark = 3 // bytes of a byte order mark, which a window must not cut
-	for s.N < mark && !s.EOF {
-		if s.Refill(0) < 0 {
-			return false
-		}
-	}
-	if s.Has(p, "\xEF\xBB\xBF") {
-		p = 3
-	}
-	if s.UTF16() {
-		s.Wrong(0, "", "RFC 7946 section 11", "the file is UTF-16; GeoJSON is UTF-8")
-		return false
-	}
-	if p = s.Blank(p); p < 0 {
+	p := s.Begin("GeoJSON", "RFC 7946 section 11")
+	if p < 0 {
 		return false
 	}
 	if s.At(p) == jsonrows.RecordSeparator {
@@ -68,7 +54,7 @@ func (s *scanner) rootValue(off int64) bool {
 
 // sequenceRow reads the Feature or geometry at p.
 func (s *scanner) sequenceRow(p int) int {
-	if g := s.KnownGap(&s.Gaps[gapStart], p, p); g != nil && g.HasType && !s.Passes {
+	if s.BeginsTyped(p) && !s.Passes {
 		return s.readFeature(p)
 	}
 	if s.At(p) != '{' {
@@ -142,24 +128,7 @@ func (s *scanner) crs(p, open int) int {
 	if end < 0 {
 		return -1
 	}
-	var member struct {
-		Type       string
-		Properties struct {
-			Name string
-			Code any
-		}
-	}
-	var crs geoarrow.CRS
-	if err := json.Unmarshal(s.Text(p, end), &member); err == nil {
-		name := member.Properties.Name
-		if member.Properties.Code != nil {
-			name = fmt.Sprintf("%s:%v", member.Type, member.Properties.Code)
-		}
-		var known bool
-		if crs, known = geoarrow.ParseCRS(name); !known {
-			crs = geoarrow.CRS{Text: name}
-		}
-	}
+	crs := s.CRSMember(p, end)
 	if s.Inside { // the first parse saw it
 		return end
 	}

@@ -25,8 +25,8 @@ func (s *scanner) readFeature(p int) int {
 	if s.Brackets >= s.Limits.MaxDepth {
 		return s.FailDepth(p)
 	}
-	f := featureState{typePos: -1}
-	end := s.featureMembers(&f, p)
+	s.row = featureState{typePos: -1}
+	end, f := s.RowObject(p, s), &s.row
 	if end < 0 {
 		if f.typePos >= 0 && !f.isFeature {
 			return s.earlier(unknownType(f.typePos, "type", `"Feature"`))
@@ -48,98 +48,20 @@ func (s *scanner) readFeature(p int) int {
 	return end
 }
 
-// featureMembers reads a Feature through its closing bracket.
-func (s *scanner) featureMembers(f *featureState, p int) int {
-	open := s.Brackets + 1
-	guess, from := &s.Gaps[gapStart], p
-	for first := true; ; first = false {
-		var member byte
-		at := p
-		known := s.KnownGap(guess, p, from) // after a type member the guess is for another place
-		if known != nil {
-			if at = s.Space(p + len(known.Text)); at >= s.N {
-				return s.Fail(s.N, "a value")
-			}
-			if member = known.Member; known.HasType {
-				f.typePos, f.isFeature = from, true
-			}
-		} else {
-			p = s.Space(p)
-			if first {
-				p = s.Space(p + 1)
-			}
-			if s.At(p) == '}' {
-				return p + 1
-			}
-			if !first {
-				if s.At(p) != ',' {
-					return s.Fail(p, `"," or "}" of a Feature`)
-				}
-				p = s.Space(p + 1)
-			}
-			var name []byte
-			if name, at = s.Key(p); at < 0 {
-				return -1
-			}
-			member = featureMember(name)
-			if member == memberForeign {
-				s.Sink.Foreign = append(s.Sink.Foreign, string(name))
-			}
-		}
-		if p = s.featureMemberValue(f, member, at, open); p < 0 {
-			return -1
-		}
-		next := gapOf(member)
-		if next != gapNone && known == nil && (f.typePos < 0 || f.isFeature) {
-			s.LearnGap(guess, member, from, at, f.typePos > from)
-		}
-		if member != memberType { // a type is part of what the next guess compares
-			guess, from = nil, p
-			if next != gapNone {
-				guess = &s.Gaps[next]
-			}
-		}
-		if s.At(p) == '}' {
-			return p + 1
-		}
-	}
-}
-
-// The places where gaps begin.
+// Members of a Feature. The first ones have gaps after their values.
 const (
-	gapStart = iota // of the feature
-	gapID           // after the member's value
-	gapProperties
-	gapGeometry
-	gapNone // after a value of any other member, of which nothing is known
+	memberID = 1 + iota
+	memberProperties
+	memberGeometry
+	memberBBox
+	memberCRS
 )
 
-func gapOf(member byte) int {
-	switch member {
-	case memberID:
-		return gapID
-	case memberProperties:
-		return gapProperties
-	case memberGeometry:
-		return gapGeometry
-	}
-	return gapNone
-}
-
-const (
-	memberType       = 't'
-	memberGeometry   = 'g'
-	memberProperties = 'p'
-	memberID         = 'i'
-	memberBBox       = 'b'
-	memberCRS        = 'c'
-	memberForeign    = 'f'
-)
-
-func featureMember(name []byte) byte {
+// Member implements jsonrows.RowReader.
+func (s *scanner) Member(name []byte) byte {
 	switch string(name) {
 	case "type":
-		return memberType
+		return jsonrows.MemberType
 	case "geometry":
 		return memberGeometry
 	case "properties":
@@ -151,12 +73,20 @@ func featureMember(name []byte) byte {
 	case "crs":
 		return memberCRS
 	}
-	return memberForeign
+	return jsonrows.MemberForeign
 }
 
-func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) int {
+// Typed implements jsonrows.RowReader.
+func (s *scanner) Typed(p int) { s.row.typePos, s.row.isFeature = p, true }
+
+// Type implements jsonrows.RowReader.
+func (s *scanner) Type() (p int, valid bool) { return s.row.typePos, s.row.isFeature }
+
+// ReadMember implements jsonrows.RowReader.
+func (s *scanner) ReadMember(member byte, p, open int) int {
+	f := &s.row
 	switch member {
-	case memberType:
+	case jsonrows.MemberType:
 		end := s.Skip(p, open)
 		if end >= 0 {
 			f.typePos, f.isFeature = p, string(s.TextAt(p, end)) == "Feature"
@@ -196,7 +126,7 @@ func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) 
 			return s.Repeated(p, open)
 		}
 		f.id = true
-		return s.featureID(p)
+		return s.ReadID(p)
 	case memberCRS:
 		if s.InSequence && open == 1 {
 			return s.crs(p, open)
@@ -204,25 +134,4 @@ func (s *scanner) featureMemberValue(f *featureState, member byte, p, open int) 
 		s.Sink.Foreign = append(s.Sink.Foreign, "crs")
 	}
 	return s.Skip(p, open)
-}
-
-// featureID reads an id, which is a string or a number; null counts as absent.
-func (s *scanner) featureID(p int) int {
-	c := s.At(p)
-	switch {
-	case c == 'n':
-		return s.Literal(p, "null")
-	case c != '"' && c != '-' && c-'0' > 9:
-		s.Fault = jsonrows.Fault{Pos: p, Want: "a string or a number", Field: "id", Rule: featureRule}
-		return -1
-	}
-	k := s.Sink
-	if k.ID == nil {
-		k.ID = k.Column(geoarrow.RoleFeatureID, []byte("id"))
-		if k.Refused() {
-			k.ID = nil
-			return s.FailWide(p, "id")
-		}
-	}
-	return s.Value(k.ID, p, 0)
 }

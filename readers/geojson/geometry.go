@@ -290,7 +290,8 @@ func (s *scanner) geometryMember(m *members, name []byte, p, open int, mark geom
 // geometries reads the members of a GeometryCollection.
 func (s *scanner) geometries(p, open int) int {
 	if s.At(p) != '[' {
-		s.Fault = jsonrows.Fault{Pos: p, Want: "an array of geometries", Field: "geometry", Rule: "RFC 7946 section 3.1.8"}
+		s.FailRule(p, "RFC 7946 section 3.1.8", "an array of geometries")
+		s.Fault.Field = "geometry"
 		return -1
 	}
 	if open >= s.Limits.MaxDepth {

@@ -86,8 +86,8 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 			s.Deviate(at, "", jsonrows.RuleKey, "member is left out")
 			return s.LooseSkip(at)
 		}
-		member := featureMember(name)
-		if member != memberForeign && member != memberCRS && last[string(name)] != at {
+		member := s.Member(name)
+		if member != jsonrows.MemberForeign && member != memberCRS && last[string(name)] != at {
 			return s.LenientSkip(at, open)
 		}
 		switch member {
@@ -100,7 +100,7 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 			return s.LenientMembers(at, open)
 		case memberID:
 			if _, sound := s.Loose(at); sound {
-				end = s.featureID(at)
+				end = s.ReadID(at)
 			}
 			if end <= 0 {
 				end = s.BadValue(at, "id")
@@ -111,7 +111,7 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 				return s.crs(at, open)
 			}
 			s.Sink.Foreign = append(s.Sink.Foreign, "crs")
-		case memberForeign:
+		case jsonrows.MemberForeign:
 			s.Sink.Foreign = append(s.Sink.Foreign, string(name))
 		}
 		return s.LenientSkip(at, open)

@@ -25,45 +25,21 @@ func isRow(kind string) bool { return kind == "Feature" || kindOfName([]byte(kin
 func (s *scanner) rootObject(p int) bool {
 	r := root{start: s.Base + int64(p), typeOff: -1}
 	s.Brackets = 2
-	p++
-	for first := true; ; first = false {
-		if p = s.rootComma(p, first); p < 0 {
-			return false
+	row := false
+	p = s.Root(p, func(name string, at int) int {
+		end := s.rootMember(&r, name, at)
+		if row = end >= 0 && isRow(r.kind); row {
+			return -1
 		}
-		if s.At(p) == '}' {
-			return s.rootEnd(&r, p)
-		}
-		var name string
-		p = s.Complete(p, func(p int) int {
-			text, end := s.Key(p)
-			name = string(text)
-			return end
-		})
-		if p < 0 {
-			return false
-		}
-		if p = s.rootMember(&r, name, p); p < 0 {
-			return false
-		}
-		if isRow(r.kind) {
-			return s.rootValue(r.start)
-		}
+		return end
+	})
+	switch {
+	case row:
+		return s.rootValue(r.start)
+	case p < 0:
+		return false
 	}
-}
-
-// rootComma skips the comma before every member except the first, and returns the index of the next
-// key or of the closing bracket.
-func (s *scanner) rootComma(p int, first bool) int {
-	if p = s.Blank(p); p < 0 || first || s.At(p) == '}' {
-		return p
-	}
-	if s.At(p) != ',' {
-		return s.Fail(p, `"," or "}"`)
-	}
-	if p = s.Blank(p + 1); p >= 0 && s.At(p) == '}' {
-		return s.Fail(p, "a key in quotes")
-	}
-	return p
+	return s.rootEnd(&r, p)
 }
 
 func (s *scanner) rootMember(r *root, name string, p int) int {
@@ -89,7 +65,7 @@ func (s *scanner) rootMember(r *root, name string, p int) int {
 	default:
 		s.Sum.Foreign[name]++
 	}
-	return s.Complete(p, func(p int) int { return s.Skip(p, 1) })
+	return s.SkipMember(p)
 }
 
 // rootFeatures reads the features of a collection, whose type may still be unknown.

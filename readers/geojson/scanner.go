@@ -10,17 +10,18 @@ import (
 // scanner is one run of the CPU parser.
 type scanner struct {
 	jsonrows.Scanner
-	sequence  bool // the file's name is that of a sequence
-	plainRuns bool // package positions may be used
-	onlyCRS   bool // the CRS is known: no other may follow
-	lastKind  geoarrow.Kind
+	sequence bool // the file's name is that of a sequence
+	onlyCRS  bool // the CRS is known: no other may follow
+	lastKind geoarrow.Kind
+	row      featureState // of the current Feature
 }
 
 // scanner returns a new scanner.
 func (c parser) scanner(req readers.Request) *scanner {
-	s := &scanner{lastKind: geoarrow.Point, plainRuns: positions.Have && !c.portable}
+	s := &scanner{lastKind: geoarrow.Point}
 	s.Init(jsonrows.Config{
 		Dialect: s, Format: "geojson", Unit: "feature", Row: "Feature", Members: "properties", Rule: featureRule,
+		Position: s.PositionXYZ, PositionRule: positionRule, PlainRuns: positions.Have && !c.portable,
 		Layout: c.layout, Request: req,
 	})
 	s.Sum.CRS = geoarrow.CRS84

@@ -10,16 +10,6 @@ import (
 // RecordSeparator may precede each value of a sequence (RFC 8142 section 2).
 const RecordSeparator = 0x1E
 
-// UTF16 reports whether the file begins with a byte order mark of UTF-16, or with a first character
-// in UTF-16.
-func (s *Scanner) UTF16() bool {
-	if s.N < 2 {
-		return false
-	}
-	a, b := s.At(0), s.At(1)
-	return a == 0xFF && b == 0xFE || a == 0xFE && b == 0xFF || a == 0 && b != 0 || a != 0 && b == 0
-}
-
 // OnlyBlanks reads the rest of the file after p.
 func (s *Scanner) OnlyBlanks(p int, after string) bool {
 	if p < 0 {
@@ -102,7 +92,8 @@ func (s *Scanner) array(p, state int) int {
 				return p
 			}
 		case state == arrayComma:
-			if again, first := s.again(); again && s.Failure == nil { // an earlier row may still turn out to be malformed
+			// an earlier row may still turn out to be malformed
+			if again, first := s.again(); again && s.Failure == nil {
 				p, state = first, arrayRow
 				continue
 			}
@@ -125,7 +116,8 @@ func (s *Scanner) array(p, state int) int {
 // spanEnds reports whether a span that is read again ends here.
 func (s *Scanner) spanEnds(p int) bool { return s.Inside && p >= s.N && s.EOF }
 
-// values reads rows from p to the end of the file, or up to one at which to stop. Unless sequence is set, the second one must be on a new line or after a record separator.
+// values reads rows from p to the end of the file, or up to one at which to stop. Unless sequence is
+// set, the second one must be on a new line or after a record separator.
 func (s *Scanner) values(p int, sequence bool) bool {
 	for {
 		before := s.Base + int64(p)
@@ -184,4 +176,41 @@ func (s *Scanner) separated(a, b int64) bool {
 		}
 	}
 	return false
+}
+
+// Places reads the rows at ascending offsets of the file, with other text between them.
+func (s *Scanner) Places(offsets []int64) bool {
+	for i := 0; ; i++ {
+		p, last := 0, i == len(offsets)
+		switch {
+		case !last:
+			p = s.MoveTo(offsets[i])
+		case i > 0:
+			p = s.MoveTo(s.rowsEnd)
+		}
+		if p < 0 {
+			s.Failure = s.Window.Err
+			return false
+		}
+		if last || s.chunkEnds(p) {
+			next, again := s.end(p)
+			switch {
+			case again:
+				i = slices.Index(offsets, s.Base+int64(next)) - 1
+				continue
+			case next < 0 || last:
+				return next >= 0
+			}
+		}
+		s.begin(p)
+		if next := s.row(p); next >= 0 {
+			s.rowsEnd = s.Base + int64(next)
+			continue
+		}
+		again, first := s.again()
+		if !again || s.Failure != nil {
+			return false
+		}
+		i = slices.Index(offsets, s.Base+int64(first)) - 1
+	}
 }

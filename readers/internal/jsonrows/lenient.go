@@ -156,7 +156,7 @@ func (s *Scanner) LenientMembers(p, open int) int {
 // columnValue reads the value of a column.
 func (s *Scanner) columnValue(c *Column, p, open int) int {
 	if c.Read != nil {
-		return c.Read(p, open)
+		return c.Read(s, &c.Column, p, open)
 	}
 	return s.Value(&c.Column, p, open)
 }

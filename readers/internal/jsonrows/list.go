@@ -33,9 +33,9 @@ func (s *Scanner) arrayValue(c *rows.Column, p, open int) int {
 	return end
 }
 
-// each calls do for each element of the valid array at p, with the index of its first byte; do
+// Each calls do for each element of the valid array at p, with the index of its first byte; do
 // returns the index after it, or -1 to stop.
-func (s *Scanner) each(p int, do func(p int) int) {
+func (s *Scanner) Each(p int, do func(p int) int) {
 	p = s.Space(p + 1)
 	for s.At(p) != ']' {
 		if p = do(p); p < 0 {
@@ -51,7 +51,7 @@ func (s *Scanner) each(p int, do func(p int) int) {
 // is the index of a number that no float64 holds in a list of numbers, else -1.
 func (s *Scanner) listKinds(p int) (kinds geoarrow.FactKinds, bad int) {
 	bad = -1
-	s.each(p, func(p int) int {
+	s.Each(p, func(p int) int {
 		var k geoarrow.FactKinds
 		end := p
 		switch s.At(p) {
@@ -107,7 +107,7 @@ func listFamily(k geoarrow.FactKinds) rows.Store {
 
 // elements appends the elements of the valid list at p to a column that accepted them.
 func (s *Scanner) elements(c *rows.Column, p int) {
-	s.each(p, func(p int) int {
+	s.Each(p, func(p int) int {
 		switch s.At(p) {
 		case '"':
 			end, escaped := s.Str(p + 1)

@@ -1,5 +1,10 @@
 package jsonrows
 
+import (
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/rows"
+)
+
 // ReadMembers reads the object at p, whose members are columns: GeoJSON's properties. open is the
 // number of brackets around it.
 func (s *Scanner) ReadMembers(p, open int) int {
@@ -46,7 +51,7 @@ func (s *Scanner) ReadMembers(p, open int) int {
 		case s.Passes && s.Passed(p):
 			p = s.Skip(p, open)
 		case c.Read != nil:
-			p = c.Read(p, open)
+			p = c.Read(s, &c.Column, p, open)
 		default:
 			p = s.Value(&c.Column, p, open)
 		}
@@ -105,4 +110,34 @@ func (s *Scanner) replacedIn(p int, each func(name []byte, at int)) {
 		}
 		p = s.Space(p + 1)
 	}
+}
+
+// ReadID reads the id of a row, which is a string or a number; null counts as absent.
+func (s *Scanner) ReadID(p int) int {
+	c := s.At(p)
+	switch {
+	case c == 'n':
+		return s.Literal(p, "null")
+	case c != '"' && c != '-' && c-'0' > 9:
+		s.Fault = Fault{Pos: p, Want: "a string or a number", Field: "id", Rule: s.Rule}
+		return -1
+	}
+	id := s.IDColumn(p)
+	if id == nil {
+		return -1
+	}
+	return s.Value(id, p, 0)
+}
+
+// IDColumn returns the column of the rows' ids, or nil with the fault set at p if it is one too many.
+func (s *Scanner) IDColumn(p int) *rows.Column {
+	k := s.Sink
+	if k.ID == nil {
+		k.ID = k.Column(geoarrow.RoleFeatureID, []byte("id"))
+		if k.Refused() {
+			k.ID = nil
+			s.FailWide(p, "id")
+		}
+	}
+	return k.ID
 }

@@ -27,7 +27,7 @@ func (s *Scanner) repairValue(c *Column, p, open int) int {
 	why := s.Fault
 	end := s.LooseSkip(p)
 	text := s.Text(p, end)
-	if v, ok := NumberNames[strings.ToLower(string(text[:min(len(text), len("-infinity"))]))]; ok && c.Read == nil {
+	if v, ok := NumberNames[strings.ToLower(string(text[:min(len(text), len("-infinity"))]))]; ok && !c.Declared() {
 		c.Pad(s.Sink.Rows)
 		c.AddNumber(number.Num{Kind: number.Real, Float: v}, text)
 		s.Deviate(p, c.ID.Name, RuleNaN, "read as "+string(text))
@@ -54,7 +54,7 @@ func (s *Scanner) repairList(c *rows.Column, p int) bool {
 	var list []float64
 	kinds := (geoarrow.FactInt32 << number.Real).InList()
 	sound, some := true, false
-	s.each(p, func(p int) int {
+	s.Each(p, func(p int) int {
 		end := s.LooseSkip(p)
 		v, named := NumberNames[strings.ToLower(string(s.Text(p, min(end, p+len("-infinity")))))]
 		some = some || named

@@ -29,15 +29,19 @@ type Dialect interface {
 
 // Config is what a Scanner is made with.
 type Config struct {
-	Dialect Dialect
-	Format  string          // name, of errors
-	Unit    string          // what the format calls a row
-	Row     string          // what the standard calls a row
-	Members string          // the member of a row whose members are columns
-	Rule    string          // of the standard, about rows
-	Layout  readers.Layout  // its options and columns
-	Request readers.Request // limits and span
-	Declare func(*Sink)     // adds the columns that a chunk has in any case; may be nil
+	Dialect      Dialect
+	Format       string          // name, of errors
+	Unit         string          // what the format calls a row
+	Row          string          // what the standard calls a row
+	Members      string          // the member of a row whose members are columns
+	Rule         string          // of the standard, about rows
+	PositionRule string          // of the standard, about positions
+	Position     func(p int) int // reads a position other than two plain numbers
+	PlainRuns    bool            // package positions may be used
+	Layout       readers.Layout  // its options and columns
+	Request      readers.Request // limits and span
+	Declare      func(*Sink)     // adds the columns that a chunk has in any case; may be nil
+	Full         func() bool     // whether the rows so far end the current chunk; may be nil
 }
 
 // Scanner is one run of a parser. Its methods read one element of the grammar at an index of
@@ -58,7 +62,7 @@ type Scanner struct {
 
 	Sink *Sink
 	Sum  readers.Summary
-	Gaps [Places]Gaps // bytes between values in the last rows, by where they begin
+	gaps [Places]gaps // bytes between values in the last rows, by where they begin
 
 	Stopped   bool       // the last reading ended because other workers read the next row
 	Rest      func() int // continues with several workers after this scanner stopped
@@ -76,6 +80,7 @@ type Scanner struct {
 	name       []byte         // the last key with escapes
 	textAt     []byte         // the last text with escapes
 	stop       int64          // rows that begin here or later are not read
+	rowsEnd    int64          // offset after the last row of Places
 	next       int64          // offset after the last chunk: of the next row, or of what ends the rows
 	first      int64          // offset of the chunk's first row, even if it was skipped
 	firstRow   int64          // and its number
@@ -369,7 +374,7 @@ func (s *Scanner) chunkEnds(p int) bool {
 		s.stop = min(s.stop, at)
 	}
 	return s.pastStop(p) || s.Sink.Rows > 0 && (s.Sink.Rows >= s.Limits.BatchRows ||
-		at-s.chunk.From >= s.Limits.BatchBytes)
+		at-s.chunk.From >= s.Limits.BatchBytes || s.Full != nil && s.Full())
 }
 
 // pastStop reports whether other workers read the row at p. The head scanner hands over only after

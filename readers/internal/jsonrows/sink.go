@@ -85,8 +85,10 @@ func (k *Sink) AddTo(sum *readers.Summary) {
 // Column collects the values of one name.
 type Column struct {
 	rows.Column
-	Read  func(p, open int) int // reads a value instead of Scanner.Value, unless nil
-	after prediction            // bytes after this column's value in the last row
+	after prediction // bytes after this column's value in the last row
+
+	// Read reads a value instead of Scanner.Value, unless nil. Any scanner may use the column.
+	Read func(s *Scanner, c *rows.Column, p, open int) int
 }
 
 // prediction is the bytes between one value and the next: `,"name": `. If they occur again, the

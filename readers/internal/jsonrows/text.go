@@ -17,6 +17,7 @@ import (
 
 const blanks = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 
+// IsBlank reports whether a byte is a blank of JSON.
 func IsBlank(c byte) bool { return c <= ' ' && 1<<c&uint64(blanks) != 0 }
 
 // Space skips blanks.
@@ -292,6 +293,7 @@ func (s *Scanner) keyOnly(p int) int {
 	return s.Colon(p + 1)
 }
 
+// Colon reads a colon, and the blanks around it.
 func (s *Scanner) Colon(p int) int {
 	p = s.Space(p)
 	if s.At(p) != ':' {

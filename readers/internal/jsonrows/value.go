@@ -12,12 +12,10 @@ import (
 // Value reads the value of property c at p into the current row. open is the number of brackets
 // around it.
 func (s *Scanner) Value(c *rows.Column, p, open int) int {
-	row := s.Sink.Rows
-	if c.N != row {
-		if c.N > row {
-			return s.Repeated(p, open)
+	if c.N != s.Sink.Rows {
+		if end, first := s.Prepare(c, p, open); !first {
+			return end
 		}
-		c.Pad(row)
 	}
 	if c.Unread {
 		return s.pass(c, p, open)
@@ -59,6 +57,16 @@ func (s *Scanner) Value(c *rows.Column, p, open int) int {
 		c.EndText()
 	}
 	return end
+}
+
+// Prepare fills column c up to the current row, whose value is at p. If the row has one already, it
+// skips the value, and first is false.
+func (s *Scanner) Prepare(c *rows.Column, p, open int) (end int, first bool) {
+	if c.N > s.Sink.Rows {
+		return s.Repeated(p, open), false
+	}
+	c.Pad(s.Sink.Rows)
+	return p, true
 }
 
 // pass checks the value of a property that is not requested, with the same errors as value.

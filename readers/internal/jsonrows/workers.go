@@ -93,7 +93,7 @@ type worker struct {
 func (w *Workers) newWorker(keep func(readers.Chunk) error) parallel.Scanner[*Sink] {
 	s := w.New()
 	r := &worker{Workers: w, s: s, limits: s.Limits.Unbatched()}
-	s.State, s.Gaps, s.Emit = w.Head.State, w.Head.Gaps, keep
+	s.State, s.gaps, s.Emit = w.Head.State, w.Head.gaps, keep
 	return r
 }
 

@@ -40,6 +40,9 @@ type Column struct {
 	Unread bool // it was not requested: values are checked and end with Pass
 	Plain  bool // texts are never read as dates or times
 	Guess  bool // guessed to be the geometry: not a separate column unless it is in Sink.Text
+
+	declared string // name of the type that the file declares, with FactDeclared
+
 	forced bool
 	field  bool // Kinds have FactField
 	nulls  int
@@ -91,7 +94,7 @@ func (c *Column) reset() {
 	c.Store, c.Kinds, c.N, c.nulls, c.valid, c.Rounded, c.Replaced = StoreNone, 0, 0, 0, c.valid[:0], Tally{}, Tally{}
 	c.Ints, c.Floats, c.Text = c.Ints[:0], c.Floats[:0], c.Text[:0]
 	c.Ends, c.TextEnds = append(c.Ends[:0], 0), append(c.TextEnds[:0], 0)
-	c.listed, c.NeedText = false, false
+	c.listed, c.NeedText, c.declared = false, false, ""
 	if c.forced && !c.Unread {
 		c.Store = StoreText
 	}
@@ -279,7 +282,7 @@ func (c *Column) Accept(k geoarrow.FactKinds) {
 	if c.Unread || c.forced || c.NeedText {
 		return
 	}
-	want := storeOf(geoarrow.Facts{Kinds: c.Kinds}, c.ID.Role)
+	want := storeOf(geoarrow.Facts{Kinds: c.Kinds, Declared: c.declared}, c.ID.Role)
 	if want == c.Store {
 		return
 	}
@@ -288,6 +291,21 @@ func (c *Column) Accept(k geoarrow.FactKinds) {
 		c.become(StoreText)
 	}
 }
+
+// Declare gives the column the type of a name (geoarrow.TypeName) that is kept as Ints, whatever its
+// values: a date or a time. It is called after each reset, before any value. A column that must be
+// text stays undeclared.
+func (c *Column) Declare(name string) (ok bool) {
+	if c.forced {
+		return false
+	}
+	c.declared = name
+	c.Accept(geoarrow.FactDeclared)
+	return true
+}
+
+// Declared reports whether Declare gave the column its type.
+func (c *Column) Declared() bool { return c.declared != "" }
 
 // storeOf returns the store that the values of the kinds need.
 func storeOf(f geoarrow.Facts, role geoarrow.Role) Store {
@@ -302,7 +320,7 @@ func storeOfScalar(t arrow.DataType) Store {
 	switch t.ID() {
 	case arrow.BOOL:
 		return StoreBool
-	case arrow.INT32, arrow.INT64, arrow.UINT64:
+	case arrow.INT32, arrow.INT64, arrow.UINT64, arrow.DATE32, arrow.TIME32, arrow.TIMESTAMP:
 		return StoreInt
 	case arrow.FLOAT64:
 		return StoreFloat

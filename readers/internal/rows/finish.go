@@ -30,7 +30,7 @@ func (c *Column) finishRead(mem *geoarrow.Arena) geoarrow.Column {
 		return out
 	}
 	out := geoarrow.Column{
-		Name: c.ID.Name, Role: c.ID.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.Kinds},
+		Name: c.ID.Name, Role: c.ID.Role, Nulls: c.nulls, Facts: geoarrow.Facts{Kinds: c.Kinds, Declared: c.declared},
 		Replaced: c.Replaced.total,
 	}
 	if c.nulls > 0 {
@@ -67,7 +67,7 @@ func (c *Column) values(mem *geoarrow.Arena, t arrow.DataType) []byte {
 			packed[i>>3] |= byte(v) << (i & 7)
 		}
 		return packed
-	case arrow.INT32:
+	case arrow.INT32, arrow.DATE32, arrow.TIME32:
 		return geoarrow.AsBytes(c.narrowed(mem))
 	case arrow.FLOAT64:
 		return geoarrow.AsBytes(geoarrow.HandOver(mem, &c.Floats))

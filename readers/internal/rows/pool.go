@@ -172,7 +172,10 @@ func (k *Sink) Expect(times float64) Sizes {
 func (k *Sink) prepare(s Sizes) {
 	k.Geom.Prepare(s.geom)
 	for _, want := range s.columns {
-		c := k.add(want.id)
+		c, declared := k.byID[want.id]
+		if !declared {
+			c = k.add(want.id)
+		}
 		c.Ints, c.Floats = geoarrow.Alloc[int64](&k.memory, want.ints), geoarrow.Alloc[float64](&k.memory, want.floats)
 		c.Ends = geoarrow.Alloc[int32](&k.memory, want.ends)
 		c.TextEnds = geoarrow.Alloc[int32](&k.memory, want.textEnds)

@@ -1,0 +1,99 @@
+package esrijson
+
+import (
+	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
+)
+
+// Rules of deviations, in addition to those of package jsonrows.
+const (
+	ruleGeometry     = "bad-geometry"      // a geometry that is malformed
+	ruleFeature      = "no-feature"        // a row that is not a feature
+	ruleGeometryText = "geometry-spelling" // repair: a geometry with one obvious reading
+)
+
+// ReadLenient reads the feature at p, or in a sequence the feature or geometry, with null for each
+// malformed value.
+func (s *scanner) ReadLenient(p int) int {
+	if s.At(p) != '{' {
+		return s.nullRow(p)
+	}
+	last := s.LastMembers(p)
+	_, hasAttributes := last["attributes"]
+	_, hasGeometry := last["geometry"]
+	if s.InSequence && !hasAttributes && !hasGeometry {
+		k, end := s.lenientGeometry(p, s.Brackets)
+		if end >= 0 {
+			s.endGeometry(k)
+		}
+		return end
+	}
+	open := s.Brackets + 1
+	kind := geoarrow.NoKind
+	end := s.Object(p, true, func(name []byte, at int) (end int) {
+		if name == nil {
+			s.Deviate(at, "", jsonrows.RuleKey, "member is left out")
+			return s.LooseSkip(at)
+		}
+		member := s.Member(name)
+		switch {
+		case member == jsonrows.MemberForeign:
+			s.Sink.Foreign = append(s.Sink.Foreign, string(name))
+		case last[string(name)] != at:
+		case member == memberAttributes:
+			return s.LenientMembers(at, open)
+		default:
+			if end = s.Null(at); end < 0 {
+				kind, end = s.lenientGeometry(at, open)
+			}
+			return end
+		}
+		return s.LenientSkip(at, open)
+	})
+	if end >= 0 {
+		s.endGeometry(kind)
+	}
+	return end
+}
+
+// nullRow skips a value that is not a feature: all of its row is null.
+func (s *scanner) nullRow(p int) int {
+	s.Deviate(p, "", ruleFeature, "row is null")
+	s.Sink.Geom.Null()
+	return s.LooseSkip(p)
+}
+
+// lenientGeometry reads the geometry at p, without its end; NoKind is null.
+func (s *scanner) lenientGeometry(p, open int) (geoarrow.Kind, int) {
+	var m mark
+	s.Sink.Geom.SetMark(&m.mark)
+	m.shapes = s.Sink.Shapes
+	foreign := len(s.Sink.Foreign)
+	k, end := s.geometry(p, open)
+	if end >= 0 || s.Fault.Depth || s.Fault.File {
+		return k, end
+	}
+	why := s.Fault
+	undo := func() {
+		s.Sink.Geom.Rewind(m.mark)
+		s.Sink.Shapes, s.Sink.Foreign = m.shapes, s.Sink.Foreign[:foreign]
+	}
+	undo()
+	end = s.LooseSkip(p)
+	if s.Repairs {
+		noName := func(string) string { return "" }
+		written, _, ok := jsonrows.Rewrite(s.Text(p, end), noName)
+		if ok && s.In(written, func() bool {
+			var after int
+			k, after = s.geometry(0, open)
+			return after == len(written)
+		}) {
+			s.Deviate(why.Pos, readers.GeometryColumn, ruleGeometryText, "read as a "+k.String())
+			return k, end
+		}
+		undo()
+	}
+	s.Deviate(why.Pos, readers.GeometryColumn, ruleGeometry, "geometry is null")
+	return geoarrow.NoKind, end
+}
