@@ -39,7 +39,7 @@ var layers = []string{
 	"readers/remote",
 	"readers/remote/cloud",
 	"readers/arrowipc readers/csv readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
-		"readers/shapefile",
+		"readers/osmpbf readers/shapefile",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
@@ -161,7 +161,7 @@ func tree(p string) string {
 // isFormat reports whether a package is a format.
 func isFormat(p string) bool {
 	for _, name := range []string{
-		"arrowipc", "csv", "dbf", "flatgeobuf", "geojson", "gml", "kml", "parquet", "shapefile", "wkt",
+		"arrowipc", "csv", "dbf", "flatgeobuf", "geojson", "gml", "kml", "osmpbf", "parquet", "shapefile", "wkt",
 	} {
 		if p == "readers/"+name {
 			return true

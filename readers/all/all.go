@@ -10,6 +10,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/gml"
 	"github.com/vibeflight/vibeflight/readers/kml"
+	"github.com/vibeflight/vibeflight/readers/osmpbf"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 	"github.com/vibeflight/vibeflight/readers/wkt"
@@ -25,6 +26,7 @@ func Formats() readers.Registry {
 		shapefile.Format(),
 		dbf.Format(),
 		flatgeobuf.Format(),
+		osmpbf.Format(),
 		kml.Format(),
 		gml.Format(),
 		wkt.Format(),
