@@ -12,7 +12,7 @@ from serving import Server
 LAYERS = ["points", "lines", "multilinestrings", "multipolygons", "other_relations"]
 GDALS = pathlib.Path(__file__).parent.parent.parent / "shared/data/gdal/osm"
 GDALS_FILES = sorted(GDALS.glob("*.pbf"))
-SEEDS = range(12)
+SEEDS = range(6)
 TAGS = [("name", "x"), ("highway", "primary"), ("highway", "platform"), ("building", "yes"), ("area", "yes"), ("area", "no"), ("source", "s"),
         ("created_by", "JOSM"), ("note", "n"), ("natural", "water"), ("foo:bar", 'a"b\\c'), ("openGeoDB:x", "1"), ("layer", "-1"), ("layer", " 3x"),
         ("bridge", "yes"), ("tunnel", "true"), ("railway", "rail"), ("public_transport", "platform"), ("ele", "7"), ("attribution", "a"),
