@@ -66,18 +66,17 @@ func (o *output) add(p part) error {
 	from, to := max(0, o.window[0]-o.row), min(n, o.window[1]-o.row)
 	k.Deviations.Shift(o.row)
 	k.AddTo(&o.sum)
-	first := o.row
 	o.row += n
 	if from >= to {
 		o.sinks.Give(k)
 	} else if err := o.put(k, from, to); err != nil {
 		return err
 	}
-	if p.fault != nil {
-		return atRow(p.fault.err, first+n)
-	}
-	if o.row >= o.window[1] {
+	switch {
+	case o.row >= o.window[1]:
 		return errEnough
+	case p.fault != nil:
+		return atRow(p.fault.err, o.row)
 	}
 	return nil
 }
