@@ -43,7 +43,7 @@ var layers = []string{
 	"readers/remote",
 	"readers/remote/cloud",
 	"readers/arrowipc readers/csv readers/esrijson readers/filegdb readers/flatgeobuf readers/geojson readers/gml " +
-		"readers/gpkg readers/gpx readers/kml readers/parquet readers/shapefile readers/topojson readers/xlsx",
+		"readers/gpkg readers/gpx readers/kml readers/osmpbf readers/parquet readers/topojson readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
@@ -169,7 +169,7 @@ func tree(p string) string {
 func isFormat(p string) bool {
 	for _, name := range []string{
 		"arrowipc", "csv", "dbf", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg", "gpx", "kml",
-		"parquet", "shapefile", "wkt", "xlsx",
+		"osmpbf", "parquet", "shapefile", "wkt", "xlsx",
 	} {
 		if p == "readers/"+name {
 			return true

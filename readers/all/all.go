@@ -14,6 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/gpkg"
 	"github.com/vibeflight/vibeflight/readers/gpx"
 	"github.com/vibeflight/vibeflight/readers/kml"
+	"github.com/vibeflight/vibeflight/readers/osmpbf"
 	"github.com/vibeflight/vibeflight/readers/parquet"
 	"github.com/vibeflight/vibeflight/readers/shapefile"
 	"github.com/vibeflight/vibeflight/readers/topojson"
@@ -36,6 +37,7 @@ func Formats() readers.Registry {
 		gpkg.Format(),
 		filegdb.Format(),
 		xlsx.Format(),
+		osmpbf.Format(),
 		kml.Format(),
 		gml.Format(),
 		gpx.Format(),

@@ -111,8 +111,11 @@ func TestDamagedFiles(t *testing.T) {
 
 // folder returns where a format is.
 func folder(f readers.Format) string {
-	if f.Name == "arrow" {
+	switch f.Name {
+	case "arrow":
 		return "arrowipc"
+	case "osm":
+		return "osmpbf"
 	}
 	return f.Name
 }
