@@ -23,7 +23,8 @@ const (
 // geoPackage is what is known before any row.
 type geoPackage struct {
 	db      *sqlite.Database
-	objects []sqlite.Object
+	objects []sqlite.Object          // of the schema
+	named   map[string]sqlite.Object // tables and views by their names in lower case
 	layers  []*layer
 	systems map[int64]system
 }
@@ -54,6 +55,14 @@ func openPackage(ctx context.Context, src *source.File) (*geoPackage, error) {
 	}
 	if p.objects, err = p.db.Schema(ctx); err != nil {
 		return nil, err
+	}
+	p.named = map[string]sqlite.Object{}
+	for _, o := range p.objects {
+		if name := strings.ToLower(o.Name); o.Type == "table" || o.Type == "view" {
+			if _, there := p.named[name]; !there {
+				p.named[name] = o
+			}
+		}
 	}
 	if p.systems, err = p.readSystems(ctx); err != nil {
 		return nil, err
@@ -86,7 +95,7 @@ type record map[string]sqlite.Value
 
 // each calls f with the rows of a metadata table, if there is one.
 func (p *geoPackage) each(ctx context.Context, name string, f func(r record) error) error {
-	o, ok := sqlite.Find(p.objects, name)
+	o, ok := p.named[name]
 	if !ok || o.Type != "table" || o.Root == 0 {
 		return nil
 	}
@@ -143,7 +152,7 @@ func (p *geoPackage) readLayers(ctx context.Context) error {
 	var attributes []*layer
 	listed := map[string]bool{}
 	add := func(list *[]*layer, l *layer) {
-		o, ok := sqlite.Find(p.objects, l.name)
+		o, ok := p.named[strings.ToLower(l.name)]
 		if ok && !listed[strings.ToLower(l.name)] && l.name != "" && l.name != "ogr_empty_table" {
 			l.object, l.name = o, o.Name
 			*list = append(*list, l)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Object is a table, a view, an index or a trigger of the schema (section 2.6).
@@ -111,14 +110,4 @@ func (d *Database) values(dst []Value, row *Row) ([]Value, error) {
 		dst = append(dst, v)
 	}
 	return dst, nil
-}
-
-// Find returns the table or view of a name, whose case does not count.
-func Find(objects []Object, name string) (Object, bool) {
-	for _, o := range objects {
-		if (o.Type == "table" || o.Type == "view") && strings.EqualFold(o.Name, name) {
-			return o, true
-		}
-	}
-	return Object{}, false
 }
