@@ -45,6 +45,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gpkg")
     for layer, frame in {"points": points(), "shapes": shapes()}.items():
         pyogrio.write_dataframe(frame, folder / "several.gpkg", layer=layer, driver="GPKG")
+    nowhere = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=[shapely.Point(1, 2), None])
+    pyogrio.write_dataframe(nowhere, folder / "several.gpkg", layer="nowhere", driver="GPKG")
     pyogrio.write_dataframe(pd.DataFrame({"a": ["x", "y"]}), folder / "several.gpkg", layer="attributes", driver="GPKG")
     for path in GDAL.glob("*.gpkg*") if GDAL.exists() else ():
         if path.suffix in (".gpkg", ".zip"):
@@ -74,11 +76,11 @@ def same(folder, client, name, layer):
     if geometry:
         assert_same_geometry(ours["geometry"], theirs[geometry])
         crs = json.loads(ours.schema.field("geometry").metadata[b"ARROW:extension:metadata"]).get("crs")
-        assert UNDEFINED in meta["crs"] if crs is None else pyproj.CRS(crs) == pyproj.CRS(meta["crs"])
+        assert UNDEFINED in (meta["crs"] or UNDEFINED) if crs is None else pyproj.CRS(crs) == pyproj.CRS(meta["crs"])
     return ours
 
 
-@pytest.mark.parametrize("layer", ["points", "shapes", "attributes"])
+@pytest.mark.parametrize("layer", ["points", "shapes", "nowhere", "attributes"])
 def test_same_table(folder, client, layer):
     table = same(folder, client, "several.gpkg", layer)
     assert table["fid"].to_pylist() == [*range(1, table.num_rows + 1)]

@@ -279,10 +279,11 @@ func (p *geoPackage) readSystems(ctx context.Context) (map[int64]system, error) 
 	return all, err
 }
 
-// Systems that the standard defines as undefined.
+// Systems that are undefined: two of the standard, and the one of GDAL.
 const (
 	srsCartesian  = -1
 	srsGeographic = 0
+	gdalUndefined = "GDAL:99999"
 )
 
 // crs returns the registered system of an srs_id, else its definition; none for undefined ones.
@@ -292,6 +293,9 @@ func (p *geoPackage) crs(srs int64) geoarrow.CRS {
 		return geoarrow.CRS{}
 	}
 	name := fmt.Sprintf("%s:%d", s.organization, s.code)
+	if name == gdalUndefined {
+		return geoarrow.CRS{}
+	}
 	if c, ok := geoarrow.ParseCRS(name); ok {
 		return c
 	}
