@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/sqlite"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -18,6 +16,7 @@ const (
 	tableContents   = "gpkg_contents"
 	tableGeometries = "gpkg_geometry_columns"
 	tableSystems    = "gpkg_spatial_ref_sys"
+	tableColumns    = "gpkg_data_columns"
 )
 
 // geoPackage is what is known before any row.
@@ -27,6 +26,7 @@ type geoPackage struct {
 	named   map[string]sqlite.Object // tables and views by their names in lower case
 	layers  []*layer
 	systems map[int64]system
+	json    map[string]bool // columns of JSON texts, by columnKey
 }
 
 // layer is a table or view of the rows of a layer.
@@ -67,6 +67,9 @@ func openPackage(ctx context.Context, src *source.File) (*geoPackage, error) {
 	if p.systems, err = p.readSystems(ctx); err != nil {
 		return nil, err
 	}
+	if p.json, err = p.readJSON(ctx); err != nil {
+		return nil, err
+	}
 	return p, p.readLayers(ctx)
 }
 
@@ -88,55 +91,6 @@ func checkJournal(src *source.File) error {
 	}
 	return &sqlite.Fault{Err: errors.New("the rollback journal next to the file says that a transaction was not " +
 		"completed: open the file with SQLite once, which undoes it")}
-}
-
-// record is the values of a row of a metadata table, by the names of their columns in lower case.
-type record map[string]sqlite.Value
-
-// each calls f with the rows of a metadata table, if there is one.
-func (p *geoPackage) each(ctx context.Context, name string, f func(r record) error) error {
-	o, ok := p.named[name]
-	if !ok || o.Type != "table" || o.Root == 0 {
-		return nil
-	}
-	t, err := sqlite.ParseTable(o.SQL)
-	if err != nil {
-		return &sqlite.Fault{Offset: o.Offset, Err: fmt.Errorf("table %s: %w", name, err)}
-	}
-	if t.WithoutRowid {
-		return &sqlite.Fault{Offset: o.Offset, Err: fmt.Errorf("table %s: %w", name, errWithoutRowid)}
-	}
-	values := record{}
-	return p.db.Each(ctx, o.Root, func(row *sqlite.Row, all []sqlite.Value) error {
-		clear(values)
-		i := 0
-		for _, c := range t.Columns {
-			if c.Virtual {
-				continue
-			}
-			if i < len(all) {
-				values[strings.ToLower(c.Name)] = all[i]
-				if c.Rowid {
-					values[strings.ToLower(c.Name)] = sqlite.Value{Class: sqlite.Integer, Int: row.ID}
-				}
-			}
-			i++
-		}
-		if err := f(values); err != nil {
-			return &sqlite.Fault{Offset: row.Offset, Err: fmt.Errorf("table %s: %w", name, err)}
-		}
-		return nil
-	})
-}
-
-// text returns a text of a metadata table.
-func (p *geoPackage) text(r record, column string) (string, error) {
-	v := r[column]
-	s, err := p.db.String(&v)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", column, err)
-	}
-	return s, nil
 }
 
 // maxLayers bounds the layers of a file.
@@ -251,74 +205,4 @@ func (p *geoPackage) find(name string) *layer {
 		}
 	}
 	return nil
-}
-
-// system is a row of gpkg_spatial_ref_sys.
-type system struct {
-	organization string
-	code         int64
-	definitions  [2]string // WKT 2 if there is any, and WKT 1
-}
-
-// readSystems returns the coordinate reference systems by their srs_id.
-func (p *geoPackage) readSystems(ctx context.Context) (map[int64]system, error) {
-	all := map[int64]system{}
-	err := p.each(ctx, tableSystems, func(r record) error {
-		s := system{code: r["organization_coordsys_id"].Int}
-		for column, to := range map[string]*string{
-			"organization": &s.organization, "definition_12_063": &s.definitions[0], "definition": &s.definitions[1],
-		} {
-			var err error
-			if *to, err = p.text(r, column); err != nil {
-				return err
-			}
-		}
-		all[r["srs_id"].Int] = s
-		return nil
-	})
-	return all, err
-}
-
-// Systems that are undefined: two of the standard, and the one of GDAL.
-const (
-	srsCartesian  = -1
-	srsGeographic = 0
-	gdalUndefined = "GDAL:99999"
-)
-
-// crs returns the registered system of an srs_id, else its definition; none for undefined ones.
-func (p *geoPackage) crs(srs int64) geoarrow.CRS {
-	s, ok := p.systems[srs]
-	if !ok || srs == srsCartesian || srs == srsGeographic {
-		return geoarrow.CRS{}
-	}
-	name := fmt.Sprintf("%s:%d", s.organization, s.code)
-	if name == gdalUndefined {
-		return geoarrow.CRS{}
-	}
-	if c, ok := geoarrow.ParseCRS(name); ok {
-		return c
-	}
-	for _, text := range s.definitions {
-		if text = strings.TrimSpace(text); text != "" && !strings.EqualFold(text, "undefined") {
-			return geoarrow.CRSOfWKT(text)
-		}
-	}
-	return geoarrow.CRS{Text: name}
-}
-
-// faultOf returns the error for a fault of the database; row is -1 outside of rows.
-func faultOf(src *source.File, row int64, err error) error {
-	var f *sqlite.Fault
-	if !errors.As(err, &f) {
-		return err
-	}
-	return errorAt(src, f.Offset, row, f.Err)
-}
-
-// errorAt returns the error for a defect at an offset of the file; row is -1 outside of rows.
-func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
-	return &readers.ParseError{
-		Name: src.Name, Format: formatName, Offset: min(offset, src.Size), Row: row, Unit: unit, Err: what,
-	}
 }

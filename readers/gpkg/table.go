@@ -41,6 +41,7 @@ const (
 	storeInt64
 	storeFloat
 	storeText
+	storeJSON
 	storeBytes
 	storeDate // days since 1970-01-01
 	storeTime // microseconds since 1970-01-01T00:00:00Z
@@ -60,7 +61,7 @@ var stores = map[string]store{
 var kinds = [...]geoarrow.FactKinds{
 	storeAny: geoarrow.FactString, storeBool: geoarrow.FactBool, storeInt32: geoarrow.FactInt32,
 	storeInt64: geoarrow.FactInt64, storeFloat: geoarrow.FactFloat, storeText: geoarrow.FactString,
-	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64,
+	storeJSON: geoarrow.FactJSON, storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64,
 	storeRowid: geoarrow.FactInt64,
 }
 
@@ -125,6 +126,9 @@ func (l *layer) read(ctx context.Context, p *geoPackage) (*table, error) {
 			continue
 		}
 		out := column{name: c.Name, store: storeOf(c.Type)}
+		if out.store == storeText && p.json[columnKey(l.name, c.Name)] {
+			out.store = storeJSON
+		}
 		out.missing, out.broken = literal(c.Default)
 		switch {
 		case c.Rowid:

@@ -187,6 +187,13 @@ with sqlite3.connect(HERE / "undefined.gpkg") as db:
     db.execute("UPDATE gpkg_contents SET srs_id = 0")
 db.close()
 
+p = Package("json.gpkg")
+p.table("t", "fid INTEGER PRIMARY KEY, a TEXT, b TEXT", "attributes")
+p.run("CREATE TABLE gpkg_data_columns (table_name, column_name, mime_type)")
+p.run("INSERT INTO gpkg_data_columns VALUES ('t', 'a', 'application/json'), ('t', 'b', 'application/json')")
+p.rows("t", (1, '{"x": 1}', "[1]"), (2, None, "no JSON"))
+p.close()
+
 p = Package("numbers.gpkg")
 p.table("t", "fid INTEGER PRIMARY KEY, half FLOAT, small SMALLINT, at DATETIME, sum INTEGER AS (small + 1) VIRTUAL, twice INTEGER AS (2 * small) STORED", "attributes")
 p.run("INSERT INTO t VALUES (3, 0.1, 7, '2020-01-01T00:00:00.000001Z')")
