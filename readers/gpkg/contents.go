@@ -108,7 +108,7 @@ func (p *geoPackage) readLayers(ctx context.Context) error {
 	add := func(list *[]*layer, l *layer) {
 		o, ok := p.named[strings.ToLower(l.name)]
 		if ok && !listed[strings.ToLower(l.name)] && l.name != "" && l.name != "ogr_empty_table" {
-			l.object, l.name = o, o.Name
+			l.object = o
 			*list = append(*list, l)
 		}
 	}
