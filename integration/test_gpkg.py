@@ -98,6 +98,20 @@ def test_files_of_gdal(folder, client):
     assert layers == 8
 
 
+@pytest.mark.parametrize("name", ["poly", "poly_inconsistent_case"])
+def test_scripts_of_gdal(tmp_path, name):
+    """GDAL's databases that are SQL: the second one spells the names of tables in two ways."""
+    if not GDAL.exists():
+        pytest.skip(f"no folder {GDAL}")
+    db = sqlite3.connect(tmp_path / f"{name}.gpkg")
+    for function in ("ST_MinX", "ST_MinY", "ST_MaxX", "ST_MaxY", "ST_IsEmpty"):  # of its triggers
+        db.create_function(function, 1, lambda *_: 0.0)
+    db.executescript((GDAL / f"{name}.gpkg.sql").read_text())
+    db.close()
+    with Server(tmp_path) as server:
+        assert same(tmp_path, server.client(), f"{name}.gpkg", "poly").num_rows == 1
+
+
 def test_layers_are_entries(folder, client):
     first = client.do_get(ticket("several.gpkg")).read_all()
     assert first.num_rows == ROWS
