@@ -59,9 +59,16 @@ var stores = map[string]store{
 // kinds are the kinds of every value of a store, so that a column has its type in every part of a
 // file, even without values. Bytes, dates and times get their types at the end of a chunk.
 var kinds = [...]geoarrow.FactKinds{
-	storeAny: geoarrow.FactString, storeBool: geoarrow.FactBool, storeInt32: geoarrow.FactInt32,
-	storeInt64: geoarrow.FactInt64, storeFloat: geoarrow.FactFloat, storeText: geoarrow.FactString,
-	storeJSON: geoarrow.FactJSON, storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64,
+	storeAny:   geoarrow.FactString,
+	storeBool:  geoarrow.FactBool,
+	storeInt32: geoarrow.FactInt32,
+	storeInt64: geoarrow.FactInt64,
+	storeFloat: geoarrow.FactFloat,
+	storeText:  geoarrow.FactString,
+	storeJSON:  geoarrow.FactJSON,
+	storeBytes: geoarrow.FactString,
+	storeDate:  geoarrow.FactInt32,
+	storeTime:  geoarrow.FactInt64,
 	storeRowid: geoarrow.FactInt64,
 }
 

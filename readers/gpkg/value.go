@@ -28,10 +28,18 @@ var (
 var (
 	classNames = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
 	expected   = [...]string{
-		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER",
-		storeFloat: "a REAL or INTEGER", storeAny: "a TEXT, an INTEGER or a REAL", storeText: "a TEXT", storeJSON: "a TEXT",
-		storeBytes: "a BLOB", storeDate: "a TEXT of a date", storeTime: "a TEXT of a date and time",
-		storeRowid: "a NULL", storeGeometry: "a BLOB",
+		storeAny:      "a TEXT, an INTEGER or a REAL",
+		storeBool:     "a boolean, 0 or 1",
+		storeInt32:    "an INTEGER",
+		storeInt64:    "an INTEGER",
+		storeFloat:    "a REAL or INTEGER",
+		storeText:     "a TEXT",
+		storeJSON:     "a TEXT",
+		storeBytes:    "a BLOB",
+		storeDate:     "a TEXT of a date",
+		storeTime:     "a TEXT of a date and time",
+		storeRowid:    "a NULL",
+		storeGeometry: "a BLOB",
 	}
 )
 
