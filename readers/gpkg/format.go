@@ -49,7 +49,7 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Options: []readers.Option{{
 			Name: optionCurves, Default: "fail", Values: []string{"fail", "linearize"},
-			Doc: "what to do about circular arcs: fail, or read them as lines, with the positions that GDAL computes, " +
+			Doc: "what to do about circular arcs: fail, or read them as lines with the positions that GDAL computes, " +
 				"about every 4 degrees",
 		}},
 		Open: open,

@@ -10,7 +10,7 @@ import (
 type Object struct {
 	Type, Name, Table string
 	Root              uint32 // page
-	SQL               string
+	SQL               string // of a table or a view
 	Offset            int64 // of its row in the file
 }
 
@@ -26,7 +26,7 @@ func (d *Database) Schema(ctx context.Context) ([]Object, error) {
 	err := d.Each(ctx, schemaRoot, func(r *Row, values []Value) error {
 		o := Object{Offset: r.Offset}
 		for i, to := range []*string{&o.Type, &o.Name, &o.Table, nil, &o.SQL} {
-			if i >= len(values) || to == nil {
+			if i >= len(values) || to == nil || to == &o.SQL && o.Type != "table" && o.Type != "view" {
 				continue
 			}
 			var err error
