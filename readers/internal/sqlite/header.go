@@ -134,8 +134,8 @@ func (d *Database) countPages(b []byte) error {
 	there := d.file.Size / int64(d.PageSize)
 	if d.wal != nil {
 		if d.Pages = d.wal.pages; int64(d.Pages) > there+int64(len(d.wal.frames)) {
-			return faultf(0, "the WAL says that there are %d pages, of which the file has %d, and the WAL %d", d.Pages, there,
-				len(d.wal.frames))
+			return faultf(0, "the WAL says that there are %d pages, of which the file has %d, and the WAL %d",
+				d.Pages, there, len(d.wal.frames))
 		}
 		return nil
 	}

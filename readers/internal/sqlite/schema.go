@@ -11,7 +11,7 @@ type Object struct {
 	Type, Name, Table string
 	Root              uint32 // page
 	SQL               string // of a table or a view
-	Offset            int64 // of its row in the file
+	Offset            int64  // of its row in the file
 }
 
 const (
