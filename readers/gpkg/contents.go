@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vibeflight/vibeflight/readers"
-	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/sqlite"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -18,14 +16,17 @@ const (
 	tableContents   = "gpkg_contents"
 	tableGeometries = "gpkg_geometry_columns"
 	tableSystems    = "gpkg_spatial_ref_sys"
+	tableColumns    = "gpkg_data_columns"
 )
 
 // geoPackage is what is known before any row.
 type geoPackage struct {
 	db      *sqlite.Database
-	objects []sqlite.Object
+	objects []sqlite.Object          // of the schema
+	named   map[string]sqlite.Object // tables and views by their names in lower case
 	layers  []*layer
 	systems map[int64]system
+	json    map[string]bool // columns of JSON texts, by columnKey
 }
 
 // layer is a table or view of the rows of a layer.
@@ -55,7 +56,18 @@ func openPackage(ctx context.Context, src *source.File) (*geoPackage, error) {
 	if p.objects, err = p.db.Schema(ctx); err != nil {
 		return nil, err
 	}
+	p.named = map[string]sqlite.Object{}
+	for _, o := range p.objects {
+		if name := strings.ToLower(o.Name); o.Type == "table" || o.Type == "view" {
+			if _, there := p.named[name]; !there {
+				p.named[name] = o
+			}
+		}
+	}
 	if p.systems, err = p.readSystems(ctx); err != nil {
+		return nil, err
+	}
+	if p.json, err = p.readJSON(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.readLayers(ctx)
@@ -81,55 +93,6 @@ func checkJournal(src *source.File) error {
 		"completed: open the file with SQLite once, which undoes it")}
 }
 
-// record is the values of a row of a metadata table, by the names of their columns in lower case.
-type record map[string]sqlite.Value
-
-// each calls f with the rows of a metadata table, if there is one.
-func (p *geoPackage) each(ctx context.Context, name string, f func(r record) error) error {
-	o, ok := sqlite.Find(p.objects, name)
-	if !ok || o.Type != "table" || o.Root == 0 {
-		return nil
-	}
-	t, err := sqlite.ParseTable(o.SQL)
-	if err != nil {
-		return &sqlite.Fault{Offset: o.Offset, Err: fmt.Errorf("table %s: %w", name, err)}
-	}
-	if t.WithoutRowid {
-		return &sqlite.Fault{Offset: o.Offset, Err: fmt.Errorf("table %s: %w", name, errWithoutRowid)}
-	}
-	values := record{}
-	return p.db.Each(ctx, o.Root, func(row *sqlite.Row, all []sqlite.Value) error {
-		clear(values)
-		i := 0
-		for _, c := range t.Columns {
-			if c.Virtual {
-				continue
-			}
-			if i < len(all) {
-				values[strings.ToLower(c.Name)] = all[i]
-				if c.Rowid {
-					values[strings.ToLower(c.Name)] = sqlite.Value{Class: sqlite.Integer, Int: row.ID}
-				}
-			}
-			i++
-		}
-		if err := f(values); err != nil {
-			return &sqlite.Fault{Offset: row.Offset, Err: fmt.Errorf("table %s: %w", name, err)}
-		}
-		return nil
-	})
-}
-
-// text returns a text of a metadata table.
-func (p *geoPackage) text(r record, column string) (string, error) {
-	v := r[column]
-	s, err := p.db.String(&v)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", column, err)
-	}
-	return s, nil
-}
-
 // maxLayers bounds the layers of a file.
 const maxLayers = 1 << 14
 
@@ -143,9 +106,9 @@ func (p *geoPackage) readLayers(ctx context.Context) error {
 	var attributes []*layer
 	listed := map[string]bool{}
 	add := func(list *[]*layer, l *layer) {
-		o, ok := sqlite.Find(p.objects, l.name)
+		o, ok := p.named[strings.ToLower(l.name)]
 		if ok && !listed[strings.ToLower(l.name)] && l.name != "" && l.name != "ogr_empty_table" {
-			l.object, l.name = o, o.Name
+			l.object = o
 			*list = append(*list, l)
 		}
 	}
@@ -242,70 +205,4 @@ func (p *geoPackage) find(name string) *layer {
 		}
 	}
 	return nil
-}
-
-// system is a row of gpkg_spatial_ref_sys.
-type system struct {
-	organization string
-	code         int64
-	definitions  [2]string // WKT 2 if there is any, and WKT 1
-}
-
-// readSystems returns the coordinate reference systems by their srs_id.
-func (p *geoPackage) readSystems(ctx context.Context) (map[int64]system, error) {
-	all := map[int64]system{}
-	err := p.each(ctx, tableSystems, func(r record) error {
-		s := system{code: r["organization_coordsys_id"].Int}
-		for column, to := range map[string]*string{
-			"organization": &s.organization, "definition_12_063": &s.definitions[0], "definition": &s.definitions[1],
-		} {
-			var err error
-			if *to, err = p.text(r, column); err != nil {
-				return err
-			}
-		}
-		all[r["srs_id"].Int] = s
-		return nil
-	})
-	return all, err
-}
-
-// Systems that the standard defines as undefined.
-const (
-	srsCartesian  = -1
-	srsGeographic = 0
-)
-
-// crs returns the registered system of an srs_id, else its definition; none for undefined ones.
-func (p *geoPackage) crs(srs int64) geoarrow.CRS {
-	s, ok := p.systems[srs]
-	if !ok || srs == srsCartesian || srs == srsGeographic {
-		return geoarrow.CRS{}
-	}
-	name := fmt.Sprintf("%s:%d", s.organization, s.code)
-	if c, ok := geoarrow.ParseCRS(name); ok {
-		return c
-	}
-	for _, text := range s.definitions {
-		if text = strings.TrimSpace(text); text != "" && !strings.EqualFold(text, "undefined") {
-			return geoarrow.CRSOfWKT(text)
-		}
-	}
-	return geoarrow.CRS{Text: name}
-}
-
-// faultOf returns the error for a fault of the database; row is -1 outside of rows.
-func faultOf(src *source.File, row int64, err error) error {
-	var f *sqlite.Fault
-	if !errors.As(err, &f) {
-		return err
-	}
-	return errorAt(src, f.Offset, row, f.Err)
-}
-
-// errorAt returns the error for a defect at an offset of the file; row is -1 outside of rows.
-func errorAt(src *source.File, offset, row int64, what error) *readers.ParseError {
-	return &readers.ParseError{
-		Name: src.Name, Format: formatName, Offset: min(offset, src.Size), Row: row, Unit: unit, Err: what,
-	}
 }

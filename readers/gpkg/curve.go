@@ -249,7 +249,7 @@ func (l *linearizer) curve(h wkbHead) *geometryFault {
 		return l.faultf("a CIRCULARSTRING of %d positions, expected an odd number", len(given))
 	}
 	for i := 0; i+2 < len(given); i += 2 {
-		if !l.line.Through(given[i], given[i+1], given[i+2]) {
+		if !l.line.Arc(given[i], given[i+1], given[i+2]) {
 			return &geometryFault{at: start, err: errComputed}
 		}
 	}

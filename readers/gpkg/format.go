@@ -49,7 +49,8 @@ func Format() readers.Format {
 		Sniff:      sniff,
 		Options: []readers.Option{{
 			Name: optionCurves, Default: "fail", Values: []string{"fail", "linearize"},
-			Doc: "what to do about circular arcs: fail, or read them as lines with a position every 4 degrees",
+			Doc: "what to do about circular arcs: fail, or read them as lines with the positions that GDAL computes, " +
+				"about every 4 degrees",
 		}},
 		Open: open,
 		CPU:  func(l readers.Layout) readers.Parser { return parser{layout: l} },

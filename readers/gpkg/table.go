@@ -41,6 +41,7 @@ const (
 	storeInt64
 	storeFloat
 	storeText
+	storeJSON
 	storeBytes
 	storeDate // days since 1970-01-01
 	storeTime // microseconds since 1970-01-01T00:00:00Z
@@ -58,9 +59,16 @@ var stores = map[string]store{
 // kinds are the kinds of every value of a store, so that a column has its type in every part of a
 // file, even without values. Bytes, dates and times get their types at the end of a chunk.
 var kinds = [...]geoarrow.FactKinds{
-	storeAny: geoarrow.FactString, storeBool: geoarrow.FactBool, storeInt32: geoarrow.FactInt32,
-	storeInt64: geoarrow.FactInt64, storeFloat: geoarrow.FactFloat, storeText: geoarrow.FactString,
-	storeBytes: geoarrow.FactString, storeDate: geoarrow.FactInt32, storeTime: geoarrow.FactInt64,
+	storeAny:   geoarrow.FactString,
+	storeBool:  geoarrow.FactBool,
+	storeInt32: geoarrow.FactInt32,
+	storeInt64: geoarrow.FactInt64,
+	storeFloat: geoarrow.FactFloat,
+	storeText:  geoarrow.FactString,
+	storeJSON:  geoarrow.FactJSON,
+	storeBytes: geoarrow.FactString,
+	storeDate:  geoarrow.FactInt32,
+	storeTime:  geoarrow.FactInt64,
 	storeRowid: geoarrow.FactInt64,
 }
 
@@ -125,6 +133,9 @@ func (l *layer) read(ctx context.Context, p *geoPackage) (*table, error) {
 			continue
 		}
 		out := column{name: c.Name, store: storeOf(c.Type)}
+		if out.store == storeText && p.json[columnKey(l.name, c.Name)] {
+			out.store = storeJSON
+		}
 		out.missing, out.broken = literal(c.Default)
 		switch {
 		case c.Rowid:

@@ -1,11 +1,13 @@
 package gpkg
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/internal/sqlite"
 	"github.com/vibeflight/vibeflight/readers/internal/temporal"
@@ -26,10 +28,18 @@ var (
 var (
 	classNames = [...]string{"a NULL", "an INTEGER", "a REAL", "a TEXT", "a BLOB"}
 	expected   = [...]string{
-		storeBool: "a boolean, 0 or 1", storeInt32: "an INTEGER", storeInt64: "an INTEGER",
-		storeFloat: "a REAL or INTEGER", storeAny: "a TEXT, an INTEGER or a REAL", storeText: "a TEXT",
-		storeBytes: "a BLOB", storeDate: "a TEXT of a date", storeTime: "a TEXT of a date and time",
-		storeRowid: "a NULL", storeGeometry: "a BLOB",
+		storeAny:      "a TEXT, an INTEGER or a REAL",
+		storeBool:     "a boolean, 0 or 1",
+		storeInt32:    "an INTEGER",
+		storeInt64:    "an INTEGER",
+		storeFloat:    "a REAL or INTEGER",
+		storeText:     "a TEXT",
+		storeJSON:     "a TEXT",
+		storeBytes:    "a BLOB",
+		storeDate:     "a TEXT of a date",
+		storeTime:     "a TEXT of a date and time",
+		storeRowid:    "a NULL",
+		storeGeometry: "a BLOB",
 	}
 )
 
@@ -61,7 +71,7 @@ func (d *column) append(db *sqlite.Database, c *rows.Column, v *sqlite.Value) er
 		return nil
 	case storeFloat:
 		return d.float(c, v)
-	case storeText, storeAny, storeBytes:
+	case storeText, storeJSON, storeAny, storeBytes:
 		return d.text(db, c, v)
 	case storeTime:
 		return d.time(db, c, v)
@@ -118,6 +128,9 @@ func (d *column) text(db *sqlite.Database, c *rows.Column, v *sqlite.Value) (err
 		c.Text = c.Text[:n]
 		c.Pass()
 		return nil
+	}
+	if d.store == storeJSON && !json.Valid(c.Text[n:]) {
+		c.Accept(geoarrow.FactString) // of several kinds: the column is text
 	}
 	c.EndText()
 	return nil

@@ -240,3 +240,24 @@ func TestSpellings(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestSiblingsOfTheWholeName is about extensions with a hyphen: SQLite appends "-wal" to any name.
+func TestSiblingsOfTheWholeName(t *testing.T) {
+	for name, want := range map[string][]string{
+		"a.gpkg": {"a.gpkg-wal"}, "a.b.GPKG": {"a.b.GPKG-wal"}, "a.shp": nil, "a": nil, "a.gpkg.zip": nil,
+	} {
+		if got := Spellings(name, ".gpkg-wal"); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		for _, other := range want {
+			if !IsSibling(name, other, []string{".gpkg-wal"}) || IsSibling(name, other, []string{".gpkg-shm"}) {
+				t.Errorf("%s of %s", other, name)
+			}
+		}
+	}
+	for _, other := range []string{"a.GPKG-wal", "b.gpkg-wal"} {
+		if IsSibling("a.gpkg", other, []string{".gpkg-wal"}) {
+			t.Errorf("%s of a.gpkg", other)
+		}
+	}
+}

@@ -187,6 +187,13 @@ with sqlite3.connect(HERE / "undefined.gpkg") as db:
     db.execute("UPDATE gpkg_contents SET srs_id = 0")
 db.close()
 
+p = Package("json.gpkg")
+p.table("t", "fid INTEGER PRIMARY KEY, a TEXT, b TEXT", "attributes")
+p.run("CREATE TABLE gpkg_data_columns (table_name, column_name, mime_type)")
+p.run("INSERT INTO gpkg_data_columns VALUES ('t', 'a', 'application/json'), ('t', 'b', 'application/json')")
+p.rows("t", (1, '{"x": 1}', "[1]"), (2, None, "no JSON"))
+p.close()
+
 p = Package("numbers.gpkg")
 p.table("t", "fid INTEGER PRIMARY KEY, half FLOAT, small SMALLINT, at DATETIME, sum INTEGER AS (small + 1) VIRTUAL, twice INTEGER AS (2 * small) STORED", "attributes")
 p.run("INSERT INTO t VALUES (3, 0.1, 7, '2020-01-01T00:00:00.000001Z')")
@@ -208,6 +215,27 @@ for name, sql in {"bad-view.gpkg": "CREATE VIEW t AS SELECT * FROM r", "bad-rowi
 p = Package("bad-tiles.gpkg")
 p.table("t", "tile BLOB", "tiles")
 p.close()
+
+# Trees that are damaged: the child of an interior page is its parent, a leaf, or a page that does not exist; a chain of overflow pages is a circle.
+deep = (HERE / "deep.gpkg").read_bytes()
+with sqlite3.connect(HERE / "deep.gpkg") as db:
+    (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 't'").fetchone()
+db.close()
+at = (root - 1) * 512
+first = struct.unpack(">H", deep[at + 12:at + 14])[0] + at  # of the cells of the interior page
+(leaf,) = struct.unpack(">I", deep[first:first + 4])
+second = struct.unpack(">H", deep[at + 14:at + 16])[0] + at
+chain = next(i for i in range(leaf, len(deep) // 512) if deep[i * 512] == 0 and deep[i * 512:i * 512 + 4] != bytes(4) and deep[i * 512 + 4:i * 512 + 8] != bytes(4))
+DAMAGE = {
+    "cycle": (first, struct.pack(">I", root)), "twice": (second, struct.pack(">I", leaf)), "page": (first, struct.pack(">I", 9999)),
+    "depth": (second, struct.pack(">I", 1)), "chain": (chain * 512, struct.pack(">I", chain + 1)), "cells": ((leaf - 1) * 512 + 3, struct.pack(">H", 300)),
+    "type": ((leaf - 1) * 512, bytes([10])), "size": (16, struct.pack(">H", 1000)), "encoding": (56, struct.pack(">I", 4)), "reserved": (20, bytes([33])),
+}
+for name, (place, damage) in DAMAGE.items():
+    (HERE / f"bad-{name}.gpkg").write_bytes(deep[:place] + damage + deep[place + len(damage):])
+(HERE / "bad-end.gpkg").write_bytes(deep[:-600])
+(HERE / "bad-nothing.gpkg").write_bytes(b"")
+(HERE / "bad-format.gpkg").write_bytes(b"GPKG" * 30)
 
 # The connection that writes stays open while its files are copied: a last one to be closed would remove the WAL.
 p = Package("wal.gpkg", "journal_mode=WAL", "wal_autocheckpoint=0")

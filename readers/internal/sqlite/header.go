@@ -131,11 +131,14 @@ func (d *Database) header(b []byte) error {
 // countPages sets the number of pages: that of the last commit in the WAL, that of the header if it
 // is up to date, else what the file has.
 func (d *Database) countPages(b []byte) error {
+	there := d.file.Size / int64(d.PageSize)
 	if d.wal != nil {
-		d.Pages = d.wal.pages
+		if d.Pages = d.wal.pages; int64(d.Pages) > there+int64(len(d.wal.frames)) {
+			return faultf(0, "the WAL says that there are %d pages, of which the file has %d, and the WAL %d",
+				d.Pages, there, len(d.wal.frames))
+		}
 		return nil
 	}
-	there := d.file.Size / int64(d.PageSize)
 	d.Pages = uint32(min(there, 1<<32-2))
 	n := binary.BigEndian.Uint32(b[headerPages:])
 	if n == 0 || binary.BigEndian.Uint32(b[headerChangeCount:]) != binary.BigEndian.Uint32(b[headerValidFor:]) {

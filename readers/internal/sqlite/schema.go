@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Object is a table, a view, an index or a trigger of the schema (section 2.6).
 type Object struct {
 	Type, Name, Table string
 	Root              uint32 // page
-	SQL               string
-	Offset            int64 // of its row in the file
+	SQL               string // of a table or a view
+	Offset            int64  // of its row in the file
 }
 
 const (
@@ -27,7 +26,7 @@ func (d *Database) Schema(ctx context.Context) ([]Object, error) {
 	err := d.Each(ctx, schemaRoot, func(r *Row, values []Value) error {
 		o := Object{Offset: r.Offset}
 		for i, to := range []*string{&o.Type, &o.Name, &o.Table, nil, &o.SQL} {
-			if i >= len(values) || to == nil {
+			if i >= len(values) || to == nil || to == &o.SQL && o.Type != "table" && o.Type != "view" {
 				continue
 			}
 			var err error
@@ -111,14 +110,4 @@ func (d *Database) values(dst []Value, row *Row) ([]Value, error) {
 		dst = append(dst, v)
 	}
 	return dst, nil
-}
-
-// Find returns the table or view of a name, whose case does not count.
-func Find(objects []Object, name string) (Object, bool) {
-	for _, o := range objects {
-		if (o.Type == "table" || o.Type == "view") && strings.EqualFold(o.Name, name) {
-			return o, true
-		}
-	}
-	return Object{}, false
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 )
 
 // Types of B-tree pages (section 1.6).
@@ -43,9 +42,6 @@ func (d *Database) headerOf(page []byte, number uint32) (pageHeader, error) {
 	}
 	return h, nil
 }
-
-// errIndexed is the cause of the error for a table that has no rowids.
-var errIndexed = errors.New("a table WITHOUT ROWID is not read")
 
 // Leaves returns the leaf pages of the table at a root page, in the order of the rows.
 func (d *Database) Leaves(ctx context.Context, root uint32) ([]uint32, error) {
