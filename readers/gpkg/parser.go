@@ -29,7 +29,11 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if err != nil {
 		return readers.Summary{}, faultOf(src, -1, err)
 	}
-	if err := req.Limits.CheckColumns(src.Name, len(t.columns)); err != nil {
+	attributes := len(t.columns)
+	if t.geometry >= 0 {
+		attributes--
+	}
+	if err := req.Limits.CheckColumns(src.Name, attributes); err != nil {
 		return readers.Summary{}, err
 	}
 	s := c.scanner(ctx, src, t, req.Limits)
