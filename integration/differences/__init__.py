@@ -1,5 +1,5 @@
 """Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
-from . import csv, dbf, flatgeobuf, geojson, gml, kml, shapefile
+from . import csv, dbf, filegdb, flatgeobuf, geojson, gml, kml, shapefile
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoJSON": geojson.DIFFERENCES,
@@ -7,6 +7,7 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "DBF": dbf.DIFFERENCES,
     "Shapefile": shapefile.DIFFERENCES,
     "FlatGeobuf": flatgeobuf.DIFFERENCES,
+    "File Geodatabase": filegdb.DIFFERENCES,
     "KML": kml.DIFFERENCES,
     "GML": gml.DIFFERENCES,
 }
