@@ -52,8 +52,12 @@ func madeGoldens() map[string]struct {
 		name string
 		kind byte
 	}{
-		{"day", kindDate}, {"time", kindTime}, {"offset", kindOffsetTime}, {"guid", kindGUID},
-		{"global", kindGlobalID}, {"big", kindInt64},
+		{"day", kindDate},
+		{"time", kindTime},
+		{"offset", kindOffsetTime},
+		{"guid", kindGUID},
+		{"global", kindGlobalID},
+		{"big", kindInt64},
 	} {
 		times.field(f.name, f.kind, true)
 	}
