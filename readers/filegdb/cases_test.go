@@ -243,16 +243,6 @@ func TestDamagedIndexes(t *testing.T) {
 	}
 }
 
-// TestDomains replaces codes by texts: the definition of a layer in GDAL's golden gets a domain.
-func TestDomains(t *testing.T) {
-	in := golden(goldens(t), "types.gdb")
-	in.Options = map[string]any{"domains": "text"}
-	table, err := readertest.Check(t, filegdb.Format(), in)
-	if err != nil || table.Rows != 7 {
-		t.Fatal(err)
-	}
-}
-
 func TestLayers(t *testing.T) {
 	in := golden(goldens(t), "types.gdb")
 	in.Layer = "types"
@@ -269,5 +259,83 @@ func TestLayers(t *testing.T) {
 	in.Members[madeTable+".cdf"] = nil
 	if _, err := readertest.Parse(t, filegdb.Format(), in); err == nil || !strings.Contains(err.Error(), "is compressed") {
 		t.Errorf("a compressed layer: %v", err)
+	}
+}
+
+// geodatabase makes one of two system tables and a table: names of tables, and items of name, path
+// and definition.
+func geodatabase(table *builder, names []string, items [][3]string) readertest.Input {
+	catalog := (&builder{}).field("ID", kindObjectID, false).field("Name", kindString, false)
+	for _, name := range names {
+		catalog.rows = append(catalog.rows, madeRow{len(catalog.rows), blob([]byte(name))})
+	}
+	list := (&builder{}).field("ID", kindObjectID, false).field("Name", kindString, false)
+	list.field("Path", kindString, false).field("Definition", kindXML, true)
+	for _, i := range items {
+		row := slices.Concat([]byte{0}, blob([]byte(i[0])), blob([]byte(i[1])), blob([]byte(i[2])))
+		list.rows = append(list.rows, madeRow{len(list.rows), row})
+	}
+	in := readertest.Input{Name: "made.gdb", Members: map[string][]byte{}}
+	in.Text, in.Members["a00000001.gdbtablx"] = catalog.files()
+	in.Members["a00000002.gdbtable"], in.Members["a00000002.gdbtablx"] = list.files()
+	for number := 3; number <= len(names); number++ {
+		name := string(rune('0' + number))
+		in.Members["a0000000"+name+".gdbtable"], in.Members["a0000000"+name+".gdbtablx"] = table.files()
+	}
+	return in
+}
+
+func TestDefinitions(t *testing.T) {
+	table := (&builder{geometry: 1}).field("id", kindObjectID, false).field("class", kindInt16, true)
+	table.field("at", kindDateTime, true).field("SHAPE", kindGeometry, true)
+	for i := range 3 {
+		at := slices.Concat(binary.LittleEndian.AppendUint16([]byte{0}, uint16(i)), floats(nil, 43831+0.0004/86400))
+		table.rows = append(table.rows, madeRow{i, append(at, blob(varuints(nil, 1, 400001, 300001))...)})
+	}
+	const class = `<DEFeatureClassInfo xmlns:x="urn:x"><CatalogPath>\d\roads</CatalogPath>
+<GPFieldInfoExs><GPFieldInfoEx><Name>CLASS</Name><DomainName>classes</DomainName></GPFieldInfoEx>
+<GPFieldInfoEx><Name>at</Name><HighPrecision>true</HighPrecision></GPFieldInfoEx></GPFieldInfoExs>
+<SpatialReference><WKT>GEOGCS["x"]</WKT><WKID>4326</WKID><LatestWKID>4326</LatestWKID></SpatialReference>
+<IsTimeInUTC>true</IsTimeInUTC></DEFeatureClassInfo>`
+	const dataset = `<DEFeatureDataset><SpatialReference><WKID>102100</WKID><LatestWKID>3857</LatestWKID></SpatialReference>
+</DEFeatureDataset>`
+	const domain = `<GPCodedValueDomain2><DomainName>classes</DomainName><CodedValues><CodedValue><Name>none</Name>
+<Code>0</Code></CodedValue><CodedValue><Name>ä</Name><Code>2</Code></CodedValue></CodedValues></GPCodedValueDomain2>`
+	names := []string{"GDB_SystemCatalog", "GDB_Items", "zebra", "roads", "lone", "pictures", "fras_ras_pictures", "apart"}
+	in := geodatabase(table, names, [][3]string{
+		{"d", `\d`, dataset},
+		{"roads", `\d\roads`, class},
+		{"zebra", `\zebra`, class},
+		{"gone", `\gone`, class},
+		{"pictures", `\pictures`, "<DERasterDataset/>"},
+		{"classes", "", domain},
+	})
+	for layer, crs := range map[string]string{"": "EPSG:3857", "zebra": "EPSG:4326", "lone": ""} {
+		in.Layer = layer
+		got, err := readertest.Check(t, filegdb.Format(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"roads", "zebra", "apart", "lone"}; !slices.Equal(got.Summary.Layers, want) {
+			t.Errorf("layers %v, want %v", got.Summary.Layers, want)
+		}
+		if got.CRS.String() != crs {
+			t.Errorf("layer %q: CRS %v, want %s", layer, got.CRS, crs)
+		}
+	}
+	in.Layer = ""
+	for domains, want := range map[string]string{
+		"codes": "class: int16\nat: timestamp[ms, tz=UTC]", "text": "class: string\nat: timestamp[ms, tz=UTC]",
+	} {
+		in.Options = map[string]any{"domains": domains}
+		got, err := readertest.Check(t, filegdb.Format(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := readertest.Rows(got)
+		if !strings.HasPrefix(rows, want) || domains == "text" && !strings.Contains(rows, `| "none" |`) ||
+			domains == "text" && (!strings.Contains(rows, `| "1" |`) || !strings.Contains(rows, `| "ä" |`)) {
+			t.Errorf("domains as %s:\n%s", domains, rows)
+		}
 	}
 }
