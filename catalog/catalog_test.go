@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vibeflight/vibeflight/readers"
 )
 
 func TestListing(t *testing.T) {
@@ -136,7 +138,7 @@ func TestLinkSwappedAfterListing(t *testing.T) {
 	}
 	l.link(outside, "folder")
 	for name, e := range stale {
-		if src, err := e.Open(t.Context(), nil); err == nil {
+		if src, err := e.Open(t.Context(), readers.Format{}); err == nil {
 			t.Errorf("%s: opened %v through the swapped link", name, src.Identity)
 		}
 		if _, err := l.Table(t.Context(), Request{Name: name}); !errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +177,7 @@ func TestLinkSwappedWhileOpened(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		src, err := e.Open(t.Context(), nil)
+		src, err := e.Open(t.Context(), readers.Format{})
 		if err != nil {
 			continue
 		}

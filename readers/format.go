@@ -28,8 +28,9 @@ type Format struct {
 	Bundle   source.Bundle // folders that are one file of the format; zero: none
 	Binary   bool          // files are not text: they are not read from .gz and .zst, which lack siblings
 	Layered  bool          // a file may hold several layers, each of which is a table of its own
-	Indexed  bool          // a file has a directory of its columns: its parser announces what it reads (source.File.Prefetch)
-	Series   bool          // a part of a file can't be read without all bytes before it
+	// a file has a directory of its columns: its parser announces what it reads (source.File.Prefetch)
+	Indexed bool
+	Series  bool // a part of a file can't be read without all bytes before it
 
 	// Sniff reports whether a file is of this format by its first bytes. It is called if the
 	// extension does not determine the format (.json, .txt, none).

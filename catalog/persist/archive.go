@@ -317,16 +317,16 @@ func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest,
 		return content, nil, err
 	}
 	content = source.DigestOf(src.Size, blocks)
-	open, names := func(ext string) (*source.File, error) { return src.Sibling(ext) }, j.Format.Siblings
+	others, isBundle := j.Format.Siblings, false
 	if members := src.MemberNames(); members != nil {
-		open, names = src.Member, slices.DeleteFunc(members, func(name string) bool { return name == j.Format.Bundle.Main })
+		others, isBundle = members, true
 	}
-	for _, ext := range names {
-		sibling, err := open(ext)
+	for _, ext := range others {
+		sibling, err := other(src, ext, isBundle)
 		if err != nil {
 			return content, nil, err
 		}
-		if sibling == nil {
+		if sibling == nil || sibling == src {
 			continue
 		}
 		its, err := sibling.Blocks(ctx, 0, sibling.Size, a.limits.Workers)
@@ -336,6 +336,14 @@ func (a *Archive) digest(ctx context.Context, j job.Job) (content source.Digest,
 		content = content.With(ext, source.DigestOf(sibling.Size, its))
 	}
 	return content, blocks, src.Unchanged()
+}
+
+// other returns the sibling of an extension, or the member of a bundle.
+func other(src *source.File, name string, isBundle bool) (*source.File, error) {
+	if isBundle {
+		return src.Member(name)
+	}
+	return src.Sibling(name)
 }
 
 // open maps the table of a key: from the folder, or else from the shared cache. It returns nil if

@@ -1,5 +1,5 @@
 """Files that GDAL and vibeflight read differently on purpose, with both answers. DIFFERENCES.md has the reasons."""
-from . import csv, dbf, esrijson, flatgeobuf, geojson, gml, gpkg, gpx, kml, osm, shapefile, topojson, xlsx
+from . import csv, dbf, esrijson, filegdb, flatgeobuf, geojson, gml, gpkg, gpx, kml, osm, shapefile, topojson, xlsx
 
 BY_FORMAT = {  # in the order of DIFFERENCES.md
     "GeoJSON": geojson.DIFFERENCES,
@@ -9,6 +9,7 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "FlatGeobuf": flatgeobuf.DIFFERENCES,
     "GeoPackage": gpkg.DIFFERENCES,
     "OpenStreetMap": osm.DIFFERENCES,
+    "File Geodatabase": filegdb.DIFFERENCES,
     "KML": kml.DIFFERENCES,
     "GML": gml.DIFFERENCES,
     "GPX": gpx.DIFFERENCES,

@@ -23,5 +23,5 @@ class Difference(typing.NamedTuple):
 
     def write(self, folder):
         for extension, content in {self.extension: self.content, **self.siblings}.items():
-            path = (folder / self.file).with_suffix(f".{extension}")
+            path = folder / (self.file.removesuffix(self.extension) + extension)
             path.write_bytes(content.encode() if isinstance(content, str) else content)

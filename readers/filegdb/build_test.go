@@ -37,8 +37,8 @@ const (
 	kindOffsetTime
 )
 
-// made is a table that a test makes.
-type made struct {
+// builder is a table that a test makes.
+type builder struct {
 	utf16    bool
 	version4 bool
 	geometry byte // kind of the layer's geometries
@@ -68,7 +68,7 @@ func counted16(s string) []byte {
 }
 
 // field adds a field.
-func (m *made) field(name string, kind byte, nullable bool) *made {
+func (m *builder) field(name string, kind byte, nullable bool) *builder {
 	b := append(append(counted16(name), counted16("an alias")...), kind)
 	flags := byte(4)
 	if nullable {
@@ -107,7 +107,7 @@ const (
 	bothM, bothZ byte = 2, 4
 )
 
-func (m *made) geometryField(b []byte) []byte {
+func (m *builder) geometryField(b []byte) []byte {
 	wkt := text16("{B286C06B-0879-11D2-AACA-00C04FA33C20}")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(wkt)))
 	b = append(append(b, wkt...), 1|bothM|bothZ)
@@ -122,9 +122,9 @@ func (m *made) geometryField(b []byte) []byte {
 }
 
 // row adds a row to the next slot: a value for each field but the object id, nil for null.
-func (m *made) row(values ...[]byte) *made { return m.rowIn(len(m.rows), values...) }
+func (m *builder) row(values ...[]byte) *builder { return m.rowIn(len(m.rows), values...) }
 
-func (m *made) rowIn(slot int, values ...[]byte) *made {
+func (m *builder) rowIn(slot int, values ...[]byte) *builder {
 	bitmap, bit := make([]byte, (m.nullable+7)/8), 0
 	var b []byte
 	for i, v := range values {
@@ -158,7 +158,7 @@ func nullableField(f []byte) bool {
 func blob(v []byte) []byte { return append(binary.AppendUvarint(nil, uint64(len(v))), v...) }
 
 // files returns the .gdbtable and the .gdbtablx.
-func (m *made) files() (table, index []byte) {
+func (m *builder) files() (table, index []byte) {
 	var fields []byte
 	fields = binary.LittleEndian.AppendUint32(fields, 4)
 	utf8 := byte(3)
@@ -240,7 +240,7 @@ func (m *made) files() (table, index []byte) {
 }
 
 // in returns a golden with the table in place of its own.
-func (m *made) in(golden readertest.Input) readertest.Input {
+func (m *builder) in(golden readertest.Input) readertest.Input {
 	golden.Members = maps.Clone(golden.Members)
 	golden.Members[madeTable], golden.Members[madeIndex] = m.files()
 	return golden
@@ -315,7 +315,8 @@ func arc(first int, x, y float64, flags uint32) []byte {
 func bezier(first int, v ...float64) []byte { return floats(varuints(nil, uint64(first), 4), v...) }
 
 func ellipse(first int, x, y, rotation, major, ratio float64, flags uint32) []byte {
-	return binary.LittleEndian.AppendUint32(floats(varuints(nil, uint64(first), 5), x, y, rotation, major, ratio), flags)
+	b := floats(varuints(nil, uint64(first), 5), x, y, rotation, major, ratio)
+	return binary.LittleEndian.AppendUint32(b, flags)
 }
 
 // golden returns the golden of a name.

@@ -15,6 +15,7 @@ import (
 
 // geodatabase is what the system tables say.
 type geodatabase struct {
+	files   []string // sorted
 	layers  []layer
 	domains map[string][]byte // definitions, by name; only with the option domains: text
 }
@@ -40,7 +41,7 @@ func open(ctx context.Context, src *source.File, opts readers.Options) (readers.
 		return readers.Layout{}, errorAt(src, 0, -1, fmt.Errorf(
 			"not a File Geodatabase: that is a folder .gdb, or a .zip archive of one"))
 	}
-	g := &geodatabase{domains: map[string][]byte{}}
+	g := &geodatabase{files: src.MemberNames(), domains: map[string][]byte{}}
 	if err := g.read(ctx, src, opts); err != nil {
 		return readers.Layout{}, err
 	}
@@ -59,7 +60,7 @@ func (g *geodatabase) read(ctx context.Context, src *source.File, opts readers.O
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) { // those that are no items
 		if !isPrivate(name) {
-			g.add(src, layer{name: name, number: numbers[name]})
+			g.add(layer{name: name, number: numbers[name]})
 		}
 	}
 	return nil
@@ -72,14 +73,13 @@ func isPrivate(name string) bool {
 }
 
 // add adds a layer whose table is there.
-func (g *geodatabase) add(src *source.File, l layer) {
+func (g *geodatabase) add(l layer) {
 	file := tableName(l.number, ".gdbtable")
-	names := src.MemberNames()
-	if _, ok := slices.BinarySearch(names, file); !ok {
+	if _, ok := slices.BinarySearch(g.files, file); !ok {
 		return
 	}
 	for _, extension := range []string{".cdf", ".sdc"} {
-		if _, ok := slices.BinarySearch(names, file+extension); ok {
+		if _, ok := slices.BinarySearch(g.files, file+extension); ok {
 			l.compressed = file + extension
 		}
 	}
@@ -160,10 +160,11 @@ func (g *geodatabase) readItems(ctx context.Context, src *source.File, number in
 	err = t.eachValues(ctx, func(_ int64, values [][]byte) error {
 		xml := values[text]
 		has := func(element string) bool { return bytes.Contains(xml, []byte(element)) }
+		if has("DEFeatureDataset") {
+			datasets[t.text(place, values)] = bytes.Clone(xml)
+		}
 		switch {
 		case values[name] == nil || xml == nil:
-		case has("DEFeatureDataset"):
-			datasets[t.text(place, values)] = bytes.Clone(xml)
 		case has("DEFeatureClassInfo"), has("DETableInfo"):
 			if len(items) < maxLayers {
 				l := layer{name: t.text(name, values), definition: bytes.Clone(xml)}
@@ -194,7 +195,7 @@ func (g *geodatabase) readItems(ctx context.Context, src *source.File, number in
 		if at := strings.LastIndexByte(i.path, '\\'); at > 0 {
 			i.dataset = datasets[i.path[:at]]
 		}
-		g.add(src, i.layer)
+		g.add(i.layer)
 	}
 	return nil
 }

@@ -150,14 +150,16 @@ func (d *decoder) curve(at int) error {
 			ok = d.arcs.Arc(from, half, to)
 		}
 	case curveBezier:
-		ok = d.arcs.Bezier(from, curve.Position{X: number(0), Y: number(1)}, curve.Position{X: number(2), Y: number(3)}, to)
+		first, second := curve.Position{X: number(0), Y: number(1)}, curve.Position{X: number(2), Y: number(3)}
+		ok = d.arcs.Bezier(from, first, second, to)
 	case curveEllipse:
 		flags := binary.LittleEndian.Uint32(b[40:])
 		if flags&ellipseNotCenter != 0 {
 			d.arcs.Add(to)
 			break
 		}
-		e := curve.Ellipse{X: number(0), Y: number(1), Rotation: number(2), Major: number(3), Minor: number(3) * number(4)}
+		e := curve.Ellipse{X: number(0), Y: number(1), Rotation: number(2), Major: number(3)}
+		e.Minor = e.Major * number(4)
 		extent := curve.MajorArc
 		switch {
 		case flags&ellipseComplete != 0:

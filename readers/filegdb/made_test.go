@@ -25,9 +25,9 @@ const (
 // madeGoldens are the goldens that tests make, by name and the golden whose system tables they have.
 func madeGoldens() map[string]struct {
 	like string
-	*made
+	*builder
 } {
-	curved := (&made{geometry: 4}).field("id", kindObjectID, false).field("SHAPE", kindGeometry, true)
+	curved := (&builder{geometry: 4}).field("id", kindObjectID, false).field("SHAPE", kindGeometry, true)
 	square := []float64{0, 0, 0, 10, 10, 10, 10, 0, 0, 0}
 	for _, shape := range [][]byte{
 		parts(anyPolygon|withCurves, arc(1, 5, 15, 0x80), 1, nil, square),
@@ -40,16 +40,25 @@ func madeGoldens() map[string]struct {
 		curved.rowIn(len(curved.rows), nil, blob(shape))
 		curved.rows[len(curved.rows)-1].b = append([]byte{0}, blob(shape)...)
 	}
-	wide := (&made{utf16: true}).field("id", kindObjectID, false).field("text", kindString, true).field("xml", kindXML, true)
+	wide := (&builder{utf16: true}).field("id", kindObjectID, false)
+	wide.field("text", kindString, true).field("xml", kindXML, true)
 	for _, v := range []string{"", "é 😀", "plain"} {
-		wide.rows = append(wide.rows, madeRow{len(wide.rows), slices.Concat([]byte{0}, blob(text16(v)), blob([]byte(v)))})
+		row := slices.Concat([]byte{0}, blob(text16(v)), blob([]byte(v)))
+		wide.rows = append(wide.rows, madeRow{len(wide.rows), row})
 	}
 	wide.rows = append(wide.rows, madeRow{5, []byte{3}})
-	times := (&made{version4: true, blocks: []int{0, 3}}).field("id", kindObjectID, false)
+	times := (&builder{version4: true, blocks: []int{0, 3}}).field("id", kindObjectID, false)
 	for _, f := range []struct {
 		name string
 		kind byte
-	}{{"day", kindDate}, {"time", kindTime}, {"offset", kindOffsetTime}, {"guid", kindGUID}, {"global", kindGlobalID}, {"big", kindInt64}} {
+	}{
+		{"day", kindDate},
+		{"time", kindTime},
+		{"offset", kindOffsetTime},
+		{"guid", kindGUID},
+		{"global", kindGlobalID},
+		{"big", kindInt64},
+	} {
 		times.field(f.name, f.kind, true)
 	}
 	guid := make([]byte, 16)
@@ -66,7 +75,7 @@ func madeGoldens() map[string]struct {
 	times.rows = append(times.rows, madeRow{3*1024 + 9, []byte{0x3f}})
 	return map[string]struct {
 		like string
-		*made
+		*builder
 	}{
 		"curves.gdb": {"polygons.gdb", curved},
 		"wide.gdb":   {"types.gdb", wide},

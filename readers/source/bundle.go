@@ -59,7 +59,7 @@ func (a *archive) names() ([]string, error) { //nolint:unparam // the others rea
 func membersIn(dir Folder, b *Bundle) ([]Sibling, error) {
 	l, ok := dir.(lister)
 	if !ok {
-		return nil, fmt.Errorf("a folder %s is read from a local disk only: pack it as %s.zip", b.Extension, b.Extension)
+		return nil, fmt.Errorf("a folder %s is read from a disk only: make it a %s.zip", b.Extension, b.Extension)
 	}
 	names, err := l.names()
 	if err != nil {
