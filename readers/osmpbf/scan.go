@@ -37,7 +37,7 @@ func (r *run) scan() error {
 	}
 	slices.Sort(r.members)
 	r.members = slices.Compact(r.members)
-	return r.nodes.sort(&r.limits)
+	return r.nodes.end(&r.limits)
 }
 
 // scan reads the nodes and relations of a blob.
