@@ -129,12 +129,16 @@ func (d *deflater) stored() error {
 	return nil
 }
 
-// block unpacks the symbols of a block. A pair of a length and a distance takes at most 48 bits, and
-// three literals 45, so that one refill is enough.
-func (d *deflater) block(literals, distances *codes) error {
-	in, out := d.in, d.out
-	bit, n, p, o := d.bit, d.n, d.p, d.o
-	defer func() { d.bit, d.n, d.p, d.o = bit, n, p, o }()
+// block unpacks the symbols of a block.
+func (d *deflater) block(literals, distances *codes) (err error) {
+	d.bit, d.n, d.p, d.o, err = symbols(literals, distances, d.in, d.out, d.bit, d.n, d.p, d.o)
+	return err
+}
+
+// symbols unpacks the symbols of a block. Its variables are those of a deflater, in registers. A pair
+// of a length and a distance takes at most 48 bits, and three literals 45, so one refill is enough
+// for each.
+func symbols(literals, distances *codes, in, out []byte, bit uint64, n, p, o int) (uint64, int, int, int, error) {
 	for {
 		if p+8 <= len(in) {
 			bit |= binary.LittleEndian.Uint64(in[p:]) << (n & 63)
@@ -148,81 +152,91 @@ func (d *deflater) block(literals, distances *codes) error {
 			}
 		}
 		e := literals.find(bit)
-		for k := 0; k < 2 && e&isLiteral != 0; k++ {
-			if o >= len(out) {
-				return errLongData
-			}
+		if e&isLiteral != 0 && len(out)-o > 2 {
 			out[o] = byte(e >> codeValue)
 			o++
 			bit >>= e & codeBits
 			n -= int(e & codeBits)
-			e = literals.find(bit)
+			if e = literals.find(bit); e&isLiteral != 0 {
+				out[o] = byte(e >> codeValue)
+				o++
+				bit >>= e & codeBits
+				n -= int(e & codeBits)
+				e = literals.find(bit)
+			}
 		}
 		bit >>= e & codeBits
 		n -= int(e & codeBits)
-		switch {
-		case n < 0:
-			return errShortData
-		case e&isLiteral != 0:
+		if e&isLiteral != 0 {
+			if n < 0 {
+				return bit, n, p, o, errShortData
+			}
 			if o >= len(out) {
-				return errLongData
+				return bit, n, p, o, errLongData
 			}
 			out[o] = byte(e >> codeValue)
 			o++
 			continue
+		}
+		switch {
+		case n < 0:
+			return bit, n, p, o, errShortData
 		case e&isEnd != 0:
-			return nil
+			return bit, n, p, o, nil
 		case e == 0:
-			return errCode
+			return bit, n, p, o, errCode
 		}
 		extra := e >> codeExtra & 15
 		length := int(e>>codeValue) + int(bit&(1<<extra-1))
 		bit >>= extra
 		n -= int(extra)
-		if n < 48 { // rarely: after two literals
-			if p+8 <= len(in) && n >= 0 {
-				bit |= binary.LittleEndian.Uint64(in[p:]) << (n & 63)
-				p += (63 - n) >> 3
-				n |= 56
-			} else {
-				for n >= 0 && n <= 56 && p < len(in) {
-					bit |= uint64(in[p]) << (n & 63)
-					p++
-					n += 8
-				}
+		if p+8 <= len(in) && n >= 0 {
+			bit |= binary.LittleEndian.Uint64(in[p:]) << (n & 63)
+			p += (63 - n) >> 3
+			n |= 56
+		} else {
+			for n >= 0 && n <= 56 && p < len(in) {
+				bit |= uint64(in[p]) << (n & 63)
+				p++
+				n += 8
 			}
 		}
 		e = distances.find(bit)
 		if e == 0 {
-			if n < 15 {
-				return errShortData
+			if n < maxCodeLen {
+				return bit, n, p, o, errShortData
 			}
-			return errCode
+			return bit, n, p, o, errCode
 		}
 		bit >>= e & codeBits
 		extra = e >> codeExtra & 15
 		distance := int(e>>codeValue) + int(bit&(1<<extra-1))
 		bit >>= extra
 		if n -= int(e&codeBits) + int(extra); n < 0 {
-			return errShortData
+			return bit, n, p, o, errShortData
 		}
 		switch {
 		case length > len(out)-o:
-			return errLongData
+			return bit, n, p, o, errLongData
 		case distance > o:
-			return errDistance
+			return bit, n, p, o, errDistance
 		}
-		from := o - distance
-		if distance >= 8 && o+length+8 <= len(out) {
-			for k := 0; k < length; k += 8 { // bytes after the end are overwritten later
-				binary.LittleEndian.PutUint64(out[o+k:], binary.LittleEndian.Uint64(out[from+k:]))
-			}
-		} else {
-			for k := range length {
-				out[o+k] = out[from+k]
-			}
-		}
+		repeat(out, o, length, distance)
 		o += length
+	}
+}
+
+// repeat copies the bytes at a distance before o to o.
+func repeat(out []byte, o, length, distance int) {
+	from := o - distance
+	if distance < 8 || o+length+8 > len(out) {
+		for k := range length {
+			out[o+k] = out[from+k]
+		}
+		return
+	}
+	for k := 0; k < length; k += 8 { // bytes after the end are overwritten later
+		binary.LittleEndian.PutUint64(out[o+k:], binary.LittleEndian.Uint64(out[from+k:]))
 	}
 }
 
