@@ -54,10 +54,15 @@ func (r *nodeRun) encode(nodes []place) {
 	if len(nodes) == 0 {
 		return
 	}
-	if !slices.IsSortedFunc(nodes, byID) {
-		slices.SortStableFunc(nodes, byID)
+	for i := 1; i < len(nodes); i++ {
+		if nodes[i].id < nodes[i-1].id {
+			slices.SortStableFunc(nodes, byID)
+			break
+		}
 	}
 	r.first, r.last = nodes[0].id, nodes[len(nodes)-1].id
+	blocks := len(nodes)/blockNodes + 1
+	r.firsts, r.bytes = slices.Grow(r.firsts, blocks), slices.Grow(r.bytes, blocks*indexBlockBytes)
 	var b []byte
 	n := blockNodes
 	for i := range nodes {
