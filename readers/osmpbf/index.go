@@ -54,10 +54,15 @@ func (r *nodeRun) encode(nodes []place) {
 	if len(nodes) == 0 {
 		return
 	}
-	if !slices.IsSortedFunc(nodes, byID) {
-		slices.SortStableFunc(nodes, byID)
+	for i := 1; i < len(nodes); i++ {
+		if nodes[i].id < nodes[i-1].id {
+			slices.SortStableFunc(nodes, byID)
+			break
+		}
 	}
 	r.first, r.last = nodes[0].id, nodes[len(nodes)-1].id
+	blocks := len(nodes)/blockNodes + 1
+	r.firsts, r.bytes = slices.Grow(r.firsts, blocks), slices.Grow(r.bytes, blocks*indexBlockBytes)
 	var b []byte
 	n := blockNodes
 	for i := range nodes {
@@ -102,10 +107,10 @@ func (x *nodeIndex) add(r *nodeRun) error {
 	return x.spill.append(r.bytes)
 }
 
-// sort brings the nodes of a file that is not sorted in order, in memory.
-func (x *nodeIndex) sort(limits *readers.Limits) error {
-	if !x.mixed {
-		return nil
+// end makes the nodes readable. If the file is not sorted, it brings them in order, in memory.
+func (x *nodeIndex) end(limits *readers.Limits) error {
+	if err := x.spill.end(); err != nil || !x.mixed {
+		return err
 	}
 	const each = 16 // bytes of a place
 	if need := int64(len(x.firsts)) * blockNodes * each; need > limits.Memory/2 {
@@ -115,12 +120,8 @@ func (x *nodeIndex) sort(limits *readers.Limits) error {
 		}
 	}
 	var nodes []place
-	r := nodeReader{index: x}
 	for i, first := range x.firsts {
-		b, err := r.block(i)
-		if err != nil {
-			return err
-		}
+		b := x.block(i)
 		for n := range blockNodes {
 			d := binary.LittleEndian.Uint32(b[4*n:])
 			if d == noNode {
@@ -144,7 +145,7 @@ func (x *nodeIndex) sort(limits *readers.Limits) error {
 			return err
 		}
 	}
-	return nil
+	return x.spill.end()
 }
 
 func locationAt(b []byte, n int) location {
@@ -162,29 +163,23 @@ type nodeReader struct {
 	next   int64  // the first id of the next block
 	bytes  []byte // of the current block
 	n      int    // place of the last node that was found
-
-	cache  []byte // blocks from the disk, each in the slot of its number
-	cached []int  // number of the block in each slot, from 1
 }
 
-// cacheSlots is the number of blocks of the disk that a worker keeps: 6 MiB.
-const cacheSlots = 2048
-
 // find returns the location of a node. ok is false if the file does not have it.
-func (r *nodeReader) find(id int64) (l location, ok bool, err error) {
+func (r *nodeReader) find(id int64) (l location, ok bool) {
 	if r.number == 0 || id < r.first || id >= r.next {
-		if ok, err = r.goTo(id); !ok {
-			return location{}, false, err
+		if !r.goTo(id) {
+			return location{}, false
 		}
 	}
 	d := uint64(id - r.first)
 	if d >= noNode {
-		return location{}, false, nil
+		return location{}, false
 	}
 	want, b := uint32(d), r.bytes
 	if n := r.n + 1; n < blockNodes && binary.LittleEndian.Uint32(b[4*n:]) == want {
 		r.n = n
-		return locationAt(b, n), true, nil
+		return locationAt(b, n), true
 	}
 	lo := 0
 	for size := blockNodes; size > 1; size /= 2 { // blockNodes is a power of two
@@ -194,13 +189,13 @@ func (r *nodeReader) find(id int64) (l location, ok bool, err error) {
 	}
 	r.n = lo
 	if binary.LittleEndian.Uint32(b[4*lo:]) != want {
-		return location{}, false, nil
+		return location{}, false
 	}
-	return locationAt(b, lo), true, nil
+	return locationAt(b, lo), true
 }
 
 // goTo makes the block current that may have an id.
-func (r *nodeReader) goTo(id int64) (ok bool, err error) {
+func (r *nodeReader) goTo(id int64) bool {
 	firsts := r.index.firsts
 	lo, hi := 0, len(firsts) // the first block whose first id is greater
 	for lo < hi {
@@ -211,37 +206,16 @@ func (r *nodeReader) goTo(id int64) (ok bool, err error) {
 		}
 	}
 	if lo == 0 {
-		return false, nil
+		return false
 	}
-	b, err := r.block(lo - 1)
-	if err != nil {
-		return false, err
-	}
-	r.number, r.first, r.next, r.bytes, r.n = lo, firsts[lo-1], 1<<63-1, b, -1
+	r.number, r.first, r.next, r.bytes, r.n = lo, firsts[lo-1], 1<<63-1, r.index.block(lo-1), -1
 	if lo < len(firsts) {
 		r.next = firsts[lo]
 	}
-	return true, nil
+	return true
 }
 
-// block returns block i, which is valid until the next call.
-func (r *nodeReader) block(i int) ([]byte, error) {
-	at := int64(i) * indexBlockBytes
-	if b := r.index.spill.view(at, indexBlockBytes); b != nil {
-		return b, nil
-	}
-	if r.cache == nil {
-		r.cache, r.cached = make([]byte, cacheSlots*indexBlockBytes), make([]int, cacheSlots)
-	}
-	slot := i % cacheSlots
-	b := r.cache[slot*indexBlockBytes : (slot+1)*indexBlockBytes]
-	if r.cached[slot] == i+1 {
-		return b, nil
-	}
-	r.cached[slot] = 0
-	if err := r.index.spill.read(b, at); err != nil {
-		return nil, err
-	}
-	r.cached[slot] = i + 1
-	return b, nil
+// block returns block i.
+func (x *nodeIndex) block(i int) []byte {
+	return x.spill.view(int64(i)*indexBlockBytes, indexBlockBytes)
 }

@@ -1,12 +1,9 @@
 package osmpbf
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"slices"
 
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -16,8 +13,7 @@ import (
 type inflater struct {
 	blob    []byte // as in the file
 	content []byte
-	in      bytes.Reader
-	zlib    io.ReadCloser
+	zlib    deflater
 	zstd    *zstd.Decoder
 }
 
@@ -94,32 +90,15 @@ func (r *inflater) unpack() ([]byte, *fault) {
 	return r.unzlib(data)
 }
 
-// unzlib unpacks zlib data (RFC 1950), whose content must fill r.content.
+// unzlib unpacks zlib data, whose content must fill r.content.
 func (r *inflater) unzlib(data span) ([]byte, *fault) {
-	r.in.Reset(r.blob[data.from:data.to])
-	var err error
-	if r.zlib == nil {
-		r.zlib, err = zlib.NewReader(&r.in)
-	} else {
-		err = r.zlib.(zlib.Resetter).Reset(&r.in, nil)
-	}
-	if err == nil {
-		_, err = io.ReadFull(r.zlib, r.content)
-	}
-	if err == nil {
-		var more [1]byte
-		switch n, end := r.zlib.Read(more[:]); {
-		case n > 0:
-			return nil, faultf(data.from, "a blob whose content has more than the %d bytes that raw_size says",
-				len(r.content))
-		case !errors.Is(end, io.EOF):
-			err = end
-		}
-	}
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	switch err := r.zlib.unpack(r.content, r.blob[data.from:data.to]); {
+	case errors.Is(err, errShortData):
 		return nil, faultf(data.from, "zlib data that ends early, or whose content has fewer than the %d bytes "+
 			"that raw_size says", len(r.content))
+	case errors.Is(err, errLongData):
+		return nil, faultf(data.from, "a blob whose content has more than the %d bytes that raw_size says",
+			len(r.content))
 	case err != nil:
 		return nil, faultf(data.from, "corrupt zlib data: %w", err)
 	}

@@ -36,6 +36,10 @@ var errEnough = errors.New("the rows are there")
 // allRows are more than any file has.
 const allRows = 1<<63 - 1
 
+// sizePerByte is the size of the rows, about, for each byte of a file, at most. By it the batches
+// estimate how many rows follow.
+const sizePerByte = 8
+
 // newOutput returns an output for a request.
 func newOutput(ctx context.Context, c parser, src *source.File, req readers.Request,
 	emit func(readers.Chunk) error,
@@ -48,7 +52,7 @@ func newOutput(ctx context.Context, c parser, src *source.File, req readers.Requ
 	}
 	data := c.file().data
 	o.chunks = parallel.NewOutput(emit)
-	req.Span.To, req.Limits = src.Size, limits
+	req.Span.To, req.Limits = sizePerByte*src.Size, limits
 	o.batcher = readers.NewBatcher(ctx, c, src, req, func(chunk readers.Chunk) error {
 		// Rows are not where their bytes are: the whole file says what they are.
 		chunk.Span.From, chunk.Span.To = data, src.Size

@@ -134,10 +134,7 @@ func (b *builder) collection(s span) error {
 	for i, id := range o.members {
 		switch {
 		case o.types[i] == memberNode && !multi:
-			l, ok, err := w.nodes.find(int64(id))
-			if err != nil {
-				return err
-			}
+			l, ok := w.nodes.find(int64(id))
 			if !ok {
 				continue
 			}
@@ -145,10 +142,7 @@ func (b *builder) collection(s span) error {
 			g.End(geoarrow.Point)
 			positions++
 		case w.isLine(i):
-			way, ok, err := w.lines.ways.read(int64(id), w.lines.line[:0])
-			if err != nil {
-				return err
-			}
+			way, ok := w.lines.ways.read(int64(id), w.lines.line[:0])
 			if !ok {
 				continue
 			}
@@ -206,10 +200,7 @@ func (b *builder) multipolygon(s span, tagged bool, rings *[]int64) error {
 			continue
 		}
 		from := len(m.lines)
-		way, _, err := w.lines.ways.read(int64(id), m.lines)
-		if err != nil {
-			return err
-		}
+		way, _ := w.lines.ways.read(int64(id), m.lines)
 		m.lines = way.line
 		m.ends = append(m.ends, len(m.lines))
 		if err := w.tooLarge(b.f, len(m.lines)); err != nil {

@@ -20,6 +20,8 @@ type run struct {
 	layer  *layer
 	out    *output
 
+	contents sync.Pool // of *blobContents that were added
+
 	blobs   []blob // with objects, in file order
 	nodes   nodeIndex
 	members []int64 // ways that the relations of the layer have, ascending

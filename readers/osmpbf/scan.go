@@ -30,6 +30,7 @@ func (r *run) scan() error {
 				Done: "node is left out",
 			})
 		}
+		defer r.contents.Put(s)
 		return r.nodes.add(&s.nodes)
 	})
 	if err != nil {
@@ -37,7 +38,7 @@ func (r *run) scan() error {
 	}
 	slices.Sort(r.members)
 	r.members = slices.Compact(r.members)
-	return r.nodes.sort(&r.limits)
+	return r.nodes.end(&r.limits)
 }
 
 // scan reads the nodes and relations of a blob.
@@ -45,7 +46,11 @@ func (w *worker) scan(f blob, put func(*blobContents) error) error {
 	if err := w.open(f.frame); err != nil {
 		return err
 	}
-	found := &blobContents{}
+	found, _ := w.contents.Get().(*blobContents)
+	if found == nil {
+		found = &blobContents{}
+	}
+	found.members, found.outside = nil, 0
 	w.places = w.places[:0]
 	var failed error
 	kinds, bad := w.block.each(func(field int, s span) (bad *fault) {

@@ -1,11 +1,16 @@
 package osmpbf
 
 import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // spill holds bytes in memory as long as they are few, then in a temporary file. One goroutine
-// appends; afterwards several may read.
+// appends and calls end; afterwards several may read. The file is mapped, so that the kernel decides
+// which of its pages are in memory. It has no name: no other process can cut it off.
 type spill struct {
 	name     string // of the file that they are of, for errors
 	dir      string // of the temporary file; "": the usual one
@@ -13,6 +18,7 @@ type spill struct {
 	size     int64
 	segments [][]byte // of segmentBytes each
 	temp     *source.Temp
+	mapped   []byte // the temporary file
 }
 
 // segmentBytes is a multiple of the size of a block of nodes, so that no block is in two segments.
@@ -61,10 +67,23 @@ func (s *spill) toDisk() error {
 	return nil
 }
 
-// view returns bytes that are in memory; nil if they are not, or not in one place.
-func (s *spill) view(at int64, n int) []byte {
-	if s.temp != nil {
+// end makes the bytes readable.
+func (s *spill) end() error {
+	if s.temp == nil {
 		return nil
+	}
+	b, err := unix.Mmap(int(s.temp.Fd()), 0, int(s.size), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return fmt.Errorf("%s: its temporary file of %d bytes: %w", s.name, s.size, err)
+	}
+	s.mapped = b
+	return nil
+}
+
+// view returns bytes that are in one place; nil if they are not.
+func (s *spill) view(at int64, n int) []byte {
+	if s.mapped != nil {
+		return s.mapped[at : at+int64(n)]
 	}
 	from := int(at % segmentBytes)
 	if from+n > segmentBytes {
@@ -74,21 +93,23 @@ func (s *spill) view(at int64, n int) []byte {
 }
 
 // read copies bytes to p.
-func (s *spill) read(p []byte, at int64) error {
-	if s.temp != nil {
-		_, err := s.temp.ReadAt(p, at)
-		return err
+func (s *spill) read(p []byte, at int64) {
+	if s.mapped != nil {
+		copy(p, s.mapped[at:])
+		return
 	}
 	for len(p) > 0 {
 		n := copy(p, s.segments[at/segmentBytes][at%segmentBytes:])
 		p, at = p[n:], at+int64(n)
 	}
-	return nil
 }
 
 func (s *spill) close() {
+	if s.mapped != nil {
+		_ = unix.Munmap(s.mapped) // it fails only for arguments that are not a mapping
+	}
 	if s.temp != nil {
 		_ = s.temp.Close()
 	}
-	s.temp, s.segments = nil, nil
+	s.temp, s.segments, s.mapped = nil, nil, nil
 }

@@ -20,18 +20,14 @@ const minLine = 2
 // find sets the line of the current way: the locations of those of its nodes that the file has. The
 // line of an area ends with its first position, whether or not the file has the last node. ok is
 // false if they are too few.
-func (w *worker) find(area bool) (ok bool, err error) {
+func (w *worker) find(area bool) (ok bool) {
 	refs := w.objects.refs
 	if area {
 		refs = refs[:len(refs)-1]
 	}
 	line := slices.Grow(w.lines.line[:0], len(refs)+1)
 	for _, id := range refs {
-		l, ok, err := w.nodes.find(int64(id))
-		if err != nil {
-			return false, err
-		}
-		if ok {
+		if l, ok := w.nodes.find(int64(id)); ok {
 			line = append(line, l)
 		}
 	}
@@ -39,7 +35,7 @@ func (w *worker) find(area bool) (ok bool, err error) {
 		line = append(line, line[0])
 	}
 	w.lines.line = line
-	return len(line) >= minLine, nil
+	return len(line) >= minLine
 }
 
 // isArea reports whether the current way is a polygon: it is closed, and its tags say so.
@@ -94,11 +90,10 @@ func (w *worker) lineRows(f blob, put func(part) error) error {
 		if len(o.tags) == 0 || len(o.refs) < minLine || w.isArea() {
 			return nil
 		}
-		ok, err := w.find(false)
-		if err == nil {
-			err = w.tooLarge(f.frame, len(w.lines.line))
+		if !w.find(false) {
+			return nil
 		}
-		if err != nil || !ok {
+		if err := w.tooLarge(f.frame, len(w.lines.line)); err != nil {
 			return err
 		}
 		if bad := b.sink.attributes(&w.texts, s.from, o.id, false, o.tags); bad != nil {
@@ -136,11 +131,10 @@ func (w *worker) areaRows(f blob, put func(part) error) error {
 		if _, dropped := slices.BinarySearch(w.dropped, o.id); dropped {
 			return nil
 		}
-		ok, err := w.find(true)
-		if err == nil {
-			err = w.tooLarge(f.frame, len(w.lines.line))
+		if !w.find(true) {
+			return nil
 		}
-		if err != nil || !ok {
+		if err := w.tooLarge(f.frame, len(w.lines.line)); err != nil {
 			return err
 		}
 		if bad := b.sink.attributes(&w.texts, s.from, o.id, true, o.tags); bad != nil {
@@ -170,8 +164,7 @@ func (r *run) store() error {
 	}); err != nil {
 		return err
 	}
-	r.ways.sort()
-	return nil
+	return r.ways.end()
 }
 
 // storeWays encodes the ways of a blob that relations have.
@@ -188,10 +181,10 @@ func (w *worker) storeWays(f blob, put func(*wayRun) error) error {
 		if bad := w.objects.way(&w.block, s); bad != nil {
 			return bad
 		}
-		if failed = w.storeWay(found); failed == nil && len(found.bytes) > partBytes {
-			failed, found = put(found), &wayRun{}
+		if w.storeWay(found); len(found.bytes) <= partBytes {
+			return nil
 		}
-		if failed != nil {
+		if failed, found = put(found), (&wayRun{}); failed != nil {
 			return &fault{err: failed}
 		}
 		return nil
@@ -206,15 +199,14 @@ func (w *worker) storeWays(f blob, put func(*wayRun) error) error {
 }
 
 // storeWay adds the current way, if a relation has it.
-func (w *worker) storeWay(found *wayRun) error {
+func (w *worker) storeWay(found *wayRun) {
 	o := &w.objects
 	if _, member := slices.BinarySearch(w.run.members, o.id); !member || len(o.refs) < minLine {
-		return nil
+		return
 	}
 	area := w.isArea()
-	ok, err := w.find(area)
-	if err != nil || !ok {
-		return err
+	if !w.find(area) {
+		return
 	}
 	var tags []tag
 	if area && w.layer.number == multipolygons {
@@ -227,5 +219,4 @@ func (w *worker) storeWay(found *wayRun) error {
 	found.ids = append(found.ids, o.id)
 	found.starts = append(found.starts, int64(len(found.bytes)))
 	found.bytes = appendWay(found.bytes, &w.texts, area, tags, w.lines.line)
-	return nil
 }

@@ -64,12 +64,12 @@ func (s *wayStore) add(r *wayRun) error {
 	return s.spill.append(r.bytes)
 }
 
-// sort brings the ways in the order of their ids. Of ways of the same id the first counts.
-func (s *wayStore) sort() {
-	if slices.IsSortedFunc(s.ids, cmp.Compare[int64]) {
-		return
+// end makes the ways readable, in the order of their ids. Of ways of the same id the first counts.
+func (s *wayStore) end() error {
+	if !slices.IsSortedFunc(s.ids, cmp.Compare[int64]) {
+		sort.Stable((*byWay)(s))
 	}
-	sort.Stable((*byWay)(s))
+	return s.spill.end()
 }
 
 type byWay wayStore
@@ -95,23 +95,19 @@ type storedWay struct {
 }
 
 // read reads a way, whose line it appends to the given one.
-func (r *wayReader) read(id int64, line []location) (w storedWay, ok bool, err error) {
+func (r *wayReader) read(id int64, line []location) (w storedWay, ok bool) {
 	i, ok := slices.BinarySearch(r.store.ids, id)
 	if !ok {
-		return w, false, nil
+		return w, false
 	}
 	start := r.store.starts[i]
 	var head [4]byte
-	if err := r.store.spill.read(head[:], start); err != nil {
-		return w, false, err
-	}
+	r.store.spill.read(head[:], start)
 	n := int(binary.LittleEndian.Uint32(head[:]))
 	b := r.store.spill.view(start, n)
 	if b == nil {
 		r.buf = slices.Grow(r.buf[:0], n)[:n]
-		if err := r.store.spill.read(r.buf, start); err != nil {
-			return w, false, err
-		}
+		r.store.spill.read(r.buf, start)
 		b = r.buf
 	}
 	w.area, w.tags = b[4] == wayArea, b[5:]
@@ -129,7 +125,7 @@ func (r *wayReader) read(id int64, line []location) (w storedWay, ok bool, err e
 		line = append(line, last)
 	}
 	w.line = line
-	return w, true, nil
+	return w, true
 }
 
 // eachTag calls visit with the tags, and returns the index of the positions.
