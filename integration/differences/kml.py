@@ -22,6 +22,8 @@ def when(*times):
 START, STOP = NEW_YEAR, NEW_YEAR + datetime.timedelta(seconds=1)
 TRACK = ("<gx:Track><when>2020-01-01T00:00:00Z</when><when>2020-01-01T00:00:01Z</when>"
          "<gx:coord>1 2 3</gx:coord><gx:coord>4 5 6</gx:coord></gx:Track>")
+ARRAY = ('<ExtendedData><SchemaData schemaUrl="#s"><gx:SimpleArrayData name="hr"><gx:value>86</gx:value><gx:value>103</gx:value></gx:SimpleArrayData>'
+         "</SchemaData></ExtendedData>")
 
 DIFFERENCES = [
     placemarks("what the file does not say", "<Point><coordinates>1,2</coordinates></Point>",
@@ -42,6 +44,8 @@ DIFFERENCES = [
                {"begin": ("timestamp[ms, tz=UTC]", [START.replace(tzinfo=UTC)]), "end": ("timestamp[ms, tz=UTC]", [STOP.replace(tzinfo=UTC)]),
                 "when": ("list<string>", [["2020-01-01T00:00:00Z", "2020-01-01T00:00:01Z"]]), "geometry": ["LINESTRING Z (1 2 3, 4 5 6)"]},
                {"begin": ("timestamp[ms]", [START]), "end": ("timestamp[ms]", [STOP]), "geometry": ["LINESTRING Z (1 2 3, 4 5 6)"]}),
+    placemarks("arrays of a track", TRACK.replace("</gx:Track>", ARRAY + "</gx:Track>"),
+               {"hr": ("list<string>", [["86", "103"]])}, {"Name": ("string", [None])}),
     placemarks("tuples of 2 and 3 numbers", "<LineString><coordinates>1,2 3,4,5</coordinates></LineString>",
                {"geometry": ["LINESTRING Z (1 2 NaN, 3 4 5)"]}, {"geometry": ["LINESTRING Z (1 2 0, 3 4 5)"]}),
     placemarks("coordinate that is no number", "<Point><coordinates>1,x</coordinates></Point>", ERROR, {"geometry": ["POINT (1 0)"]}),

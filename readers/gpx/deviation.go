@@ -8,18 +8,33 @@ const (
 	rulePosition = "position"    // malformed, or beyond the range of longitude or latitude
 	ruleExponent = "exponent"    // a number with an exponent, which xsd:decimal has not
 	ruleTime     = "time-form"   // a date and time that is not an xsd:dateTime
+
+	ruleMisplaced = "misplaced-element" // a position or segment in an element that has none
 )
 
 const (
 	doneNull = "value is null"
 	doneRead = "read as a number"
 	doneTime = "read as a time in UTC"
+
+	doneNotRead = "not read"
 )
 
 // deviate notes a deviation at index p.
 func (s *scanner) deviate(p int, field, rule, done string) {
 	s.sink.Deviate(readers.Deviation{
 		Offset: s.Base + int64(p), Row: s.feature, Field: field, Rule: rule, Done: done,
+	})
+}
+
+// misplaced notes the element whose start tag was read, around rows, if it is a row or a segment that
+// is not in the right place.
+func (s *scanner) misplaced(name string) {
+	if s.sink == nil || name != rowElements[s.header.layer].name && (name != "trkseg" || s.header.layer != trackPoints) {
+		return
+	}
+	s.sink.Deviations.Add(readers.Deviation{
+		Offset: s.X.Offset(), Row: s.feature, Rule: ruleMisplaced, Done: doneNotRead,
 	})
 }
 

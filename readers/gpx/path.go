@@ -46,6 +46,10 @@ func (s *scanner) route() bool {
 // track reads a trk as a line for each of its segments.
 func (s *scanner) track() bool {
 	return s.children(func() bool {
+		if s.isElement("trkpt") {
+			s.deviate(s.X.At, fieldGeometry, ruleMisplaced, doneNotRead)
+			return s.X.Skip()
+		}
 		if !s.isElement("trkseg") {
 			return s.member()
 		}

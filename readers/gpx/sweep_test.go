@@ -90,6 +90,9 @@ func (w *sweeper) tag(name, attributes, content string) string {
 	if w.one(200) {
 		name = "q:" + name
 	}
+	if w.one(200) {
+		content += w.point(w.pick("trkpt", "wpt", "rtept"))
+	}
 	if content == "" && w.one(2) {
 		return "<" + name + attributes + "/>"
 	}

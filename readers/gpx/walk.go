@@ -128,6 +128,7 @@ func (s *scanner) element() bool {
 		s.noteEntry()
 		return true
 	}
+	s.misplaced(name)
 	return s.Pass(s.X.Depth() - 1)
 }
 

@@ -142,7 +142,7 @@ var elements = map[string]kkml.KMLElement{
 	"innerBoundaryIs": kkml.KMLInnerBoundary, "coordinates": kkml.KMLCoordinates,
 	"altitudeMode": kkml.KMLAltitudeMode, "extrude": kkml.KMLExtrude,
 	"tessellate": kkml.KMLTessellate, "TimeSpan": kkml.KMLRefused, "Track": kkml.KMLRefused,
-	"MultiTrack": kkml.KMLRefused, "Model": kkml.KMLRefused,
+	"MultiTrack": kkml.KMLRefused, "Model": kkml.KMLRefused, "SimpleArrayData": kkml.KMLRefused,
 	"drawOrder": kkml.KMLRefused, "MultiPoint": kkml.KMLRefused, "MultiLineString": kkml.KMLRefused,
 	"MultiPolygon":       kkml.KMLRefused,
 	"GeometryCollection": kkml.KMLRefused,
@@ -162,7 +162,7 @@ func numbered(of map[string]uint16, list *[]string, name string) uint16 {
 }
 
 // column returns the column of the tag that was read. Devices do not support values of a boolean
-// field, of several schemas, or of more columns than they have.
+// field, of a schema with arrays, of several schemas, or of more columns than they have.
 func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	var c dataColumn
 	name, named := x.Attr("name")
@@ -170,8 +170,10 @@ func (t *tagTexts) column(x *xmltext.Scanner, e kkml.KMLElement) (int, bool) {
 	switch e {
 	case kkml.KMLSchemaData:
 		url, _ := x.Attr("schemaUrl")
-		c.schema = t.schemas.find(url[bytes.LastIndexByte(url, '#')+1:]) + 2 // 1 is a missing one
-		if c.name, named = "", t.schema == 0 || t.schema == c.schema; named {
+		i := t.schemas.find(url[bytes.LastIndexByte(url, '#')+1:])
+		c.schema = i + 2 // 1 is a missing one
+		known := t.schema == 0 || t.schema == c.schema
+		if c.name, named = "", known && (i < 0 || !t.schemas.all[i].arrays); named {
 			t.schema = c.schema
 		}
 	case kkml.KMLSimpleData:

@@ -22,12 +22,14 @@ type schema struct {
 	id, name string
 	fields   []field
 	byName   map[string]int // in fields
+	arrays   bool           // some of them are arrays
 }
 
-// field is a SimpleField of a schema.
+// field is a SimpleField or a SimpleArrayField of a schema.
 type field struct {
 	name  string
 	kinds geoarrow.FactKinds // FactInt32, FactInt64, FactFloat, FactBool; 0: text
+	array bool               // it has any number of values of the kinds
 }
 
 // kindsOf are the kinds of the types of fields, as in GDAL.
@@ -43,14 +45,15 @@ func (s *scanner) schema() bool {
 	name, _ := s.X.Attr("name")
 	sc.name = string(name)
 	ok := s.children(schemaNames, func(name []byte) bool {
-		if string(name) == "SimpleField" {
+		if isArray := string(name) == "SimpleArrayField"; isArray || string(name) == "SimpleField" {
 			name, named := s.X.Attr("name")
-			f := field{name: string(name)}
+			f := field{name: string(name), array: isArray}
 			kind, _ := s.X.Attr("type")
 			f.kinds = kindsOf[string(kind)]
 			if _, twice := sc.byName[f.name]; named && !twice {
 				sc.byName[f.name] = len(sc.fields)
 				sc.fields = append(sc.fields, f)
+				sc.arrays = sc.arrays || isArray
 			}
 		}
 		return s.X.Skip()
@@ -163,7 +166,9 @@ func (s *scanner) schemaData() bool {
 		default:
 			return false
 		}
-		if string(s.local(schemaDataNames)) != "SimpleData" {
+		element := string(s.local(schemaDataNames))
+		isArray := element == "SimpleArrayData"
+		if !isArray && element != "SimpleData" {
 			if !s.foreign() {
 				return false
 			}
@@ -184,9 +189,15 @@ func (s *scanner) schemaData() bool {
 			}
 			next = i
 		}
-		if next < len(known.fields) {
+		if next < len(known.fields) && known.fields[next].array == isArray {
 			kinds = known.fields[next].kinds
 			next++
+		}
+		if isArray {
+			if !s.array(kinds, name) {
+				return false
+			}
+			continue
 		}
 		v, ok := s.typed(kinds, name)
 		if !ok {
@@ -197,7 +208,7 @@ func (s *scanner) schemaData() bool {
 }
 
 // commitData copies the extended data of the row to their columns, which are in the order of the
-// text. Of equal names the last one counts.
+// text. Of equal names the last one counts, and arrays are joined.
 func (s *scanner) commitData() {
 	k, data := s.sink, s.row.data
 	n := 0
@@ -211,7 +222,10 @@ func (s *scanner) commitData() {
 		n++
 	}
 	for i := len(data) - 1; i >= 0; i-- {
-		if d := &data[i]; d.value.kind != null && d.column.N <= k.Rows {
+		switch d := &data[i]; {
+		case d.array != nil && d.column.N <= k.Rows:
+			s.addArrays(d.column, data[:i+1])
+		case d.value.kind != null && d.column.N <= k.Rows:
 			s.add(d.column, &d.value)
 		}
 	}
@@ -226,7 +240,10 @@ func (s *scanner) listFields(i int) {
 	k.listed[i] = struct{}{}
 	for _, f := range s.schemas.all[i].fields {
 		c := k.Column(geoarrow.RolePlain, []byte(f.name))
-		if f.kinds != 0 {
+		switch {
+		case f.array:
+			c.Accept(listOf(f.kinds))
+		case f.kinds != 0:
 			c.Accept(f.kinds)
 		}
 	}

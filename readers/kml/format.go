@@ -35,7 +35,7 @@ func Format() readers.Format {
 		Name:       formatName,
 		Extensions: []string{".kml"},
 		Unit:       "feature",
-		Version:    2,
+		Version:    3,
 		Layered:    true,
 		Sniff:      func(head []byte) bool { return string(xmltext.Root(head)) == "kml" },
 		Recode:     xmltext.Recode,

@@ -135,6 +135,8 @@ type builderMark struct {
 	geom      geoarrow.Mark
 	shapes    rows.Shapes
 	whens     int
+	data      int
+	elements  int
 	foreign   int
 	deviating int
 	text      xmltext.Mark
@@ -142,7 +144,10 @@ type builderMark struct {
 
 func (s *scanner) mark() builderMark {
 	k := s.sink
-	return builderMark{k.Geom.Mark(), k.Shapes, len(s.row.whens), len(k.inRow), k.Deviating(), s.X.Mark()}
+	return builderMark{
+		k.Geom.Mark(), k.Shapes, len(s.row.whens), len(s.row.data), len(s.row.elements), len(k.inRow), k.Deviating(),
+		s.X.Mark(),
+	}
 }
 
 // rewind goes back to read the same text in another way. Counts stay.
@@ -150,6 +155,7 @@ func (s *scanner) rewind(m builderMark) {
 	s.sink.Geom.Rewind(m.geom)
 	s.sink.Shapes = m.shapes
 	s.row.whens = s.row.whens[:m.whens]
+	s.row.data, s.row.elements = s.row.data[:m.data], s.row.elements[:m.elements]
 	s.X.Rewind(m.text)
 }
 

@@ -35,7 +35,7 @@ func lower(b *[maxName]byte, name []byte) []byte {
 var (
 	rootNames      = words("kml")
 	containerNames = words("Document", "Folder", "name", "Schema", "Placemark", "GroundOverlay", "NetworkLink")
-	schemaNames    = words("SimpleField")
+	schemaNames    = words("SimpleField", "SimpleArrayField")
 	linkNames      = words("Link", "Url", "href")
 
 	geometryNames = []string{
@@ -52,7 +52,8 @@ var (
 	timeSpanNames   = words("begin", "end")
 	extendedNames   = words("Data", "SchemaData")
 	dataNames       = words("value")
-	schemaDataNames = words("SimpleData")
+	schemaDataNames = words("SimpleData", "SimpleArrayData")
+	arrayNames      = words("value")
 	iconNames       = words("href")
 	boxNames        = words(sides[:]...)
 
@@ -62,7 +63,7 @@ var (
 	boundaryNames   = words("LinearRing", "coordinates")
 	ringNames       = words("coordinates")
 	multiNames      = words(geometryNames...)
-	trackNames      = words("when", "coord", "altitudeMode", "extrude", "tessellate", "drawOrder")
+	trackNames      = words("when", "coord", "ExtendedData", "altitudeMode", "extrude", "tessellate", "drawOrder")
 	multiTrackNames = words("Track", "altitudeMode", "extrude", "tessellate", "drawOrder")
 )
 

@@ -16,6 +16,7 @@ type row struct {
 	leading  [leadingColumns]value
 	present  uint32 // bits of those that are set
 	data     []datum
+	elements []value // of arrays
 	whens    [][]byte
 	kind     geoarrow.Kind // of the geometry in the builder
 	geometry bool          // an element that is a geometry was met
@@ -40,17 +41,19 @@ const (
 	boolean
 )
 
-// datum is a value of extended data, or a reference to a schema, whose fields all have columns.
+// datum is a value of extended data, an array of values, or a reference to a schema, whose fields all
+// have columns.
 type datum struct {
 	name   []byte
 	value  value
 	schema int // its number + 1, where it is that
+	array  *array
 	column *rows.Column
 }
 
 func (r *row) reset() {
 	r.present = 0
-	r.data, r.whens, r.decoded = r.data[:0], r.whens[:0], r.decoded[:0]
+	r.data, r.elements, r.whens, r.decoded = r.data[:0], r.elements[:0], r.whens[:0], r.decoded[:0]
 	r.kind, r.geometry, r.spanned = geoarrow.NoKind, false, false
 }
 

@@ -142,7 +142,8 @@ func (w *sweeper) document(encoding string) string {
 
 func (w *sweeper) schema() string {
 	field := func() string {
-		return fmt.Sprintf(`<%sSimpleField name="%s" type="%s"/>`, w.prefix, w.name(),
+		kind := w.pick("SimpleField", "SimpleField", "SimpleField", "SimpleArrayField")
+		return fmt.Sprintf(`<%s%s name="%s" type="%s"/>`, w.prefix, kind, w.name(),
 			w.pick("int", "float", "bool", "string", "uint", "short", "what"))
 	}
 	return fmt.Sprintf(`<%sSchema id="%s" name="n">%s</%[1]sSchema>`, w.prefix, w.pick("s", "s", "t"), w.some(5, field))
@@ -221,8 +222,17 @@ func (w *sweeper) member() string {
 			}))
 		}))
 	}
+	return w.extended()
+}
+
+// extended returns extended data of a schema.
+func (w *sweeper) extended() string {
 	return w.tag("ExtendedData", fmt.Sprintf(`<%sSchemaData schemaUrl="#%s">%s</%[1]sSchemaData>`, w.prefix,
 		w.pick("s", "t", "n", "u"), w.some(4, func() string {
+			if w.one(4) {
+				values := w.some(3, func() string { return w.tag("value", w.value()) })
+				return fmt.Sprintf(`<%sSimpleArrayData name='%s'>%s</%[1]sSimpleArrayData>`, w.prefix, w.name(), values)
+			}
 			return fmt.Sprintf(`<%sSimpleData name='%s'>%s</%[1]sSimpleData>`, w.prefix, w.name(), w.value())
 		})))
 }
@@ -327,7 +337,7 @@ func (w *sweeper) geometry() string {
 func (w *sweeper) track() string {
 	return w.tag("Track", w.some(3, func() string {
 		return w.tag("when", w.when())
-	}), w.some(3, func() string { return w.tag("coord", w.tuple(" ")) }))
+	}), w.some(3, func() string { return w.tag("coord", w.tuple(" ")) }), w.some(1, w.extended))
 }
 
 // mutate breaks most documents in one to three places.

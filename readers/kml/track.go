@@ -11,7 +11,7 @@ const trackRule = "KML 2.3, gx:Track"
 
 // track reads a gx:Track: a line of the positions of its coord elements. The times of its when
 // elements are kept as a list. The first and the last of them are begin and end, unless there is a
-// TimeSpan.
+// TimeSpan. Extended data in it are extended data of the feature.
 func (s *scanner) track() bool {
 	before, whens := len(s.sink.Geom.X), len(s.row.whens)
 	ok := s.children(trackNames, func(name []byte) bool {
@@ -24,6 +24,8 @@ func (s *scanner) track() bool {
 			return ok
 		case "coord":
 			return s.coord()
+		case "ExtendedData":
+			return s.children(extendedNames, s.extended)
 		case "altitudeMode", "extrude", "tessellate", "drawOrder":
 			return s.attribute(name)
 		}
