@@ -35,11 +35,11 @@ var layers = []string{
 	"readers/internal/parallel",
 	"readers/internal/jsonrows",
 	// the formats
-	"readers/wkt readers/dbf",
+	"readers/wkt readers/dbf readers/geojson",
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
-	"readers/arrowipc readers/csv readers/esrijson readers/flatgeobuf readers/geojson readers/gml readers/kml readers/parquet " +
+	"readers/arrowipc readers/csv readers/esrijson readers/flatgeobuf readers/gml readers/kml readers/parquet " +
 		"readers/shapefile readers/topojson",
 	"readers/all readers/readertest",
 	// the catalog
@@ -92,9 +92,10 @@ var layers = []string{
 // importers are the packages that may import a format, or the list of all formats. Others know
 // formats by name only.
 var importers = map[string][]string{
-	"readers/wkt": {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/all"},
-	"readers/dbf": {"readers/shapefile", "readers/all"},
-	"readers/all": {"cmd/..."},
+	"readers/wkt":     {"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/all"},
+	"readers/geojson": {"readers/csv", "readers/all"},
+	"readers/dbf":     {"readers/shapefile", "readers/all"},
+	"readers/all":     {"cmd/..."},
 }
 
 // trees lists the folders at the top of the repository in the order of layers. A test may import

@@ -74,9 +74,9 @@ func (s *scanner) geometry(p, open int) (geoarrow.Kind, int) {
 		return 0, -1
 	}
 	var m mark
-	s.Sink.Geom.SetMark(&m.mark)
-	m.shapes = s.Sink.Shapes
-	s.geom = geometry{at: -1, hasZ: -1, hasM: -1, thirdM: s.header.thirdM, first: len(s.Sink.Geom.X)}
+	s.Geom.SetMark(&m.mark)
+	m.shapes = *s.Shapes
+	s.geom = geometry{at: -1, hasZ: -1, hasM: -1, thirdM: s.header.thirdM, first: len(s.Geom.X)}
 	end := s.Walk(p, open, func(name []byte, at int) int { return s.geometryMember(name, at, open+1) })
 	if end < 0 {
 		if s.Fault.Field == "" {
@@ -185,8 +185,8 @@ func (s *scanner) endShape(end int, m *mark) (geoarrow.Kind, int) {
 	third := g.hasM > 0 && g.hasZ <= 0
 	if (g.hasM >= 0 || g.hasZ >= 0) && third != g.thirdM && g.extra { // the flags came after the coordinates
 		g.thirdM, g.hasZs, g.hasMs = third, false, false
-		s.Sink.Geom.Rewind(m.mark)
-		s.Sink.Shapes = m.shapes
+		s.Geom.Rewind(m.mark)
+		*s.Shapes = m.shapes
 		if s.coordinates(g.at) < 0 {
 			return 0, -1
 		}
@@ -199,7 +199,7 @@ func (s *scanner) endShape(end int, m *mark) (geoarrow.Kind, int) {
 
 // endPoint adds a point. One whose x is NaN is empty.
 func (s *scanner) endPoint(end int) (geoarrow.Kind, int) {
-	g, b := &s.geom, &s.Sink.Geom
+	g, b := &s.geom, s.Geom
 	if g.has&1 == 0 || g.has&2 == 0 && g.values[0] == g.values[0] {
 		return 0, s.Wrong(end-1, "geometry", geometryRule, "a point without x or y")
 	}
@@ -217,7 +217,7 @@ func (s *scanner) endPoint(end int) (geoarrow.Kind, int) {
 
 // endEnvelope adds an envelope as the polygon of its corners. One whose xmin is NaN is empty.
 func (s *scanner) endEnvelope(end int) (geoarrow.Kind, int) {
-	g, b := &s.geom, &s.Sink.Geom
+	g, b := &s.geom, s.Geom
 	v := &g.values
 	if g.has&1 == 0 || v[0] == v[0] && g.has&15 != 15 {
 		return 0, s.Wrong(end-1, "geometry", geometryRule, "an envelope without one of its sides")

@@ -13,7 +13,7 @@ func (s *scanner) endPolygon(end int, m *mark) (geoarrow.Kind, int) {
 	if len(s.ends) <= 1 {
 		return geoarrow.Polygon, end
 	}
-	b, n, first := &s.Sink.Geom, &s.nest, s.geom.first
+	b, n, first := s.Geom, &s.nest, s.geom.first
 	n.Begin(len(b.X) - first)
 	copy(n.X, b.X[first:])
 	copy(n.Y, b.Y[first:])
@@ -45,7 +45,7 @@ func (s *scanner) endPolygon(end int, m *mark) (geoarrow.Kind, int) {
 
 // addRing adds the positions [from, to) of the nesting, as a ring.
 func (s *scanner) addRing(from, to int) {
-	b, g := &s.Sink.Geom, &s.geom
+	b, g := s.Geom, &s.geom
 	for i := from; i < to; i++ {
 		b.X, b.Y = append(b.X, s.nest.X[i]), append(b.Y, s.nest.Y[i])
 		if g.hasZs && i < len(s.z) {
