@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/vibeflight/vibeflight/readers/internal/curve"
 )
 
 // metres are the lengths of units of a radius, by their names in uom.
@@ -43,14 +45,14 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 	center := s.takePositions(first).at(0)
 	at, radius := s.placer(c, center, e)
 	s.ends = curveEnds{radius * nearShare, radius * nearShare}
-	steps := max(1, int(math.Abs(e.to-e.from)/stepAngle+0.5))
-	if s.row.computed += steps; s.row.computed > maxComputed {
-		return s.wrongArc(fmt.Sprintf("arcs of more than %d computed positions in a feature", maxComputed))
+	steps := max(1, curve.Steps(e.to-e.from))
+	if !s.arcs.Count(steps) {
+		return s.tooManyComputed()
 	}
-	start := position{z: center.z}
+	start := center
 	for i := range steps + 1 {
-		p := position{z: center.z}
-		p.x, p.y = at(e.from + (e.to-e.from)*float64(i)/float64(steps))
+		p := center
+		p.X, p.Y = at(e.from + (e.to-e.from)*float64(i)/float64(steps))
 		switch {
 		case i == 0:
 			start = p
@@ -64,7 +66,7 @@ func (s *scanner) addAround(c frame, first int, e centeredArc, whole bool) bool 
 
 // placer returns positions around a center by their angle, and the radius in the units of the
 // system. In a geographic system a radius in units of length is one on the sphere.
-func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle float64) (x, y float64),
+func (s *scanner) placer(c frame, center curve.Position, e centeredArc) (at func(angle float64) (x, y float64),
 	radius float64,
 ) {
 	radius = e.radius
@@ -75,19 +77,19 @@ func (s *scanner) placer(c frame, center position, e centeredArc) (at func(angle
 	if isLength && unit > 1 {
 		radius *= unit
 	}
-	o := circle{center.x, center.y, radius}
+	o := curve.Circle{X: center.X, Y: center.Y, Radius: radius}
 	return func(angle float64) (x, y float64) {
 		if c.system.swapped {
 			angle = math.Pi/2 - angle // from north to east
 		}
-		return o.at(angle)
+		return o.At(angle)
 	}, radius
 }
 
 // onSphere returns longitudes and latitudes in degrees at a distance from a center, on a sphere of
 // radius 1.
-func onSphere(center position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
-	lat, lon := center.y*math.Pi/180, center.x*math.Pi/180
+func onSphere(center curve.Position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
+	lat, lon := center.Y*math.Pi/180, center.X*math.Pi/180
 	sinLat, cosLat := math.Sincos(lat)
 	sinD, cosD := math.Sincos(distance)
 	return func(angle float64) (x, y float64) {

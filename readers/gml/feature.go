@@ -22,14 +22,14 @@ type row struct {
 	geometry bool          // the row's own geometry was met
 	main     *step         // that holds it
 	warned   bool          // an unknown name was counted
-	computed int           // positions of arcs
 	decoded  []byte        // texts outside of the window
 }
 
 func (s *scanner) resetRow() {
 	r := &s.row
 	r.ids, r.values, r.decoded = [leadingColumns][]byte{}, r.values[:0], r.decoded[:0]
-	r.frame, r.kind, r.geometry, r.computed, r.warned = s.frame, geoarrow.NoKind, false, 0, false
+	r.frame, r.kind, r.geometry, r.warned = s.frame, geoarrow.NoKind, false, false
+	s.arcs.Computed = 0
 	r.property, r.in, r.others, r.wkb = nil, nil, r.others[:0], r.wkb[:0]
 	s.tolerate()
 }

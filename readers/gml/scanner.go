@@ -7,6 +7,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/curve"
 	"github.com/vibeflight/vibeflight/readers/internal/xmlfile"
 	"github.com/vibeflight/vibeflight/readers/internal/xmltext"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -39,6 +40,7 @@ type scanner struct {
 	second  geoarrow.GeometryBuilder // of a geometry that is not the row's own
 	ends    curveEnds                // of the curve that was read last
 	given   givenPositions
+	arcs    curve.Line
 	inRing  bool      // the current positions are a LinearRing
 	numbers []float64 // of a list
 	digits  []byte    // a number in the syntax of package number
