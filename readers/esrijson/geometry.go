@@ -19,7 +19,6 @@ const (
 	polyline
 	polygon
 	envelope
-	curved
 )
 
 // shapeOf returns the shape that a member belongs to.
@@ -29,14 +28,12 @@ func shapeOf(name []byte) shape {
 		return point
 	case "points":
 		return multipoint
-	case "paths":
+	case "paths", "curvePaths":
 		return polyline
-	case "rings":
+	case "rings", "curveRings":
 		return polygon
 	case "xmin", "ymin", "xmax", "ymax":
 		return envelope
-	case "curvePaths", "curveRings":
-		return curved
 	}
 	return noShape
 }
@@ -51,6 +48,7 @@ type geometry struct {
 	at     int        // of the coordinates; -1: none
 	hasZ   int8       // -1: the geometry does not say
 	hasM   int8
+	curved bool // the coordinates may have curves
 	thirdM bool // a third ordinate was read as m
 	extra  bool // some position has more than two ordinates
 	hasZs  bool // some position has z
@@ -118,12 +116,13 @@ func (s *scanner) geometryMember(name []byte, p, open int) int {
 	case shape == noShape:
 		s.Sink.Foreign = append(s.Sink.Foreign, string(name))
 		return s.Skip(p, open)
-	case shape == curved:
-		return s.Wrong(p, "geometry", geometryRule, fmt.Sprintf("%s, which are curves", name))
+	case name[0] == 'c' && !s.linearize:
+		return s.Wrong(p, "geometry", geometryRule,
+			string(name)+" may have curves, which the option curves=linearize reads as lines")
 	case g.shape != noShape && (g.shape != shape || shape >= multipoint && shape <= polygon):
 		return s.Wrong(p, "geometry", geometryRule, fmt.Sprintf("a second shape, %s, in one geometry", name))
 	}
-	g.shape = shape
+	g.shape, g.curved = shape, name[0] == 'c'
 	switch shape {
 	case point:
 		return s.scalar(int(name[0]-'x'), p)

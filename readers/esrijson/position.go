@@ -10,7 +10,7 @@ func (s *scanner) coordinates(p int) int {
 	if s.At(p) != '[' {
 		return s.FailCoordinates(p, "an array of coordinates")
 	}
-	s.geom.lines, s.ends = 0, s.ends[:0]
+	s.geom.lines, s.ends, s.arcs.Computed = 0, s.ends[:0], 0
 	switch s.geom.shape {
 	case multipoint:
 		return s.Positions(p)
@@ -29,16 +29,24 @@ func (s *scanner) path(p int) int {
 	}
 	s.geom.lines++
 	first := len(b.X)
-	if p = s.Positions(p); len(b.X) == first+1 {
+	if p = s.line(p); len(b.X) == first+1 {
 		s.Shapes.ShortLines++
 	}
 	return p
 }
 
+// line reads the positions of a path or ring.
+func (s *scanner) line(p int) int {
+	if s.geom.curved {
+		return s.curvedPath(p)
+	}
+	return s.Positions(p)
+}
+
 // ring reads a ring. One without positions is no ring.
 func (s *scanner) ring(p int) int {
 	first := len(s.Geom.X)
-	if p = s.Positions(p); p >= 0 && len(s.Geom.X) > first {
+	if p = s.line(p); p >= 0 && len(s.Geom.X) > first {
 		s.EndRing(first)
 		s.ends = append(s.ends, len(s.Geom.X))
 	}

@@ -19,7 +19,7 @@ func (l *Line) Bezier(a, b, c, d Position) bool {
 		t := float64(i) / float64(n)
 		l.Add(Position{
 			bezier(t, a.X, b.X, c.X, d.X), bezier(t, a.Y, b.Y, c.Y, d.Y),
-			between(a.Z, d.Z, t), between(a.M, d.M, t),
+			mix(a.Z, d.Z, t), mix(a.M, d.M, t),
 		})
 	}
 	l.Add(d)

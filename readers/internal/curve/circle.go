@@ -67,6 +67,26 @@ func (l *Line) Through(a, b, c Position) bool {
 	return true
 }
 
+// minArcSteps is the minimum number of steps of Arc, which is always odd, as in GDAL.
+const minArcSteps = 7
+
+// Arc adds an arc after its first position, to c, as GDAL does for a CIRCULARSTRING: with an odd
+// number of equal steps. The position b, through which it goes, is added only if all three are in a
+// line. It returns false if the row has too many computed positions.
+func (l *Line) Arc(a, b, c Position) bool {
+	o, at, ok := CircleThrough(a, b, c)
+	if !ok {
+		l.Add(b)
+		l.Add(c)
+		return true
+	}
+	if !l.between(o, at[0], at[2], a, c, max(minArcSteps, Steps(at[2]-at[0])|1)) {
+		return false
+	}
+	l.Add(c)
+	return true
+}
+
 // CloseCircle adds the arc from the third position of a circle back to its first one. known is false
 // if the positions are in a line.
 func (l *Line) CloseCircle(a, b, c Position) (fits, known bool) {
@@ -96,16 +116,20 @@ func (l *Line) CloseCircle(a, b, c Position) (fits, known bool) {
 // are interpolated linearly between those of a and b. It returns false if the row has too many
 // computed positions.
 func (l *Line) Between(o Circle, from, to float64, a, b Position) bool {
-	n := Steps(to - from)
+	return l.between(o, from, to, a, b, Steps(to-from))
+}
+
+// between is Between with a number of steps.
+func (l *Line) between(o Circle, from, to float64, a, b Position, n int) bool {
 	if !l.Count(n) {
 		return false
 	}
 	for i := 1; i < n; i++ {
 		part := float64(i) / float64(n)
 		x, y := o.At(from + float64((to-from)*part))
-		l.Add(Position{x, y, between(a.Z, b.Z, part), between(a.M, b.M, part)})
+		l.Add(Position{x, y, mix(a.Z, b.Z, part), mix(a.M, b.M, part)})
 	}
 	return true
 }
 
-func between(a, b, part float64) float64 { return a + float64((b-a)*part) }
+func mix(a, b, part float64) float64 { return a + float64((b-a)*part) }

@@ -45,6 +45,30 @@ func TestThrough(t *testing.T) {
 	}
 }
 
+// TestArc holds the numbers of positions against those of GDAL.
+func TestArc(t *testing.T) {
+	for degrees, want := range map[float64]int{
+		10: 7, 33: 9, 61: 15, 62: 17, 90: 23, 93: 23, 95: 25, 180: 45, 182: 47, 200: 51, 225.24: 57,
+	} {
+		at := degrees / 180 * math.Pi
+		a, b := Position{1, 0, 0, nan}, xy(math.Cos(at/2), math.Sin(at/2))
+		c := Position{math.Cos(at), math.Sin(at), 9, nan}
+		got := positions(t, func(l *Line) bool { return l.Arc(a, b, c) })
+		if len(got) != want || got[want-1] != got[want-1] && got[want-1].Z != 9 {
+			t.Errorf("%v degrees: %d steps, want %d", degrees, len(got), want)
+		}
+		if z := got[0].Z; math.Abs(z-9/float64(want)) > 1e-14 {
+			t.Errorf("%v degrees: the first z is %v", degrees, z)
+		}
+	}
+	if got := positions(t, func(l *Line) bool { return l.Arc(xy(1, 0), xy(-1, 0), xy(1, 0)) }); len(got) != 91 {
+		t.Errorf("a circle has %d steps, want 91", len(got))
+	}
+	if got := positions(t, func(l *Line) bool { return l.Arc(xy(0, 0), xy(1, 0), xy(2, 0)) }); len(got) != 2 {
+		t.Errorf("a line has %d positions after the first, want 2", len(got))
+	}
+}
+
 func TestHeightsAreInterpolated(t *testing.T) {
 	a, b, c := Position{0, 0, 0, 10}, Position{1, 1, 9, 11}, Position{2, 0, 18, 12}
 	got := positions(t, func(l *Line) bool { return l.Through(a, b, c) })
@@ -64,8 +88,9 @@ func TestBezier(t *testing.T) {
 	if middle := got[24]; math.Abs(middle.X-1.5) > 1e-14 || math.Abs(middle.Y-0.75) > 1e-14 {
 		t.Errorf("the middle is %v", middle)
 	}
-	if got := positions(t, func(l *Line) bool { return l.Bezier(xy(0, 0), xy(0, 1), xy(3, 1), xy(0, 0)) }); len(got) != 1 {
-		t.Errorf("%d positions of a closed curve, want its end", len(got))
+	closed := positions(t, func(l *Line) bool { return l.Bezier(xy(0, 0), xy(0, 1), xy(3, 1), xy(0, 0)) })
+	if len(closed) != 1 {
+		t.Errorf("%d positions of a closed curve, want its end", len(closed))
 	}
 	huge := positions(t, func(l *Line) bool { return l.Bezier(xy(0, 0), xy(0, 1e9), xy(3, nan), xy(3, 0)) })
 	if len(huge) != maxBezierSteps {

@@ -55,7 +55,7 @@ func (l *Line) Ellipse(e Ellipse, a, b Position, extent Extent) bool {
 		x, y := e.Major*cos, e.Minor*sin
 		l.Add(Position{
 			e.X + (float64(x*cosR) - float64(y*sinR)), e.Y + (float64(x*sinR) + float64(y*cosR)),
-			between(a.Z, b.Z, part), between(a.M, b.M, part),
+			mix(a.Z, b.Z, part), mix(a.M, b.M, part),
 		})
 	}
 	l.Add(b)
