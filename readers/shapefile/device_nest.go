@@ -17,7 +17,7 @@ func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (
 				d.Accept(false, err.Error())
 				return 0
 			}
-			if d.nest.Outers > 1 {
+			if d.nest.outers > 1 {
 				parts = d.endParts(parts, from, to)
 				kinds[i] = geoarrow.MakeRowKind(geoarrow.MultiPolygon, kinds[i].Dim())
 			}
@@ -33,17 +33,17 @@ func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (
 // nestRow orders the rings [from, to) of a polygon.
 func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 	n, first, end := &d.nest, g.Rings[from], g.Rings[to]
-	n.Begin(int(end - first))
-	copy(n.X, g.X[first:end])
-	copy(n.Y, g.Y[first:end])
+	n.begin(int(end - first))
+	copy(n.x, g.X[first:end])
+	copy(n.y, g.Y[first:end])
 	for k := from; k < to; k++ {
-		n.Add(int(g.Rings[k]-first), int(g.Rings[k+1]-first))
+		n.add(int(g.Rings[k]-first), int(g.Rings[k+1]-first))
 	}
-	if err := n.Resolve(); err != nil || slices.IsSorted(n.Order) {
+	if err := n.resolve(); err != nil || slices.IsSorted(n.order) {
 		return err
 	}
-	d.reorder(g.X[first:end], n.X)
-	d.reorder(g.Y[first:end], n.Y)
+	d.reorder(g.X[first:end], n.x)
+	d.reorder(g.Y[first:end], n.y)
 	for _, v := range [][]float64{g.Z, g.M} {
 		if v != nil {
 			d.spare = append(d.spare[:0], v[first:end]...)
@@ -51,9 +51,8 @@ func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 		}
 	}
 	at := first
-	for k, i := range n.Order {
-		first, end := n.Span(i)
-		at += int32(end - first)
+	for k, i := range n.order {
+		at += n.rings[i].to - n.rings[i].from
 		g.Rings[int(from)+k+1] = at
 	}
 	return nil
@@ -62,16 +61,15 @@ func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 // reorder writes an ordinate of all rings of a polygon in their order.
 func (d *deviceShapes) reorder(to, from []float64) {
 	at := 0
-	for _, i := range d.nest.Order {
-		first, end := d.nest.Span(i)
-		at += copy(to[at:], from[first:end])
+	for _, i := range d.nest.order {
+		at += copy(to[at:], from[d.nest.rings[i].from:d.nest.rings[i].to])
 	}
 }
 
 // endParts appends the ends of the parts of the rings [from, to).
 func (d *deviceShapes) endParts(parts []int32, from, to int32) []int32 {
-	for k, i := range d.nest.Order {
-		if k > 0 && d.nest.Outer(i) {
+	for k, i := range d.nest.order {
+		if k > 0 && d.nest.rings[i].outer() {
 			parts = append(parts, from+int32(k))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
-	"github.com/vibeflight/vibeflight/readers/internal/rings"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -49,7 +48,7 @@ type deviceChunks struct {
 	shx         *source.File
 	entries     int64 // of the .shx
 	first, next int64 // records of the current chunk, and the one after them
-	nest        rings.Nesting
+	nest        nesting
 	spare       []float64 // of nesting
 }
 

@@ -93,21 +93,21 @@ func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patch
 	n := &d.nest
 	first, _ := b.part(from)
 	_, end := b.part(to - 1)
-	n.Begin(end - first) // only those of these rings: there may be very many polygons
-	geoarrow.FillXY(n.X, n.Y, b.xy[16*first:16*end])
+	n.begin(end - first) // only those of these rings: there may be very many polygons
+	geoarrow.FillXY(n.x, n.y, b.xy[16*first:16*end])
 	for _, i := range all.order {
 		p, q := b.part(i)
-		n.Add(p-first, q-first)
+		n.add(p-first, q-first)
 	}
-	if n.Upright() { // its rings are nested as in the file, since x and y do not show it
+	if n.upright() { // its rings are nested as in the file, since x and y do not show it
 		return append(groups, all), nil
 	}
 	if kind := b.patchKind(from); kind == firstRing || kind == ring {
-		if err := n.Resolve(); err != nil {
+		if err := n.resolve(); err != nil {
 			return nil, err
 		}
-		for _, i := range n.Order {
-			if n.Outer(i) {
+		for _, i := range n.order {
+			if n.rings[i].outer() {
 				groups = append(groups, patchGroup{rings: true})
 			}
 			last := &groups[len(groups)-1]
@@ -118,7 +118,7 @@ func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patch
 	outer := len(groups)
 	groups = append(groups, patchGroup{rings: true, order: []int{from}})
 	for k := 1; k < to-from; k++ {
-		if n.Apart(0, k) {
+		if n.steps > 0 && n.apart(&n.rings[0], &n.rings[k]) {
 			groups = append(groups, patchGroup{rings: true, order: []int{from + k}})
 		} else {
 			groups[outer].order = append(groups[outer].order, from+k)

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
-	"github.com/vibeflight/vibeflight/readers/internal/rings"
 )
 
 // decoder decodes the contents of records to geometries. It adds nothing for a malformed record.
@@ -14,7 +13,7 @@ type decoder struct {
 	kind shapeType // of the file
 	geom *geoarrow.GeometryBuilder
 	odd  oddities
-	nest rings.Nesting
+	nest nesting
 
 	surplus int // bytes after the shape that was added last
 }
@@ -126,17 +125,17 @@ func (d *decoder) lines(b *body) {
 // after it, in the order of the file.
 func (d *decoder) rings(b *body) error {
 	n := len(b.parts) / 4
-	d.nest.Begin(b.points)
-	geoarrow.FillXY(d.nest.X, d.nest.Y, b.xy)
+	d.nest.begin(b.points)
+	geoarrow.FillXY(d.nest.x, d.nest.y, b.xy)
 	for i := range n {
-		d.nest.Add(b.part(i))
+		d.nest.add(b.part(i))
 	}
-	if err := d.nest.Resolve(); err != nil {
+	if err := d.nest.resolve(); err != nil {
 		return err
 	}
-	several := d.nest.Outers > 1
-	for k, i := range d.nest.Order {
-		if several && k > 0 && d.nest.Outer(i) {
+	several := d.nest.outers > 1
+	for k, i := range d.nest.order {
+		if several && k > 0 && d.nest.rings[i].outer() {
 			d.geom.EndPart()
 		}
 		from, to := b.part(int(i))

@@ -1,4 +1,4 @@
-package rings
+package shapefile
 
 import (
 	"math"

@@ -1,6 +1,4 @@
-// Package rings determines which rings of a polygon are holes of which others, for formats that do
-// not say: shapefiles, and what Esri made after them.
-package rings
+package shapefile
 
 import (
 	"cmp"
@@ -9,7 +7,7 @@ import (
 	"slices"
 )
 
-// Nesting finds the outer rings of a polygon, and the outer ring of each hole.
+// nesting finds the outer rings of a polygon, and the outer ring of each hole.
 //
 // In the standard outer rings are clockwise and holes counterclockwise, but files are often wrong,
 // so containment counts first:
@@ -25,19 +23,20 @@ import (
 // Signs of areas are exact, so nothing depends on rounding. Boxes of rings, and of runs of edges in
 // large rings, are tested first, so n positions take about n log n steps. Rings with very many
 // crossings can take more, up to a limit.
-type Nesting struct {
-	X, Y   []float64 // the positions of the polygon, which the caller sets after Begin
-	Order  []int32   // outer rings, each with its holes after it
-	Outers int       // how many are outer rings
+type nesting struct {
+	x, y   []float64 // the positions of the record
 	rings  []nestedRings
 	byLeft []int32 // rings by the left side of their boxes
 	bySize []int32 // rings by area, the largest first
 	tree   boxTree // of byLeft, if they are many
 	found  []int32 // rings that may contain the current one
 	steps  int     // that are left
+
+	order  []int32 // outer rings, each with its holes after it
+	outers int
 }
 
-// nestedRings is a ring and its place in the Nesting.
+// nestedRings is a ring and its place in the nesting.
 type nestedRings struct {
 	box      box
 	area     float64  // doubled, positive if counterclockwise
@@ -50,29 +49,23 @@ type nestedRings struct {
 	next     int32    // place of its next hole in order
 }
 
-// Outer reports whether ring i is an outer ring.
-func (n *Nesting) Outer(i int32) bool { return n.rings[i].outer() }
-
-// Span returns where the positions of ring i begin and end.
-func (n *Nesting) Span(i int32) (from, to int) { return int(n.rings[i].from), int(n.rings[i].to) }
-
 func (r *nestedRings) outer() bool { return r.depth&1 == 0 }
 
 // stepsPerPosition limits the work for rings; real ones take a hundredth of it.
 const stepsPerPosition = 1024
 
-// Begin drops all rings and allocates memory for positions.
-func (n *Nesting) Begin(points int) {
-	n.X, n.Y = slices.Grow(n.X[:0], points)[:points], slices.Grow(n.Y[:0], points)[:points]
-	n.rings, n.byLeft, n.bySize, n.Order = n.rings[:0], n.byLeft[:0], n.bySize[:0], n.Order[:0]
-	n.tree, n.Outers = boxTree{}, 0
+// begin drops all rings and allocates memory for positions.
+func (n *nesting) begin(points int) {
+	n.x, n.y = slices.Grow(n.x[:0], points)[:points], slices.Grow(n.y[:0], points)[:points]
+	n.rings, n.byLeft, n.bySize, n.order = n.rings[:0], n.byLeft[:0], n.bySize[:0], n.order[:0]
+	n.tree, n.outers = boxTree{}, 0
 	n.steps = stepsPerPosition * (points + blockItems)
 }
 
-// Add adds the ring of the positions [from, to), at least one.
-func (n *Nesting) Add(from, to int) {
+// add adds the ring of the positions [from, to), at least one.
+func (n *nesting) add(from, to int) {
 	r := nestedRings{from: int32(from), to: int32(to), box: nowhere}
-	x, y := n.X[from:to], n.Y[from:to]
+	x, y := n.x[from:to], n.y[from:to]
 	last := spot{}
 	for i := range x {
 		r.box.add(x[i], y[i])
@@ -90,8 +83,8 @@ func (n *Nesting) Add(from, to int) {
 	n.rings = append(n.rings, r)
 }
 
-// Resolve sets Order and Outers.
-func (n *Nesting) Resolve() error {
+// resolve sets order and outers.
+func (n *nesting) resolve() error {
 	rings := n.rings
 	slices.SortFunc(n.byLeft, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(rings[a].box[0], rings[b].box[0]), cmp.Compare(a, b))
@@ -121,7 +114,7 @@ func (n *Nesting) Resolve() error {
 }
 
 // parent returns the smallest of the larger rings that contains r, or -1.
-func (n *Nesting) parent(r *nestedRings) int32 {
+func (n *nesting) parent(r *nestedRings) int32 {
 	n.found = n.found[:0]
 	collect := func(from, to int) {
 		n.steps -= to - from
@@ -147,13 +140,13 @@ func (n *Nesting) parent(r *nestedRings) int32 {
 
 // side returns 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right
 // of a position inside crosses the line an odd number of times.
-func (n *Nesting) side(r *nestedRings, p spot) int {
+func (n *nesting) side(r *nestedRings, p spot) int {
 	inside, on := false, false
 	cross := func(from, to int) {
 		n.steps -= to - from
 		for i := from; i < to && !on; i++ {
 			i, k := r.edge(i)
-			a, b := spot{n.X[i], n.Y[i]}, spot{n.X[k], n.Y[k]}
+			a, b := spot{n.x[i], n.y[i]}, spot{n.x[k], n.y[k]}
 			switch {
 			case a == p || a.y == p.y && b.y == p.y && (a.x < p.x) != (b.x < p.x):
 				on = true
@@ -188,38 +181,38 @@ func (r *nestedRings) edge(i int) (from, to int) {
 }
 
 // edgeTree returns the tree of the edges of a ring.
-func (n *Nesting) edgeTree(r *nestedRings) *boxTree {
+func (n *nesting) edgeTree(r *nestedRings) *boxTree {
 	t := newBoxTree(int(r.to-r.from), func(i int) box {
 		b := nowhere
 		from, to := r.edge(i)
-		b.add(n.X[from], n.Y[from])
-		b.add(n.X[to], n.Y[to])
+		b.add(n.x[from], n.y[from])
+		b.add(n.x[to], n.y[to])
 		return b
 	})
 	return &t
 }
 
 // arrange orders the outer rings as in the file, each followed by its holes in that order.
-func (n *Nesting) arrange() {
+func (n *nesting) arrange() {
 	for i := range n.rings {
 		if r := &n.rings[i]; !r.outer() {
 			n.rings[r.parent].holes++
 		}
 	}
-	n.Order = slices.Grow(n.Order, len(n.rings))[:len(n.rings)]
+	n.order = slices.Grow(n.order, len(n.rings))[:len(n.rings)]
 	next := int32(0)
 	for i := range n.rings {
 		if r := &n.rings[i]; r.outer() {
-			n.Order[next] = int32(i)
+			n.order[next] = int32(i)
 			r.next = next + 1
 			next += 1 + r.holes
-			n.Outers++
+			n.outers++
 		}
 	}
 	for i := range n.rings {
 		if r := &n.rings[i]; !r.outer() {
 			outer := &n.rings[r.parent]
-			n.Order[outer.next] = int32(i)
+			n.order[outer.next] = int32(i)
 			outer.next++
 		}
 	}
