@@ -17,7 +17,7 @@ func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (
 				d.Accept(false, err.Error())
 				return 0
 			}
-			if d.nest.outers > 1 {
+			if d.nest.Outers > 1 {
 				parts = d.endParts(parts, from, to)
 				kinds[i] = geoarrow.MakeRowKind(geoarrow.MultiPolygon, kinds[i].Dim())
 			}
@@ -33,17 +33,17 @@ func (d *deviceShapes) nestAll(g *geoarrow.Geometry, kinds []geoarrow.RowKind) (
 // nestRow orders the rings [from, to) of a polygon.
 func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 	n, first, end := &d.nest, g.Rings[from], g.Rings[to]
-	n.begin(int(end - first))
-	copy(n.x, g.X[first:end])
-	copy(n.y, g.Y[first:end])
+	n.Begin(int(end - first))
+	copy(n.X, g.X[first:end])
+	copy(n.Y, g.Y[first:end])
 	for k := from; k < to; k++ {
-		n.add(int(g.Rings[k]-first), int(g.Rings[k+1]-first))
+		n.Add(int(g.Rings[k]-first), int(g.Rings[k+1]-first))
 	}
-	if err := n.resolve(); err != nil || slices.IsSorted(n.order) {
+	if err := n.Resolve(); err != nil || slices.IsSorted(n.Order) {
 		return err
 	}
-	d.reorder(g.X[first:end], n.x)
-	d.reorder(g.Y[first:end], n.y)
+	d.reorder(g.X[first:end], n.X)
+	d.reorder(g.Y[first:end], n.Y)
 	for _, v := range [][]float64{g.Z, g.M} {
 		if v != nil {
 			d.spare = append(d.spare[:0], v[first:end]...)
@@ -51,8 +51,9 @@ func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 		}
 	}
 	at := first
-	for k, i := range n.order {
-		at += n.rings[i].to - n.rings[i].from
+	for k, i := range n.Order {
+		begin, over := n.Bounds(i)
+		at += over - begin
 		g.Rings[int(from)+k+1] = at
 	}
 	return nil
@@ -61,15 +62,16 @@ func (d *deviceShapes) nestRow(g *geoarrow.Geometry, from, to int32) error {
 // reorder writes an ordinate of all rings of a polygon in their order.
 func (d *deviceShapes) reorder(to, from []float64) {
 	at := 0
-	for _, i := range d.nest.order {
-		at += copy(to[at:], from[d.nest.rings[i].from:d.nest.rings[i].to])
+	for _, i := range d.nest.Order {
+		begin, over := d.nest.Bounds(i)
+		at += copy(to[at:], from[begin:over])
 	}
 }
 
 // endParts appends the ends of the parts of the rings [from, to).
 func (d *deviceShapes) endParts(parts []int32, from, to int32) []int32 {
-	for k, i := range d.nest.order {
-		if k > 0 && d.nest.rings[i].outer() {
+	for k, i := range d.nest.Order {
+		if k > 0 && d.nest.IsOuter(i) {
 			parts = append(parts, from+int32(k))
 		}
 	}

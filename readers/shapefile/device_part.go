@@ -6,6 +6,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/internal/device"
+	"github.com/vibeflight/vibeflight/readers/internal/nesting"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -48,7 +49,7 @@ type deviceChunks struct {
 	shx         *source.File
 	entries     int64 // of the .shx
 	first, next int64 // records of the current chunk, and the one after them
-	nest        nesting
+	nest        nesting.Nesting
 	spare       []float64 // of nesting
 }
 

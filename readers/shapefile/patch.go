@@ -93,21 +93,21 @@ func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patch
 	n := &d.nest
 	first, _ := b.part(from)
 	_, end := b.part(to - 1)
-	n.begin(end - first) // only those of these rings: there may be very many polygons
-	geoarrow.FillXY(n.x, n.y, b.xy[16*first:16*end])
+	n.Begin(end - first) // only those of these rings: there may be very many polygons
+	geoarrow.FillXY(n.X, n.Y, b.xy[16*first:16*end])
 	for _, i := range all.order {
 		p, q := b.part(i)
-		n.add(p-first, q-first)
+		n.Add(p-first, q-first)
 	}
-	if n.upright() { // its rings are nested as in the file, since x and y do not show it
+	if n.Upright() { // its rings are nested as in the file, since x and y do not show it
 		return append(groups, all), nil
 	}
 	if kind := b.patchKind(from); kind == firstRing || kind == ring {
-		if err := n.resolve(); err != nil {
+		if err := n.Resolve(); err != nil {
 			return nil, err
 		}
-		for _, i := range n.order {
-			if n.rings[i].outer() {
+		for _, i := range n.Order {
+			if n.IsOuter(i) {
 				groups = append(groups, patchGroup{rings: true})
 			}
 			last := &groups[len(groups)-1]
@@ -118,7 +118,7 @@ func (d *decoder) nestPatch(groups []patchGroup, b *body, from, to int) ([]patch
 	outer := len(groups)
 	groups = append(groups, patchGroup{rings: true, order: []int{from}})
 	for k := 1; k < to-from; k++ {
-		if n.steps > 0 && n.apart(&n.rings[0], &n.rings[k]) {
+		if n.Apart(0, k) {
 			groups = append(groups, patchGroup{rings: true, order: []int{from + k}})
 		} else {
 			groups[outer].order = append(groups[outer].order, from+k)

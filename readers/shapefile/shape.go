@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/nesting"
 )
 
 // decoder decodes the contents of records to geometries. It adds nothing for a malformed record.
@@ -13,7 +14,7 @@ type decoder struct {
 	kind shapeType // of the file
 	geom *geoarrow.GeometryBuilder
 	odd  oddities
-	nest nesting
+	nest nesting.Nesting
 
 	surplus int // bytes after the shape that was added last
 }
@@ -125,17 +126,17 @@ func (d *decoder) lines(b *body) {
 // after it, in the order of the file.
 func (d *decoder) rings(b *body) error {
 	n := len(b.parts) / 4
-	d.nest.begin(b.points)
-	geoarrow.FillXY(d.nest.x, d.nest.y, b.xy)
+	d.nest.Begin(b.points)
+	geoarrow.FillXY(d.nest.X, d.nest.Y, b.xy)
 	for i := range n {
-		d.nest.add(b.part(i))
+		d.nest.Add(b.part(i))
 	}
-	if err := d.nest.resolve(); err != nil {
+	if err := d.nest.Resolve(); err != nil {
 		return err
 	}
-	several := d.nest.outers > 1
-	for k, i := range d.nest.order {
-		if several && k > 0 && d.nest.rings[i].outer() {
+	several := d.nest.Outers > 1
+	for k, i := range d.nest.Order {
+		if several && k > 0 && d.nest.IsOuter(i) {
 			d.geom.EndPart()
 		}
 		from, to := b.part(int(i))

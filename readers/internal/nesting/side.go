@@ -1,4 +1,4 @@
-package shapefile
+package nesting
 
 import (
 	"math"

@@ -1,4 +1,6 @@
-package shapefile
+// Package nesting finds which rings of a polygon are outer rings, and which holes are in which of
+// them, by containment.
+package nesting
 
 import (
 	"cmp"
@@ -7,7 +9,7 @@ import (
 	"slices"
 )
 
-// nesting finds the outer rings of a polygon, and the outer ring of each hole.
+// Nesting finds the outer rings of a polygon, and the outer ring of each hole.
 //
 // In the standard outer rings are clockwise and holes counterclockwise, but files are often wrong,
 // so containment counts first:
@@ -23,8 +25,8 @@ import (
 // Signs of areas are exact, so nothing depends on rounding. Boxes of rings, and of runs of edges in
 // large rings, are tested first, so n positions take about n log n steps. Rings with very many
 // crossings can take more, up to a limit.
-type nesting struct {
-	x, y   []float64 // the positions of the record
+type Nesting struct {
+	X, Y   []float64 // positions of all rings, set after Begin
 	rings  []nestedRings
 	byLeft []int32 // rings by the left side of their boxes
 	bySize []int32 // rings by area, the largest first
@@ -32,8 +34,8 @@ type nesting struct {
 	found  []int32 // rings that may contain the current one
 	steps  int     // that are left
 
-	order  []int32 // outer rings, each with its holes after it
-	outers int
+	Order  []int32 // outer rings, each with its holes after it
+	Outers int
 }
 
 // nestedRings is a ring and its place in the nesting.
@@ -51,21 +53,27 @@ type nestedRings struct {
 
 func (r *nestedRings) outer() bool { return r.depth&1 == 0 }
 
+// IsOuter reports whether ring i is an outer ring.
+func (n *Nesting) IsOuter(i int32) bool { return n.rings[i].outer() }
+
+// Bounds returns the positions [from, to) of ring i.
+func (n *Nesting) Bounds(i int32) (from, to int32) { return n.rings[i].from, n.rings[i].to }
+
 // stepsPerPosition limits the work for rings; real ones take a hundredth of it.
 const stepsPerPosition = 1024
 
-// begin drops all rings and allocates memory for positions.
-func (n *nesting) begin(points int) {
-	n.x, n.y = slices.Grow(n.x[:0], points)[:points], slices.Grow(n.y[:0], points)[:points]
-	n.rings, n.byLeft, n.bySize, n.order = n.rings[:0], n.byLeft[:0], n.bySize[:0], n.order[:0]
-	n.tree, n.outers = boxTree{}, 0
+// Begin drops all rings and allocates memory for positions.
+func (n *Nesting) Begin(points int) {
+	n.X, n.Y = slices.Grow(n.X[:0], points)[:points], slices.Grow(n.Y[:0], points)[:points]
+	n.rings, n.byLeft, n.bySize, n.Order = n.rings[:0], n.byLeft[:0], n.bySize[:0], n.Order[:0]
+	n.tree, n.Outers = boxTree{}, 0
 	n.steps = stepsPerPosition * (points + blockItems)
 }
 
-// add adds the ring of the positions [from, to), at least one.
-func (n *nesting) add(from, to int) {
+// Add adds the ring of the positions [from, to), at least one.
+func (n *Nesting) Add(from, to int) {
 	r := nestedRings{from: int32(from), to: int32(to), box: nowhere}
-	x, y := n.x[from:to], n.y[from:to]
+	x, y := n.X[from:to], n.Y[from:to]
 	last := spot{}
 	for i := range x {
 		r.box.add(x[i], y[i])
@@ -83,8 +91,8 @@ func (n *nesting) add(from, to int) {
 	n.rings = append(n.rings, r)
 }
 
-// resolve sets order and outers.
-func (n *nesting) resolve() error {
+// Resolve sets Order and Outers.
+func (n *Nesting) Resolve() error {
 	rings := n.rings
 	slices.SortFunc(n.byLeft, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(rings[a].box[0], rings[b].box[0]), cmp.Compare(a, b))
@@ -114,7 +122,7 @@ func (n *nesting) resolve() error {
 }
 
 // parent returns the smallest of the larger rings that contains r, or -1.
-func (n *nesting) parent(r *nestedRings) int32 {
+func (n *Nesting) parent(r *nestedRings) int32 {
 	n.found = n.found[:0]
 	collect := func(from, to int) {
 		n.steps -= to - from
@@ -140,13 +148,13 @@ func (n *nesting) parent(r *nestedRings) int32 {
 
 // side returns 1 for a position inside of a ring, -1 outside, 0 on its line: the ray to the right
 // of a position inside crosses the line an odd number of times.
-func (n *nesting) side(r *nestedRings, p spot) int {
+func (n *Nesting) side(r *nestedRings, p spot) int {
 	inside, on := false, false
 	cross := func(from, to int) {
 		n.steps -= to - from
 		for i := from; i < to && !on; i++ {
 			i, k := r.edge(i)
-			a, b := spot{n.x[i], n.y[i]}, spot{n.x[k], n.y[k]}
+			a, b := spot{n.X[i], n.Y[i]}, spot{n.X[k], n.Y[k]}
 			switch {
 			case a == p || a.y == p.y && b.y == p.y && (a.x < p.x) != (b.x < p.x):
 				on = true
@@ -181,38 +189,38 @@ func (r *nestedRings) edge(i int) (from, to int) {
 }
 
 // edgeTree returns the tree of the edges of a ring.
-func (n *nesting) edgeTree(r *nestedRings) *boxTree {
+func (n *Nesting) edgeTree(r *nestedRings) *boxTree {
 	t := newBoxTree(int(r.to-r.from), func(i int) box {
 		b := nowhere
 		from, to := r.edge(i)
-		b.add(n.x[from], n.y[from])
-		b.add(n.x[to], n.y[to])
+		b.add(n.X[from], n.Y[from])
+		b.add(n.X[to], n.Y[to])
 		return b
 	})
 	return &t
 }
 
 // arrange orders the outer rings as in the file, each followed by its holes in that order.
-func (n *nesting) arrange() {
+func (n *Nesting) arrange() {
 	for i := range n.rings {
 		if r := &n.rings[i]; !r.outer() {
 			n.rings[r.parent].holes++
 		}
 	}
-	n.order = slices.Grow(n.order, len(n.rings))[:len(n.rings)]
+	n.Order = slices.Grow(n.Order, len(n.rings))[:len(n.rings)]
 	next := int32(0)
 	for i := range n.rings {
 		if r := &n.rings[i]; r.outer() {
-			n.order[next] = int32(i)
+			n.Order[next] = int32(i)
 			r.next = next + 1
 			next += 1 + r.holes
-			n.outers++
+			n.Outers++
 		}
 	}
 	for i := range n.rings {
 		if r := &n.rings[i]; !r.outer() {
 			outer := &n.rings[r.parent]
-			n.order[outer.next] = int32(i)
+			n.Order[outer.next] = int32(i)
 			outer.next++
 		}
 	}

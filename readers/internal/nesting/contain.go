@@ -1,4 +1,4 @@
-package shapefile
+package nesting
 
 import "math"
 
@@ -11,7 +11,7 @@ import "math"
 //	edges cross                                     its hole do
 //
 // If the orientations agree with the result of the first position, the others are not tested.
-func (n *nesting) contains(a, b *nestedRings) bool {
+func (n *Nesting) contains(a, b *nestedRings) bool {
 	opposite := (a.area > 0) != (b.area > 0)
 	for i := b.from; i < b.to && n.steps >= 0; i++ {
 		side := n.side(a, n.spot(i))
@@ -26,10 +26,10 @@ func (n *nesting) contains(a, b *nestedRings) bool {
 	return opposite
 }
 
-func (n *nesting) spot(i int32) spot { return spot{n.x[i], n.y[i]} }
+func (n *Nesting) spot(i int32) spot { return spot{n.X[i], n.Y[i]} }
 
 // anyInside reports whether a position of b, starting with number from, is inside of a.
-func (n *nesting) anyInside(a, b *nestedRings, from int32) bool {
+func (n *Nesting) anyInside(a, b *nestedRings, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) > 0 {
 			return true
@@ -40,7 +40,7 @@ func (n *nesting) anyInside(a, b *nestedRings, from int32) bool {
 
 // wholeInside reports whether no position of b, starting with number from, is outside of a, and no
 // edge of b crosses one of a.
-func (n *nesting) wholeInside(a, b *nestedRings, from int32) bool {
+func (n *Nesting) wholeInside(a, b *nestedRings, from int32) bool {
 	for i := from; i < b.to && n.steps >= 0; i++ {
 		if n.side(a, n.spot(i)) < 0 {
 			return false
@@ -57,7 +57,7 @@ func (n *nesting) wholeInside(a, b *nestedRings, from int32) bool {
 
 // crossed reports whether the line from p to q properly crosses an edge of r: the ends of each are
 // on different sides of the other.
-func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
+func (n *Nesting) crossed(r *nestedRings, p, q spot) bool {
 	around := nowhere
 	around.add(p.x, p.y)
 	around.add(q.x, q.y)
@@ -66,7 +66,7 @@ func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
 		n.steps -= to - from
 		for i := from; i < to && !found; i++ {
 			i, k := r.edge(i)
-			a, b := spot{n.x[i], n.y[i]}, spot{n.x[k], n.y[k]}
+			a, b := spot{n.X[i], n.Y[i]}, spot{n.X[k], n.Y[k]}
 			edge := nowhere
 			edge.add(a.x, a.y)
 			edge.add(b.x, b.y)
@@ -78,7 +78,7 @@ func (n *nesting) crossed(r *nestedRings, p, q spot) bool {
 }
 
 // turn is the function turn; an exact result counts as many steps.
-func (n *nesting) turn(a, b, p spot) int {
+func (n *Nesting) turn(a, b, p spot) int {
 	sign, exact := turn(a, b, p)
 	if exact {
 		n.steps -= exactSteps
@@ -88,7 +88,7 @@ func (n *nesting) turn(a, b, p spot) int {
 
 // edgesOf calls each with the edges of a ring, in runs; of a large ring only with those whose box
 // passes.
-func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(from, to int)) {
+func (n *Nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(from, to int)) {
 	edges := int(r.to - r.from)
 	if edges <= 4*blockItems {
 		each(0, edges)
@@ -100,9 +100,9 @@ func (n *nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(fro
 	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
 }
 
-// upright reports whether a ring has almost no area seen from above, like a wall, so that x and y
+// Upright reports whether a ring has almost no area seen from above, like a wall, so that x and y
 // do not determine what is inside.
-func (n *nesting) upright() bool {
+func (n *Nesting) Upright() bool {
 	const least = 1e-9 // of the square of its box's larger side
 	for i := range n.rings {
 		r := &n.rings[i]
@@ -114,8 +114,11 @@ func (n *nesting) upright() bool {
 	return false
 }
 
+// Apart reports whether no position of ring k is inside of ring i, and one is outside.
+func (n *Nesting) Apart(i, k int) bool { return n.steps > 0 && n.apart(&n.rings[i], &n.rings[k]) }
+
 // apart reports whether no position of b is inside of a, and one is outside.
-func (n *nesting) apart(a, b *nestedRings) bool {
+func (n *Nesting) apart(a, b *nestedRings) bool {
 	if !a.box.meets(b.box) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package shapefile
+package nesting
 
 import (
 	"fmt"
@@ -9,27 +9,27 @@ import (
 )
 
 // nest gives rings to a nesting, and resolves it.
-func nest(n *nesting, rings [][]spot) error {
+func nest(n *Nesting, rings [][]spot) error {
 	points := 0
 	for _, r := range rings {
 		points += len(r)
 	}
-	n.begin(points)
+	n.Begin(points)
 	at := 0
 	for _, r := range rings {
 		for i, p := range r {
-			n.x[at+i], n.y[at+i] = p.x, p.y
+			n.X[at+i], n.Y[at+i] = p.x, p.y
 		}
-		n.add(at, at+len(r))
+		n.Add(at, at+len(r))
 		at += len(r)
 	}
-	return n.resolve()
+	return n.Resolve()
 }
 
 // polygons writes rings as parts: (shell, hole, …).
-func (n *nesting) polygons() string {
+func (n *Nesting) polygons() string {
 	s := ""
-	for _, i := range n.order {
+	for _, i := range n.Order {
 		if n.rings[i].outer() {
 			s += fmt.Sprintf(" | %d", i)
 		} else {
@@ -138,7 +138,7 @@ func TestNesting(t *testing.T) {
 		}, "0 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var n nesting
+			var n Nesting
 			if err := nest(&n, c.rings); err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +241,7 @@ func slowParents(rings [][]spot) []int32 {
 
 func TestNestingOfRandomRings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	var n nesting
+	var n Nesting
 	for round := range 150 {
 		var rings [][]spot
 		for range 1 + rng.IntN(40) {
@@ -273,10 +273,10 @@ func TestNestingOfRandomRings(t *testing.T) {
 
 // checkArranged checks that order has every ring once: outer rings ascending, and after each its
 // holes, ascending.
-func checkArranged(t *testing.T, n *nesting) {
+func checkArranged(t *testing.T, n *Nesting) {
 	t.Helper()
 	outer, hole, outers := int32(-1), int32(-1), 0
-	for _, i := range n.order {
+	for _, i := range n.Order {
 		switch r := &n.rings[i]; {
 		case r.outer() && i > outer:
 			outer, hole = i, -1
@@ -284,13 +284,13 @@ func checkArranged(t *testing.T, n *nesting) {
 		case !r.outer() && r.parent == outer && i > hole:
 			hole = i
 		default:
-			t.Fatalf("ring %d stands wrong in %d", i, n.order)
+			t.Fatalf("ring %d stands wrong in %d", i, n.Order)
 		}
 	}
-	sorted := slices.Clone(n.order)
+	sorted := slices.Clone(n.Order)
 	slices.Sort(sorted)
-	if len(slices.Compact(sorted)) != len(n.rings) || outers != n.outers {
-		t.Fatalf("order %d of %d rings, %d outer ones, want %d", n.order, len(n.rings), n.outers, outers)
+	if len(slices.Compact(sorted)) != len(n.rings) || outers != n.Outers {
+		t.Fatalf("order %d of %d rings, %d outer ones, want %d", n.Order, len(n.rings), n.Outers, outers)
 	}
 }
 
@@ -316,11 +316,11 @@ func TestNestingIsFast(t *testing.T) {
 		}()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var n nesting
+			var n Nesting
 			if err := nest(&n, c.rings); err != nil {
 				t.Fatal(err)
 			}
-			all := stepsPerPosition * (len(n.x) + blockItems)
+			all := stepsPerPosition * (len(n.X) + blockItems)
 			if used := all - n.steps; used > all/8 {
 				t.Errorf("%d of %d steps", used, all)
 			}
@@ -338,16 +338,16 @@ func TestNestingGivesUp(t *testing.T) {
 	for i := range 200 {
 		rings = append(rings, square(0.5, 20+float64(i)/10, 0.01))
 	}
-	var n nesting
+	var n Nesting
 	if err := nest(&n, rings); err != nil {
 		t.Fatal(err)
 	}
 	const least = 200 * 1000 // each ray crosses each tooth of the comb
-	if used := stepsPerPosition*(len(n.x)+blockItems) - n.steps; used < least {
+	if used := stepsPerPosition*(len(n.X)+blockItems) - n.steps; used < least {
 		t.Errorf("%d steps were counted, want %d at least", used, least)
 	}
 	n.steps = least - 1
-	if err := n.resolve(); err == nil {
+	if err := n.Resolve(); err == nil {
 		t.Error("got no error, want one of rings that take too long")
 	}
 }
