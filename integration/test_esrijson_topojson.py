@@ -60,6 +60,9 @@ def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("json")
     for name, content in SETS.items():
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    shapes = [{"type": "Point", "coordinates": [i / 3, -i / 7]} if i % 3 else {"type": "Polygon", "coordinates": [ring(i, 0, 1 / 3)]} for i in range(1, 99)]
+    cells = ['"' + json.dumps(s).replace('"', '""') + '"' for s in shapes]
+    (folder / "cells.csv").write_text("n,geom\n" + "".join(f"{i},{c}\n" for i, c in enumerate([*cells, ""])), encoding="utf-8")
     (folder / "grid.json").write_text(json.dumps(topology()), encoding="utf-8")
     with Server(folder) as server:
         yield server.client(), folder
@@ -95,6 +98,14 @@ def test_topologies(served, layer):
     ours = client.do_get(ticket(f"grid.json#{layer}", geometry_encoding="wkb")).read_all()
     assert_same(ours, meta, theirs)
     assert crs_of(ours) is None and meta["crs"] is None
+
+
+def test_cells_of_csv(served):
+    client, folder = served
+    _, theirs = pyogrio.read_arrow(folder / "cells.csv", GEOM_POSSIBLE_NAMES="geom", KEEP_GEOM_COLUMNS="NO", AUTODETECT_TYPE="YES")
+    ours = client.do_get(ticket("cells.csv", geometry_encoding="wkb")).read_all()
+    assert_same_column("n", ours["n"], theirs["n"])
+    assert_same_geometry(ours["geometry"], theirs["geom"])
 
 
 @pytest.mark.skipif(not GDAL.exists(), reason="GDAL's test files are not here")

@@ -48,4 +48,6 @@ DIFFERENCES = [
     table("EWKT", "wkt\nSRID=3857;POINT(1 2)\n", {"crs": "EPSG:3857", "geometry": ["POINT (1 2)"]}, {"geometry": [None]}),
     table("hexadecimal EWKB", "wkb\n0101000020110F0000000000000000F03F0000000000000040\n",
           {"crs": "EPSG:3857", "geometry": ["POINT (1 2)"]}, {"crs": None, "geometry": ["POINT (1 2)"]}),
+    table("GeoJSON in cells", 'geojson\n"{""type"":""Point"",""coordinates"":[1,2]}"\n',
+          {"crs": None, "geometry": ["POINT (1 2)"]}, {"geojson": ("string", ['{"type":"Point","coordinates":[1,2]}'])}),
 ]

@@ -38,12 +38,12 @@ var layers = []string{
 	"readers/internal/parallel",
 	"readers/internal/jsonrows",
 	// the formats
-	"readers/wkt readers/dbf",
+	"readers/wkt readers/dbf readers/geojson",
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
 	"readers/arrowipc readers/csv readers/esrijson readers/filegdb readers/flatgeobuf readers/geojson readers/gml " +
-		"readers/gpkg readers/gpx readers/kml readers/osmpbf readers/parquet readers/topojson readers/xlsx",
+		"readers/gpkg readers/gpx readers/kml readers/osmpbf readers/parquet readers/shapefile readers/topojson readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
@@ -95,12 +95,7 @@ var layers = []string{
 // importers are the packages that may import a format, or the list of all formats. Others know
 // formats by name only.
 var importers = map[string][]string{
-	"readers/csv": {"readers/xlsx", "readers/all"},
-	"readers/wkt": {
-		"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/xlsx", "readers/all",
-	},
-	"readers/dbf": {"readers/shapefile", "readers/all"},
-	"readers/all": {"cmd/..."},
+	"cmd/... readers/all readers/csv readers/dbf readers/geojson readers/gml readers/internal/records readers/kml readers/shapefile readers/wkt readers/xlsx",
 }
 
 // trees lists the folders at the top of the repository in the order of layers. A test may import

@@ -11,7 +11,7 @@ import (
 // quote or none, and geometries that are points or WKT, if any.
 func (d *dialect) onDevice() bool {
 	return d.charset == nil && !d.comma && !d.commaPoints && (d.quote == '"' || d.quote == 0) &&
-		d.geometry != wkbCells && d.geometry != latLonCells
+		d.geometry != wkbCells && d.geometry != latLonCells && d.geometry != jsonCells
 }
 
 // deviceChunks finds and parses chunks of records that all have as many fields as the header.

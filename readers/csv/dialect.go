@@ -71,6 +71,7 @@ const (
 	points                  // x and y in a column each
 	wktCells
 	wkbCells    // hexadecimal
+	jsonCells   // geometry objects of GeoJSON
 	latLonCells // "(40.7, -73.9)"
 )
 

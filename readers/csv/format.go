@@ -38,7 +38,7 @@ func Format() readers.Format {
 		Extensions: []string{".csv", ".tsv", ".tab", ".psv"},
 		Unit:       unit,
 		Siblings:   []string{".prj"},
-		Version:    2,
+		Version:    3,
 		Options: []readers.Option{
 			{
 				Name: optDelimiter, Default: auto,
@@ -76,8 +76,8 @@ func Format() readers.Format {
 					"without geometry",
 			},
 			{
-				Name: optGeometryFormat, Default: auto, Values: []string{auto, "wkt", "wkb"},
-				Doc: "how geometries are written: as WKT or EWKT, or as hexadecimal WKB or EWKB",
+				Name: optGeometryFormat, Default: auto, Values: []string{auto, "wkt", "wkb", "geojson"},
+				Doc: "how geometries are written: as WKT or EWKT, as hexadecimal WKB or EWKB, or as GeoJSON",
 			},
 			{
 				Name: optKeep, Default: "false", Values: []string{"true", "false"},

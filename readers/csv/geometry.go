@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
@@ -101,6 +102,8 @@ func (s *scanner) readGeometry(field cell) bool {
 		err = s.readLatLon(b)
 	case wkbCells:
 		srid, err = s.readWKB(b)
+	case jsonCells:
+		err = s.readJSON(b)
 	default:
 		var g wkt.Geometry
 		g, err = s.wkt.Read(&s.sink.Geom, &s.sink.Shapes, b)
@@ -127,6 +130,16 @@ func (s *scanner) readLatLon(b []byte) error {
 	}
 	g := &s.sink.Geom
 	g.X, g.Y, s.kind = append(g.X, lon), append(g.Y, lat), geoarrow.Point
+	return nil
+}
+
+// readJSON reads a geometry object of GeoJSON.
+func (s *scanner) readJSON(b []byte) error {
+	kind, err := s.json.Read(&s.sink.Geom, &s.sink.Shapes, b)
+	if bad := (*geojson.CellError)(nil); errors.As(err, &bad) {
+		return &wkt.CellError{Offset: bad.Offset, Depth: bad.Depth, Err: bad.Err}
+	}
+	s.kind = kind
 	return nil
 }
 

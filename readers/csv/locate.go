@@ -129,6 +129,8 @@ func formOf(opts readers.Options) geometryForm {
 		return wktCells
 	case "wkb":
 		return wkbCells
+	case "geojson":
+		return jsonCells
 	}
 	return noGeometry
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/source"
 	"github.com/vibeflight/vibeflight/readers/wkt"
 )
@@ -48,6 +49,7 @@ const (
 	isNumber
 	isWKT
 	isWKB
+	isJSON
 	isLatLon
 )
 
@@ -152,6 +154,8 @@ func (l *locator) find(b []byte) valueForm {
 		f.kind = isWKT
 	case geoarrow.IsHexWKB(b):
 		f.kind = isWKB
+	case geojson.Begins(b):
+		f.kind = isJSON
 	case f.kind == isText && !f.comma && l.isLatLon(b):
 		f.kind = isLatLon
 	}
@@ -196,10 +200,12 @@ func (c *candidate) isNear(form geometryForm) bool { return c.fresh || form == p
 func (l *locator) fits(c *candidate) (form geometryForm, undecided bool) {
 	if c.cell >= 0 {
 		switch f := l.seen[c.cell]; {
-		case f.kind == isWKT && c.form != wkbCells:
+		case f.kind == isWKT && (c.form == noGeometry || c.form == wktCells):
 			return wktCells, false
-		case f.kind == isWKB && c.form != wktCells:
+		case f.kind == isWKB && (c.form == noGeometry || c.form == wkbCells):
 			return wkbCells, false
+		case f.kind == isJSON && (c.form == noGeometry || c.form == jsonCells):
+			return jsonCells, false
 		case f.kind == isLatLon && c.latLon && c.form == noGeometry:
 			return latLonCells, false
 		default:

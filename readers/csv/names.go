@@ -8,7 +8,9 @@ import (
 
 // Names of columns that may be the geometry, in any case. Earlier ones are preferred.
 var (
-	cellNames = [...]string{"wkt", "geom", "geometry", "the_geom", "wkb", "wkb_geometry"}
+	cellNames = [...]string{
+		"wkt", "geom", "geometry", "the_geom", "wkb", "wkb_geometry", "geojson", "geo_shape", "geo shape",
+	}
 	xNames    = [...]string{"lon", "lng", "long", "longitude"}
 	yNames    = [...]string{"lat", "latitude"}
 )

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/geojson"
 	"github.com/vibeflight/vibeflight/readers/internal/fields"
 	"github.com/vibeflight/vibeflight/readers/internal/rows"
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -44,6 +45,7 @@ type scanner struct {
 	own   int32         // SRID of the current record, 0 if it has none
 	ownAt int           // and the index of its cell
 	wkt   wkt.Cell
+	json  geojson.Cell
 	wkb   geoarrow.WKBDecoder
 	hex   []byte // bytes of a WKB
 	srid  int32  // of the records so far, 0 if they have none

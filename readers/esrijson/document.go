@@ -91,8 +91,8 @@ func isRowMember(name string) bool {
 // endGeometry ends the geometry of a row; NoKind is null.
 func (s *scanner) endGeometry(k geoarrow.Kind) {
 	if k == geoarrow.NoKind {
-		s.Sink.Geom.Null()
+		s.Geom.Null()
 	} else {
-		s.Sink.Geom.End(k)
+		s.Geom.End(k)
 	}
 }

@@ -13,7 +13,8 @@
 //
 // The fields give the first columns and their types. Columns of other attributes, and of files
 // without fields, have the types of their values, as in GeoJSON. A geometry has members of one kind.
-// Curves are refused, and so are quantized coordinates ("transform").
+// Curves are refused unless the option curves makes lines of them. Quantized coordinates
+// ("transform") are refused.
 //
 // docs/formats/esrijson.md has the whole list, and what GDAL does.
 package esrijson
@@ -29,6 +30,9 @@ import (
 const (
 	formatName = "esrijson"
 	unit       = "feature"
+
+	optionCurves                = "curves"
+	curvesFail, curvesLinearize = "fail", "linearize"
 )
 
 // Format returns Esri JSON.
@@ -38,9 +42,14 @@ func Format() readers.Format {
 		Extensions: []string{".esrijson"},
 		Unit:       unit,
 		Version:    1,
-		Sniff:      sniff,
-		Open:       open,
-		CPU:        func(l readers.Layout) readers.Parser { return parser{layout: l} },
+		Options: []readers.Option{{
+			Name: optionCurves, Default: curvesFail, Values: []string{curvesFail, curvesLinearize},
+			Doc: "what to do about circular arcs, Bézier curves and elliptic arcs: fail, or read them as " +
+				"lines with a position every 4 degrees",
+		}},
+		Sniff: sniff,
+		Open:  open,
+		CPU:   func(l readers.Layout) readers.Parser { return parser{layout: l} },
 	}
 }
 

@@ -19,7 +19,6 @@ const (
 	polyline
 	polygon
 	envelope
-	curved
 )
 
 // shapeOf returns the shape that a member belongs to.
@@ -29,14 +28,12 @@ func shapeOf(name []byte) shape {
 		return point
 	case "points":
 		return multipoint
-	case "paths":
+	case "paths", "curvePaths":
 		return polyline
-	case "rings":
+	case "rings", "curveRings":
 		return polygon
 	case "xmin", "ymin", "xmax", "ymax":
 		return envelope
-	case "curvePaths", "curveRings":
-		return curved
 	}
 	return noShape
 }
@@ -51,6 +48,7 @@ type geometry struct {
 	at     int        // of the coordinates; -1: none
 	hasZ   int8       // -1: the geometry does not say
 	hasM   int8
+	curved bool // the coordinates may have curves
 	thirdM bool // a third ordinate was read as m
 	extra  bool // some position has more than two ordinates
 	hasZs  bool // some position has z
@@ -74,9 +72,9 @@ func (s *scanner) geometry(p, open int) (geoarrow.Kind, int) {
 		return 0, -1
 	}
 	var m mark
-	s.Sink.Geom.SetMark(&m.mark)
-	m.shapes = s.Sink.Shapes
-	s.geom = geometry{at: -1, hasZ: -1, hasM: -1, thirdM: s.header.thirdM, first: len(s.Sink.Geom.X)}
+	s.Geom.SetMark(&m.mark)
+	m.shapes = *s.Shapes
+	s.geom = geometry{at: -1, hasZ: -1, hasM: -1, thirdM: s.header.thirdM, first: len(s.Geom.X)}
 	end := s.Walk(p, open, func(name []byte, at int) int { return s.geometryMember(name, at, open+1) })
 	if end < 0 {
 		if s.Fault.Field == "" {
@@ -118,12 +116,13 @@ func (s *scanner) geometryMember(name []byte, p, open int) int {
 	case shape == noShape:
 		s.Sink.Foreign = append(s.Sink.Foreign, string(name))
 		return s.Skip(p, open)
-	case shape == curved:
-		return s.Wrong(p, "geometry", geometryRule, fmt.Sprintf("%s, which are curves", name))
+	case name[0] == 'c' && !s.linearize:
+		return s.Wrong(p, "geometry", geometryRule,
+			string(name)+" may have curves, which the option curves=linearize reads as lines")
 	case g.shape != noShape && (g.shape != shape || shape >= multipoint && shape <= polygon):
 		return s.Wrong(p, "geometry", geometryRule, fmt.Sprintf("a second shape, %s, in one geometry", name))
 	}
-	g.shape = shape
+	g.shape, g.curved = shape, name[0] == 'c'
 	switch shape {
 	case point:
 		return s.scalar(int(name[0]-'x'), p)
@@ -185,8 +184,8 @@ func (s *scanner) endShape(end int, m *mark) (geoarrow.Kind, int) {
 	third := g.hasM > 0 && g.hasZ <= 0
 	if (g.hasM >= 0 || g.hasZ >= 0) && third != g.thirdM && g.extra { // the flags came after the coordinates
 		g.thirdM, g.hasZs, g.hasMs = third, false, false
-		s.Sink.Geom.Rewind(m.mark)
-		s.Sink.Shapes = m.shapes
+		s.Geom.Rewind(m.mark)
+		*s.Shapes = m.shapes
 		if s.coordinates(g.at) < 0 {
 			return 0, -1
 		}
@@ -199,7 +198,7 @@ func (s *scanner) endShape(end int, m *mark) (geoarrow.Kind, int) {
 
 // endPoint adds a point. One whose x is NaN is empty.
 func (s *scanner) endPoint(end int) (geoarrow.Kind, int) {
-	g, b := &s.geom, &s.Sink.Geom
+	g, b := &s.geom, s.Geom
 	if g.has&1 == 0 || g.has&2 == 0 && g.values[0] == g.values[0] {
 		return 0, s.Wrong(end-1, "geometry", geometryRule, "a point without x or y")
 	}
@@ -217,7 +216,7 @@ func (s *scanner) endPoint(end int) (geoarrow.Kind, int) {
 
 // endEnvelope adds an envelope as the polygon of its corners. One whose xmin is NaN is empty.
 func (s *scanner) endEnvelope(end int) (geoarrow.Kind, int) {
-	g, b := &s.geom, &s.Sink.Geom
+	g, b := &s.geom, s.Geom
 	v := &g.values
 	if g.has&1 == 0 || v[0] == v[0] && g.has&15 != 15 {
 		return 0, s.Wrong(end-1, "geometry", geometryRule, "an envelope without one of its sides")

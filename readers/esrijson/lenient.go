@@ -60,15 +60,15 @@ func (s *scanner) ReadLenient(p int) int {
 // nullRow skips a value that is not a feature: all of its row is null.
 func (s *scanner) nullRow(p int) int {
 	s.Deviate(p, "", ruleFeature, "row is null")
-	s.Sink.Geom.Null()
+	s.Geom.Null()
 	return s.LooseSkip(p)
 }
 
 // lenientGeometry reads the geometry at p, without its end; NoKind is null.
 func (s *scanner) lenientGeometry(p, open int) (geoarrow.Kind, int) {
 	var m mark
-	s.Sink.Geom.SetMark(&m.mark)
-	m.shapes = s.Sink.Shapes
+	s.Geom.SetMark(&m.mark)
+	m.shapes = *s.Shapes
 	foreign := len(s.Sink.Foreign)
 	k, end := s.geometry(p, open)
 	if end >= 0 || s.Fault.Depth || s.Fault.File {
@@ -76,8 +76,8 @@ func (s *scanner) lenientGeometry(p, open int) (geoarrow.Kind, int) {
 	}
 	why := s.Fault
 	undo := func() {
-		s.Sink.Geom.Rewind(m.mark)
-		s.Sink.Shapes, s.Sink.Foreign = m.shapes, s.Sink.Foreign[:foreign]
+		s.Geom.Rewind(m.mark)
+		*s.Shapes, s.Sink.Foreign = m.shapes, s.Sink.Foreign[:foreign]
 	}
 	undo()
 	end = s.LooseSkip(p)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/internal/curve"
 	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
 	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
@@ -36,6 +37,9 @@ type scanner struct {
 	hasZ   bool    // of the set
 	hasM   bool
 
+	linearize bool       // curves become lines
+	arcs      curve.Line // adds the positions of curves
+
 	crsText []byte // the last spatial reference of a geometry
 	row     feature
 	geom    geometry
@@ -56,6 +60,8 @@ func (c parser) scanner(req readers.Request) *scanner {
 		Declare: s.header.declare, Layout: c.layout, Request: req,
 	})
 	s.Sum.CRS = s.header.crs
+	s.linearize = c.layout.Options.Get(optionCurves) == curvesLinearize
+	s.arcs.Add = s.addComputed
 	return s
 }
 

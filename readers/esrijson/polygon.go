@@ -13,7 +13,7 @@ func (s *scanner) endPolygon(end int, m *mark) (geoarrow.Kind, int) {
 	if len(s.ends) <= 1 {
 		return geoarrow.Polygon, end
 	}
-	b, n, first := &s.Sink.Geom, &s.nest, s.geom.first
+	b, n, first := s.Geom, &s.nest, s.geom.first
 	n.Begin(len(b.X) - first)
 	copy(n.X, b.X[first:])
 	copy(n.Y, b.Y[first:])

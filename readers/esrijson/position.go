@@ -10,7 +10,7 @@ func (s *scanner) coordinates(p int) int {
 	if s.At(p) != '[' {
 		return s.FailCoordinates(p, "an array of coordinates")
 	}
-	s.geom.lines, s.ends = 0, s.ends[:0]
+	s.geom.lines, s.ends, s.arcs.Computed = 0, s.ends[:0], 0
 	switch s.geom.shape {
 	case multipoint:
 		return s.Positions(p)
@@ -23,24 +23,32 @@ func (s *scanner) coordinates(p int) int {
 // path reads a path. Its end is added before the next one, since a single path is a LineString,
 // which has no parts.
 func (s *scanner) path(p int) int {
-	b := &s.Sink.Geom
+	b := s.Geom
 	if s.geom.lines > 0 {
 		b.EndRing()
 	}
 	s.geom.lines++
 	first := len(b.X)
-	if p = s.Positions(p); len(b.X) == first+1 {
-		s.Sink.Shapes.ShortLines++
+	if p = s.line(p); len(b.X) == first+1 {
+		s.Shapes.ShortLines++
 	}
 	return p
 }
 
+// line reads the positions of a path or ring.
+func (s *scanner) line(p int) int {
+	if s.geom.curved {
+		return s.curvedPath(p)
+	}
+	return s.Positions(p)
+}
+
 // ring reads a ring. One without positions is no ring.
 func (s *scanner) ring(p int) int {
-	first := len(s.Sink.Geom.X)
-	if p = s.Positions(p); p >= 0 && len(s.Sink.Geom.X) > first {
+	first := len(s.Geom.X)
+	if p = s.line(p); p >= 0 && len(s.Geom.X) > first {
 		s.EndRing(first)
-		s.ends = append(s.ends, len(s.Sink.Geom.X))
+		s.ends = append(s.ends, len(s.Geom.X))
 	}
 	return p
 }
@@ -54,7 +62,7 @@ func (s *scanner) position(p int) int {
 	if s.At(p) != '[' {
 		return s.FailCoordinates(p, `"[" of a position`)
 	}
-	b, g := &s.Sink.Geom, &s.geom
+	b, g := s.Geom, &s.geom
 	for i := 0; ; i++ {
 		var v float64
 		var end int
@@ -79,7 +87,7 @@ func (s *scanner) position(p int) int {
 			b.AddM(v)
 			g.extra, g.hasMs = true, true
 		default:
-			s.Sink.Shapes.IgnoredOrdinates++
+			s.Shapes.IgnoredOrdinates++
 		}
 		switch {
 		case s.At(p) == ',':
@@ -102,7 +110,7 @@ func (s *scanner) endCoordinates(end int, m *mark) (geoarrow.Kind, int) {
 		if s.geom.lines <= 1 {
 			return geoarrow.LineString, end
 		}
-		s.Sink.Geom.EndRing()
+		s.Geom.EndRing()
 		return geoarrow.MultiLineString, end
 	}
 	return s.endPolygon(end, m)

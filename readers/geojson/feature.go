@@ -41,7 +41,7 @@ func (s *scanner) readFeature(p int) int {
 		return -1
 	}
 	if f.kind == geoarrow.NoKind {
-		s.Sink.Geom.Null()
+		s.Geom.Null()
 	} else {
 		s.endGeometry(f.kind)
 	}

@@ -129,8 +129,8 @@ func (s *scanner) geometry(p, open int) (k geoarrow.Kind, end int) {
 		return 0, s.FailDepth(p)
 	}
 	var mark geometryMark
-	s.Sink.Geom.SetMark(&mark.mark)
-	mark.shapes = s.Sink.Shapes
+	s.Geom.SetMark(&mark.mark)
+	mark.shapes = *s.Shapes
 	if kind, at := s.opening(p); kind != geoarrow.NoKind {
 		if at = s.Space(at); at >= s.N {
 			return 0, s.Fail(s.N, "coordinates")
@@ -297,7 +297,7 @@ func (s *scanner) geometries(p, open int) int {
 	if open >= s.Limits.MaxDepth {
 		return s.FailDepth(p)
 	}
-	s.Sink.Geom.BeginCollection()
+	s.Geom.BeginCollection()
 	p = s.Space(p + 1)
 	if s.At(p) == ']' {
 		return p + 1
@@ -323,16 +323,16 @@ func (s *scanner) geometries(p, open int) int {
 // endGeometry ends the geometry that geometry read, as a row or as a member of a collection.
 func (s *scanner) endGeometry(k geoarrow.Kind) {
 	if k == geoarrow.GeometryCollection {
-		s.Sink.Geom.EndCollection()
+		s.Geom.EndCollection()
 	} else {
-		s.Sink.Geom.End(k)
+		s.Geom.End(k)
 	}
 }
 
 // rewind drops the coordinates that were read since mark, and their counts.
 func (s *scanner) rewind(mark geometryMark) {
-	s.Sink.Geom.Rewind(mark.mark)
-	s.Sink.Shapes = mark.shapes
+	s.Geom.Rewind(mark.mark)
+	*s.Shapes = mark.shapes
 }
 
 // resolveMembers makes the builder hold the last of repeated members, once all members are known.

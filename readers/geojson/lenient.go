@@ -64,14 +64,14 @@ func (s *scanner) kindOf(name string) geoarrow.Kind {
 // nullRow skips a value that is not a Feature: all of its row is null.
 func (s *scanner) nullRow(p int) int {
 	s.Deviate(p, "", ruleFeature, "row is null")
-	s.Sink.Geom.Null()
+	s.Geom.Null()
 	return s.LooseSkip(p)
 }
 
 // endRow ends the geometry of a row; NoKind is null.
 func (s *scanner) endRow(k geoarrow.Kind) {
 	if k == geoarrow.NoKind {
-		s.Sink.Geom.Null()
+		s.Geom.Null()
 	} else {
 		s.endGeometry(k)
 	}
@@ -125,8 +125,8 @@ func (s *scanner) lenientFeature(p int, last map[string]int) int {
 // lenientGeometry reads the geometry at p, without its end; NoKind is null.
 func (s *scanner) lenientGeometry(p, open int) (geoarrow.Kind, int) {
 	var mark geometryMark
-	s.Sink.Geom.SetMark(&mark.mark)
-	mark.shapes = s.Sink.Shapes
+	s.Geom.SetMark(&mark.mark)
+	mark.shapes = *s.Shapes
 	foreign, crs := len(s.Sink.Foreign), s.Sum.CRS
 	k, end := s.geometry(p, open)
 	if end >= 0 || s.Fault.Depth || s.Fault.File {

@@ -18,16 +18,16 @@ func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
 			return q + 1 // an empty Point
 		}
 		if s.PlainRuns {
-			if end, inside := positions.JSON(&s.Sink.Geom, s.Q, p, 1); !inside {
+			if end, inside := positions.JSON(s.Geom, s.Q, p, 1); !inside {
 				return end
 			}
 		}
 		return s.PositionXYZ(p)
 	case geoarrow.LineString:
-		before := len(s.Sink.Geom.X)
+		before := len(s.Geom.X)
 		p = s.Positions(p)
-		if len(s.Sink.Geom.X)-before == 1 {
-			s.Sink.Shapes.ShortLines++
+		if len(s.Geom.X)-before == 1 {
+			s.Shapes.ShortLines++
 		}
 		return p
 	case geoarrow.MultiPoint:
@@ -42,6 +42,6 @@ func (s *scanner) coordinates(k geoarrow.Kind, p int) int {
 
 func (s *scanner) polygonOfMulti(p int) int {
 	p = s.Rings(p)
-	s.Sink.Geom.EndPart()
+	s.Geom.EndPart()
 	return p
 }

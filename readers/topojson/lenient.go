@@ -19,7 +19,7 @@ func (s *scanner) ReadLenient(p int) int {
 	}
 	if s.At(p) != '{' {
 		s.Deviate(p, "", ruleObject, "row is null")
-		s.Sink.Geom.Null()
+		s.Geom.Null()
 		return s.LooseSkip(p)
 	}
 	last, open := s.LastMembers(p), s.Brackets+1
@@ -79,8 +79,8 @@ func (m *members) of(member byte) *int {
 // lenientShape reads the geometry of the row from p to end. Its members are sound if they are JSON.
 func (s *scanner) lenientShape(m *members, p, end int, sound bool) int {
 	var mark geoarrow.Mark
-	s.Sink.Geom.SetMark(&mark)
-	shapes, foreign := s.Sink.Shapes, len(s.Sink.Foreign)
+	s.Geom.SetMark(&mark)
+	shapes, foreign := *s.Shapes, len(s.Sink.Foreign)
 	if sound {
 		if k, ok := s.shape(m, end, s.Brackets+1); ok {
 			s.endGeometry(k)
@@ -91,9 +91,9 @@ func (s *scanner) lenientShape(m *members, p, end int, sound bool) int {
 		}
 		p = s.Fault.Pos
 	}
-	s.Sink.Geom.Rewind(mark)
-	s.Sink.Shapes, s.Sink.Foreign = shapes, s.Sink.Foreign[:foreign]
+	s.Geom.Rewind(mark)
+	*s.Shapes, s.Sink.Foreign = shapes, s.Sink.Foreign[:foreign]
 	s.Deviate(p, readers.GeometryColumn, ruleGeometry, "geometry is null")
-	s.Sink.Geom.Null()
+	s.Geom.Null()
 	return end
 }

@@ -104,4 +104,4 @@ func (s *scanner) Forget() bool { return false }
 const maxPositions = 32 << 20
 
 // full reports whether the rows so far end the current chunk.
-func (s *scanner) full() bool { return len(s.Sink.Geom.X) >= maxPositions }
+func (s *scanner) full() bool { return len(s.Geom.X) >= maxPositions }

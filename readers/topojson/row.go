@@ -142,10 +142,10 @@ func (s *scanner) Type() (p int, valid bool) { return -1, true }
 func (s *scanner) endGeometry(k geoarrow.Kind) {
 	switch k {
 	case geoarrow.NoKind:
-		s.Sink.Geom.Null()
+		s.Geom.Null()
 	case geoarrow.GeometryCollection:
-		s.Sink.Geom.EndCollection()
+		s.Geom.EndCollection()
 	default:
-		s.Sink.Geom.End(k)
+		s.Geom.End(k)
 	}
 }

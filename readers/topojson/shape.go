@@ -63,7 +63,7 @@ func (s *scanner) shape(m *members, end, open int) (k geoarrow.Kind, ok bool) {
 	case geoarrow.MultiPolygon:
 		end = s.Arrays(at, func(p int) int {
 			p = s.rings(p)
-			s.Sink.Geom.EndPart()
+			s.Geom.EndPart()
 			return p
 		})
 	default:
@@ -74,7 +74,7 @@ func (s *scanner) shape(m *members, end, open int) (k geoarrow.Kind, ok bool) {
 
 // points reads the coordinates of a Point or MultiPoint, which are quantized if the arcs are.
 func (s *scanner) points(k geoarrow.Kind, p int) (end int) {
-	b, t := &s.Sink.Geom, s.topology
+	b, t := s.Geom, s.topology
 	first := len(b.X)
 	if k == geoarrow.MultiPoint {
 		end = s.Positions(p)
@@ -97,7 +97,7 @@ func (s *scanner) rings(p int) int {
 
 // part reads the arcs of a ring or of a line of several, and ends it.
 func (s *scanner) part(p int, end func(first int)) int {
-	first := len(s.Sink.Geom.X)
+	first := len(s.Geom.X)
 	if p = s.stitch(p); p >= 0 {
 		end(first)
 	}
@@ -105,17 +105,17 @@ func (s *scanner) part(p int, end func(first int)) int {
 }
 
 func (s *scanner) endLine(first int) {
-	if len(s.Sink.Geom.X) == first+1 {
-		s.Sink.Shapes.ShortLines++
+	if len(s.Geom.X) == first+1 {
+		s.Shapes.ShortLines++
 	}
-	s.Sink.Geom.EndRing()
+	s.Geom.EndRing()
 }
 
 // line reads the arcs of a LineString.
 func (s *scanner) line(p int) int {
-	first := len(s.Sink.Geom.X)
-	if p = s.stitch(p); len(s.Sink.Geom.X) == first+1 {
-		s.Sink.Shapes.ShortLines++
+	first := len(s.Geom.X)
+	if p = s.stitch(p); len(s.Geom.X) == first+1 {
+		s.Shapes.ShortLines++
 	}
 	return p
 }
@@ -127,7 +127,7 @@ func (s *scanner) stitch(p int) int {
 	if s.At(p) == ']' {
 		return p + 1
 	}
-	start := len(s.Sink.Geom.X)
+	start := len(s.Geom.X)
 	for {
 		n, end := number.Number(s.Q, p)
 		if end < 0 || end >= s.N {
@@ -166,7 +166,7 @@ func (s *scanner) failIndex(p, end int) int {
 
 // addArc adds the positions of an arc, of which an index is at p, to a line that begins at start.
 func (s *scanner) addArc(i int, backwards bool, start, p int) bool {
-	t, b := s.topology, &s.Sink.Geom
+	t, b := s.topology, s.Geom
 	from, to := 0, t.ends[i]
 	if i > 0 {
 		from = t.ends[i-1]
@@ -209,7 +209,7 @@ func (s *scanner) collection(p, open int) int {
 	if open >= s.Limits.MaxDepth {
 		return s.FailDepth(p)
 	}
-	s.Sink.Geom.BeginCollection()
+	s.Geom.BeginCollection()
 	p = s.Space(p + 1)
 	for first := true; s.At(p) != ']'; first = false {
 		if !first {

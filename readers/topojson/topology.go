@@ -189,7 +189,7 @@ func (s *scanner) two(p int, to *[2]float64) int {
 
 // arcs reads the arcs. Their positions are in the builder only for a moment.
 func (s *scanner) arcs(p int) int {
-	t, b := s.topology, &s.Sink.Geom
+	t, b := s.topology, s.Geom
 	b.Reset()
 	t.ends, t.deep = nil, nil
 	if s.At(p) != '[' {

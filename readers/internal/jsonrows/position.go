@@ -46,12 +46,12 @@ func (s *Scanner) Arrays(p int, do func(p int) int) int {
 
 // Line reads an array of positions, and ends the line.
 func (s *Scanner) Line(p int) int {
-	before := len(s.Sink.Geom.X)
+	before := len(s.Geom.X)
 	p = s.Positions(p)
-	if len(s.Sink.Geom.X)-before == 1 {
-		s.Sink.Shapes.ShortLines++
+	if len(s.Geom.X)-before == 1 {
+		s.Shapes.ShortLines++
 	}
-	s.Sink.Geom.EndRing()
+	s.Geom.EndRing()
 	return p
 }
 
@@ -60,7 +60,7 @@ func (s *Scanner) Rings(p int) int { return s.Arrays(p, s.Ring) }
 
 // Ring reads an array of positions, and ends the ring.
 func (s *Scanner) Ring(p int) int {
-	first := len(s.Sink.Geom.X)
+	first := len(s.Geom.X)
 	if p = s.Positions(p); p >= 0 {
 		s.EndRing(first)
 	}
@@ -69,13 +69,13 @@ func (s *Scanner) Ring(p int) int {
 
 // EndRing ends the ring whose first position has an index, and counts it if it is unusual.
 func (s *Scanner) EndRing(first int) {
-	g := &s.Sink.Geom
+	g := s.Geom
 	last := len(g.X) - 1
 	if last < first+3 {
-		s.Sink.Shapes.ShortRings++
+		s.Shapes.ShortRings++
 	}
 	if last >= first && (g.X[first] != g.X[last] || g.Y[first] != g.Y[last]) {
-		s.Sink.Shapes.UnclosedRings++
+		s.Shapes.UnclosedRings++
 	}
 	g.EndRing()
 }
@@ -94,7 +94,7 @@ func (s *Scanner) Positions(p int) int {
 	for {
 		inside := true
 		if s.PlainRuns {
-			p, inside = positions.JSON(&s.Sink.Geom, s.Q, p, positions.Most)
+			p, inside = positions.JSON(s.Geom, s.Q, p, positions.Most)
 		}
 		if inside {
 			if p = s.pair(p); p < 0 {
@@ -144,7 +144,7 @@ func (s *Scanner) pair(p int) int {
 	if s.At(end) != ']' {
 		return s.Position(start)
 	}
-	g := &s.Sink.Geom
+	g := s.Geom
 	g.X, g.Y = append(g.X, x), append(g.Y, y)
 	return end + 1
 }
@@ -165,7 +165,7 @@ func (s *Scanner) PositionXYZ(p int) int {
 	if s.At(p) != '[' {
 		return s.FailCoordinates(p, `"[" of a position`)
 	}
-	g := &s.Sink.Geom
+	g := s.Geom
 	for i := 0; ; i++ {
 		p = s.Space(p + 1)
 		v, end := number.Float(s.Q, p)
@@ -181,7 +181,7 @@ func (s *Scanner) PositionXYZ(p int) int {
 		case 2:
 			g.AddZ(v)
 		default:
-			s.Sink.Shapes.IgnoredOrdinates++
+			s.Shapes.IgnoredOrdinates++
 		}
 		switch {
 		case s.At(p) == ',':

@@ -60,9 +60,11 @@ type Scanner struct {
 	Faulty   bool  // Failure is from a fault that another scanner found
 	Loosened int   // the first token skipped by LooseSkip that is not JSON, or -1
 
-	Sink *Sink
-	Sum  readers.Summary
-	gaps [Places]gaps // bytes between values in the last rows, by where they begin
+	Sink   *Sink
+	Geom   *geoarrow.GeometryBuilder // of the Sink
+	Shapes *rows.Shapes              // of the Sink
+	Sum    readers.Summary
+	gaps   [Places]gaps // bytes between values in the last rows, by where they begin
 
 	Stopped   bool       // the last reading ended because other workers read the next row
 	Rest      func() int // continues with several workers after this scanner stopped
@@ -108,7 +110,7 @@ func UnpackState(v uint64) State { return State{InSequence: v&1 != 0, Brackets: 
 // Init makes a new scanner of the zero value.
 func (s *Scanner) Init(c Config) {
 	s.Config, s.Limits, s.stop = c, c.Request.Limits.WithDefaults(), math.MaxInt64
-	s.Sink = NewSink(c)
+	s.use(NewSink(c))
 	s.Sum = readers.Summary{Foreign: map[string]int64{}}
 	opts := c.Layout.Options
 	s.skipErrors, s.nulls, s.Repairs = opts.SkipErrors(), opts.NullErrors(), opts.Repairs()
@@ -119,6 +121,9 @@ func (s *Scanner) Init(c Config) {
 		s.bound()
 	}
 }
+
+// use makes a sink the one that rows go to.
+func (s *Scanner) use(k *Sink) { s.Sink, s.Geom, s.Shapes = k, &k.Geom, &k.Shapes }
 
 // bound limits the columns of the first rows.
 func (s *Scanner) bound() {
@@ -306,10 +311,10 @@ func (s *Scanner) whole(p int) int {
 func (s *Scanner) try(p int) int {
 	if s.skipErrors || s.Sink.careful {
 		real := s.Sink
-		s.Sink = s.probe
+		s.use(s.probe)
 		end := s.Dialect.ReadRow(p)
 		s.probe.Reset()
-		s.Sink = real
+		s.use(real)
 		if end < 0 {
 			return -1
 		}

@@ -48,7 +48,7 @@ func NewWorkers(ctx context.Context, src *source.File, head *Scanner, c WorkersC
 	}
 	head.Limits = head.Limits.Unbatched()
 	head.stop = head.Request.Span.From + w.headBytes()
-	head.Sink = w.Sinks.Take()
+	head.use(w.Sinks.Take())
 	head.Sink.Follow(w.Columns())
 	head.Emit = func(chunk readers.Chunk) error { return w.AddHead(head.Sink, chunk) }
 	head.Rest = w.rest
@@ -122,7 +122,7 @@ func (r *worker) Open(sink *Sink, from, stop, row int64) bool {
 
 func (r *worker) open(sink *Sink, from, stop, row int64) bool {
 	s := r.s
-	s.Sink = sink
+	s.use(sink)
 	s.Sum = readers.Summary{CRS: r.Head.Sum.CRS, Foreign: map[string]int64{}}
 	s.stop = stop
 	r.p = 0

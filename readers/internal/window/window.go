@@ -55,6 +55,15 @@ func Of(text []byte) Window {
 	return w
 }
 
+// Set makes the window one on a text in memory, which it copies into memory of its own. It can't be
+// moved.
+func (w *Window) Set(text []byte) {
+	buf := append(w.buf[:0], text...)
+	buf = append(buf, make([]byte, number.Padding)...)
+	*w = Window{Q: unsafe.Pointer(unsafe.SliceData(buf)), buf: buf, N: len(text), EOF: true}
+	w.End, w.Most = int64(w.N), int64(w.N)
+}
+
 // Open starts the window at an offset of a file, in a span that ends at end. The rows to be read
 // begin before soft, no row is longer than most bytes, and step bytes are read at a time, usually
 // Bytes. It returns false with Err set if nothing could be read.
