@@ -33,6 +33,9 @@ DIFFERENCES = [
          {"offset": ("timestamp[ms]", [*LOCAL, None])}),
     file("surrogates", "wide", {"text": ("string", TEXTS)}, "error: .*utf-8"),
     file("curves without the option", "curves", ERROR, "error: .*[Nn]onlinear"),
+    file("MultiPatch with triangles", "multipatch",
+         {"geometry": ["MULTIPOLYGON Z (((0 0 0, 1 0 0, 1 1 0, 0 0 0)), ((1 0 0, 1 1 0, 2 1 0, 1 0 0)), ((2 1 0, 3 1 0, 3 2 0, 2 2 0, 2 1 0, 2 1 0)))"]},
+         {"geometry": [None]}),  # shapely does not read a TIN
     file("no index", "points", "error: .*no file a00000009.gdbtablx", {"n": ("int32", [*range(7)])},
          lambda name, content: None if name == "a00000009.gdbtablx" else content),
     file("text that is not UTF-8", "types", ERROR, "error: .*utf-8", lambda name, content: content.replace("é 2".encode(), b"\xff\xff 2")),

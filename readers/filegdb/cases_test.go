@@ -124,7 +124,18 @@ func TestGeometries(t *testing.T) {
 			map[string]any{"curves": "linearize"},
 			"error: not in the order of their positions",
 		},
-		{"multipatch", shapes(9, 0, varuints(nil, 32, 1)), nil, "error: geometries of type MultiPatch are not read"},
+		{
+			"multipatch", shapes(9, 0,
+				fanAndRing(), varuints(nil, 32, 0)),
+			nil, `0: | MULTIPOLYGON Z (((0 0 0, 1 0 0, 1 1 0, 0 0 0)), ((1 0 0, 1 1 0, 2 1 0, 1 0 0)), ` +
+				`((2 1 0, 3 1 0, 3 2 0, 2 2 0, 2 1 0, 2 1 0)))
+1: | MULTIPOLYGON Z EMPTY`,
+		},
+		{
+			"patch of another kind",
+			shapes(9, 0, slices.Concat(varuints(nil, 32, 3, 0, 1, 0, 0, 0, 0, 9), make([]byte, 20))), nil,
+			"error: part 0 is of kind 9",
+		},
 		{"unknown", shapes(9, 0, varuints(nil, 77, 1)), nil, "error: a geometry of type 77, which is not known"},
 		{"cut point", shapes(1, 0, varuints(nil, 1, 400001)), nil, "error: the bytes end inside of a value"},
 		{"too many positions", shapes(3, 0, varuints(nil, 3, 1<<40)), nil, "error: 1099511627776 items of at least 2 bytes"},

@@ -2,7 +2,6 @@ package filegdb
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 
@@ -17,6 +16,8 @@ import (
 //	multipoint  number of positions, box (4 varuints), positions, z …, m …
 //	lines       number of positions, of parts, of curves if there may be some; box; number of positions of each
 //	            part but the last; positions, z …, m …; curves
+//	multipatch  number of positions, a number that is not read, number of parts; box; number of positions of each
+//	            part but the last; kinds of parts; positions, z …
 //
 // A geometry without positions ends after their number. If only a byte is there for m, or fewer bytes
 // than positions, there is none.
@@ -109,8 +110,6 @@ func (d *decoder) add(b []byte) *fault {
 	return nil
 }
 
-var errMultiPatch = errors.New("geometries of type MultiPatch are not read")
-
 func (d *decoder) geometry() error {
 	c := &d.c
 	number := c.varuint()
@@ -138,7 +137,7 @@ func (d *decoder) geometry() error {
 	case aLine, aPolygon:
 		return d.parts(k, number&shapeCurve != 0)
 	case aMultiPatch:
-		return errMultiPatch
+		return d.patches(k.dim | geoarrow.HasZ)
 	}
 	c.p = 0
 	return fmt.Errorf("a geometry of type %d, which is not known", number)

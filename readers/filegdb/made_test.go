@@ -73,14 +73,24 @@ func madeGoldens() map[string]struct {
 		times.rows = append(times.rows, madeRow{slot, row})
 	}
 	times.rows = append(times.rows, madeRow{3*1024 + 9, []byte{0x3f}})
+	patch := (&builder{geometry: 9, flags: 0x80}).field("id", kindObjectID, false).field("SHAPE", kindGeometry, true)
+	patch.rows = append(patch.rows, madeRow{0, append([]byte{0}, blob(fanAndRing())...)})
 	return map[string]struct {
 		like string
 		*builder
 	}{
+		"multipatch.gdb": {"polygons.gdb", patch},
 		"curves.gdb": {"polygons.gdb", curved},
 		"wide.gdb":   {"types.gdb", wide},
 		"sparse.gdb": {"types.gdb", times},
 	}
+}
+
+// fanAndRing is a MultiPatch of a triangle strip and of an outer ring.
+func fanAndRing() []byte {
+	return slices.Concat(varuints(nil, 32, 10, 0, 2, 0, 0, 0, 0, 4, 0, 2),
+		varints(nil, 400000, 300000, 1000, 0, 0, 1000, 1000, 0, 0, 0, 1000, 0, 0, 1000, -1000, 0, 0, -1000, 0, 0),
+		varints(nil, 100000, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
 
 // TestMadeGoldens holds the files of testdata against those that tests make.

@@ -8,7 +8,7 @@ import (
 
 // parts adds a MultiLineString or a MultiPolygon.
 func (d *decoder) parts(k shapeKind, mayCurve bool) error {
-	n, curves, err := d.partEnds(mayCurve)
+	n, curves, err := d.partEnds(mayCurve, false)
 	if err != nil {
 		return err
 	}
@@ -63,11 +63,14 @@ func (f family) kind() geoarrow.Kind {
 }
 
 // partEnds reads the numbers of positions and of curves, and sets the ends of the parts.
-func (d *decoder) partEnds(mayCurve bool) (n, curves int, err error) {
+func (d *decoder) partEnds(mayCurve, patch bool) (n, curves int, err error) {
 	c := &d.c
 	d.ends = d.ends[:0]
 	if n = c.count(minPosition); n == 0 || c.err != nil {
 		return 0, 0, c.err
+	}
+	if patch {
+		c.varuint()
 	}
 	parts := c.varuint()
 	if mayCurve {

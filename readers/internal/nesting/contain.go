@@ -100,9 +100,9 @@ func (n *Nesting) edgesOf(r *nestedRings, passes func(b box) bool, each func(fro
 	r.edges.visit(func(b box) bool { n.steps--; return passes(b) }, each)
 }
 
-// Upright reports whether a ring has almost no area seen from above, like a wall, so that x and y
+// upright reports whether a ring has almost no area seen from above, like a wall, so that x and y
 // do not determine what is inside.
-func (n *Nesting) Upright() bool {
+func (n *Nesting) upright() bool {
 	const least = 1e-9 // of the square of its box's larger side
 	for i := range n.rings {
 		r := &n.rings[i]
@@ -113,9 +113,6 @@ func (n *Nesting) Upright() bool {
 	}
 	return false
 }
-
-// Apart reports whether no position of ring k is inside of ring i, and one is outside.
-func (n *Nesting) Apart(i, k int) bool { return n.steps > 0 && n.apart(&n.rings[i], &n.rings[k]) }
 
 // apart reports whether no position of b is inside of a, and one is outside.
 func (n *Nesting) apart(a, b *nestedRings) bool {
