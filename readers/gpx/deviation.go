@@ -8,6 +8,7 @@ const (
 	rulePosition = "position"    // malformed, or beyond the range of longitude or latitude
 	ruleExponent = "exponent"    // a number with an exponent, which xsd:decimal has not
 	ruleTime     = "time-form"   // a date and time that is not an xsd:dateTime
+	ruleZone     = "zone-form"   // an offset without a colon or without minutes
 
 	ruleMisplaced = "misplaced-element" // a position or segment in an element that has none
 )
@@ -16,6 +17,7 @@ const (
 	doneNull = "value is null"
 	doneRead = "read as a number"
 	doneTime = "read as a time in UTC"
+	doneZone = "read as an offset"
 
 	doneNotRead = "not read"
 )
@@ -30,7 +32,8 @@ func (s *scanner) deviate(p int, field, rule, done string) {
 // misplaced notes the element whose start tag was read, around rows, if it is a row or a segment that
 // is not in the right place.
 func (s *scanner) misplaced(name string) {
-	if s.sink == nil || name != rowElements[s.header.layer].name && (name != "trkseg" || s.header.layer != trackPoints) {
+	isRow, isSegment := name == rowElements[s.header.layer].name, name == "trkseg" && s.header.layer == trackPoints
+	if s.sink == nil || !isRow && !isSegment {
 		return
 	}
 	s.sink.Deviations.Add(readers.Deviation{

@@ -1,5 +1,7 @@
 package gpx
 
+import "github.com/vibeflight/vibeflight/readers/internal/xmltext"
+
 // link reads the link whose start tag was read. The third and later ones of a row have columns as
 // soon as a row has them.
 func (s *scanner) link() bool {
@@ -42,10 +44,39 @@ func (s *scanner) extensions() bool { return s.children(s.extension) }
 // extension reads the element of a program whose start tag was read. If it has elements, its value is
 // its content as written.
 func (s *scanner) extension() bool {
+	if s.leaves {
+		return s.leaf()
+	}
 	name := s.keep(s.X.Name())
 	b, markup, ok := s.X.Value()
 	if ok {
 		s.row.extras = append(s.row.extras, extra{element: name, text: s.keep(b), markup: markup})
 	}
 	return ok
+}
+
+// leaf reads the element of a program whose start tag was read, or the elements in it: those that have
+// no elements have values.
+func (s *scanner) leaf() bool {
+	name := s.keep(s.X.Name())
+	text, ok := s.X.Text()
+	if !ok {
+		return false
+	}
+	e := extra{element: name, text: s.keep(text)}
+	for first := true; ; first = false {
+		switch s.X.Next() {
+		case xmltext.End:
+			if first {
+				s.row.extras = append(s.row.extras, e)
+			}
+			return true
+		case xmltext.Start:
+			if !s.leaf() {
+				return false
+			}
+		default:
+			return false
+		}
+	}
 }

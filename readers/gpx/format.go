@@ -30,6 +30,10 @@ const (
 	optionElevation = "elevation"
 	elevationColumn = "column"
 	elevationZ      = "z"
+
+	optionExtensions  = "extensions"
+	extensionChildren = "children"
+	extensionValues   = "values"
 )
 
 // Format returns GPX.
@@ -45,6 +49,11 @@ func Format() readers.Format {
 		Options: []readers.Option{{
 			Name: optionElevation, Default: elevationColumn, Values: []string{elevationColumn, elevationZ},
 			Doc: "where the elevation of a position is: in the column ele alone, or also in the z of the geometry",
+		}, {
+			Name: optionExtensions, Default: extensionChildren,
+			Values: []string{extensionChildren, extensionValues},
+			Doc: "which elements of extensions have columns: its children, with their content as text, or those with a " +
+				"value at any depth",
 		}},
 		Open: func(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 			return readers.Layout{Options: opts}, nil

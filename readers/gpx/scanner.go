@@ -25,6 +25,7 @@ type scanner struct {
 	nulls      bool // a malformed value is null
 	repairs    bool // a defect that has one obvious reading is read that way
 	withZ      bool // the elevation is the z of a position
+	leaves     bool // elements of extensions that have no elements have columns
 	counting   bool // rows are only counted
 	slow       bool // the XML scanner reads all positions
 	emit       func(readers.Chunk) error
@@ -95,7 +96,7 @@ func (c parser) scanner(req readers.Request) *scanner {
 	s.header.layer = noLayer
 	o := c.layout.Options
 	s.skipErrors, s.nulls, s.repairs = o.SkipErrors(), o.NullErrors(), o.Repairs()
-	s.withZ = o.Get(optionElevation) == elevationZ
+	s.withZ, s.leaves = o.Get(optionElevation) == elevationZ, o.Get(optionExtensions) == extensionValues
 	s.at, s.slow = place{-1, -1, -1}, c.slow
 	return s
 }

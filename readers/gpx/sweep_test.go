@@ -52,6 +52,9 @@ func newSweepDocument(seed uint64) readertest.Input {
 	if w.one(3) {
 		options["elevation"] = "z"
 	}
+	if w.one(3) {
+		options["extensions"] = "values"
+	}
 	in.Options = options
 	in.Limits.BatchRows = 1 + r.IntN(8)
 	if w.one(4) {
@@ -150,7 +153,7 @@ func (w *sweeper) time() string {
 	}
 	return fmt.Sprintf("20%02d-0%d-1%dT0%d:%02d:%02d%s%s",
 		w.IntN(100), 1+w.IntN(9), w.IntN(10), w.IntN(10), w.IntN(60), w.IntN(60),
-		w.pick("", "", "", ".5", ".123456"), w.pick("Z", "Z", "", "+01:30"))
+		w.pick("", "", "", ".5", ".123456"), w.pick("Z", "Z", "", "+01:30", "-0800"))
 }
 
 func (w *sweeper) member() string {
@@ -180,6 +183,9 @@ func (w *sweeper) value(v string) string {
 func (w *sweeper) extensions() string {
 	return w.tag("extensions", "", w.some(3, func() string {
 		name := w.pick("a:hr", "a:cad", "power", "a_hr", "name", "link3_href")
+		if w.one(5) {
+			return "<" + name + "><b:hr>" + w.text() + "</b:hr> <b:c a='1'/></" + name + ">"
+		}
 		return "<" + name + ">" + w.text() + "</" + name + ">"
 	}))
 }

@@ -90,16 +90,21 @@ func (s *scanner) nullValue(p int, c column) bool {
 	return s.nulls
 }
 
-// dateTime reads an xsd:dateTime. One without a zone is in UTC, as all times of GPX.
+// dateTime reads an xsd:dateTime. One without a zone is in UTC, as all times of GPX. An offset may
+// lack its colon or its minutes, which is counted.
 func (s *scanner) dateTime(b []byte, start int) (t temporal.Value, ok bool) {
 	t, ok = temporal.Parse(b)
-	if !ok || isDateTime(b, &t) {
+	switch {
+	case !ok || isDateTime(b, &t):
 		return t, ok
+	case hasDateTime(b, &t):
+		s.deviate(start, leading[columnTime].name, ruleZone, doneZone)
+		return t, true
+	case !s.repairs || t.Kind == temporal.Time:
+		return t, false
 	}
-	if ok = s.repairs && t.Kind != temporal.Time; ok {
-		s.deviate(start, leading[columnTime].name, ruleTime, doneTime)
-	}
-	return t, ok
+	s.deviate(start, leading[columnTime].name, ruleTime, doneTime)
+	return t, true
 }
 
 // decimalOrRepair reads an xsd:decimal at an index. If defects are repaired, it may have an exponent.
@@ -203,10 +208,12 @@ func (s *scanner) normal(b []byte) (text []byte, ok bool) {
 
 // isDateTime reports whether a date and time is an xsd:dateTime.
 func isDateTime(b []byte, t *temporal.Value) bool {
+	return hasDateTime(b, t) && (t.Kind == temporal.Naive || b[len(b)-1] == 'Z' || b[len(b)-3] == ':')
+}
+
+// hasDateTime reports whether a date and time is an xsd:dateTime, except perhaps for its zone.
+func hasDateTime(b []byte, t *temporal.Value) bool {
 	const dateTime = "2006-01-02T15:04:05"
-	if t.Kind != temporal.Zoned && t.Kind != temporal.Naive || len(b) < len(dateTime) || b[4] != '-' || b[10] != 'T' ||
-		b[16] != ':' {
-		return false
-	}
-	return t.Kind == temporal.Naive || b[len(b)-1] == 'Z' || b[len(b)-3] == ':'
+	return (t.Kind == temporal.Zoned || t.Kind == temporal.Naive) && len(b) >= len(dateTime) && b[4] == '-' &&
+		b[10] == 'T' && b[16] == ':'
 }
