@@ -28,7 +28,7 @@ var layers = []string{
 	"readers/crs readers/source readers/timeline readers/internal/number readers/internal/temporal",
 	"readers/internal/bulk readers/internal/fields",
 	"readers/geoarrow readers/internal/xmltext",
-	"readers/internal/positions readers/internal/prj readers/slots",
+	"readers/internal/curve readers/internal/nesting readers/internal/positions readers/internal/prj readers/slots",
 	"readers",
 	"readers/internal/window readers/internal/device readers/union",
 	"readers/internal/rows readers/internal/xmlfile",

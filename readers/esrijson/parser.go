@@ -9,7 +9,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
 	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
-	"github.com/vibeflight/vibeflight/readers/internal/rings"
+	"github.com/vibeflight/vibeflight/readers/internal/nesting"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -44,7 +44,7 @@ type scanner struct {
 	row     feature
 	geom    geometry
 	ends    []int // of the rings of a polygon, in positions of the builder
-	nest    rings.Nesting
+	nest    nesting.Nesting
 	z, m    []float64 // of a polygon whose rings are arranged
 }
 

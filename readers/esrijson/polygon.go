@@ -31,10 +31,10 @@ func (s *scanner) endPolygon(end int, m *mark) (geoarrow.Kind, int) {
 	s.z, s.m = append(s.z[:0], b.Z[min(first, len(b.Z)):]...), append(s.m[:0], b.M[min(first, len(b.M)):]...)
 	b.Rewind(m.mark)
 	for k, i := range n.Order {
-		if k > 0 && n.Outers > 1 && n.Outer(i) {
+		if k > 0 && n.Outers > 1 && n.IsOuter(i) {
 			b.EndPart()
 		}
-		s.addRing(n.Span(i))
+		s.addRing(n.Bounds(i))
 	}
 	if n.Outers == 1 {
 		return geoarrow.Polygon, end
@@ -44,14 +44,14 @@ func (s *scanner) endPolygon(end int, m *mark) (geoarrow.Kind, int) {
 }
 
 // addRing adds the positions [from, to) of the nesting, as a ring.
-func (s *scanner) addRing(from, to int) {
+func (s *scanner) addRing(from, to int32) {
 	b, g := s.Geom, &s.geom
 	for i := from; i < to; i++ {
 		b.X, b.Y = append(b.X, s.nest.X[i]), append(b.Y, s.nest.Y[i])
-		if g.hasZs && i < len(s.z) {
+		if g.hasZs && int(i) < len(s.z) {
 			b.AddZ(s.z[i])
 		}
-		if g.hasMs && i < len(s.m) {
+		if g.hasMs && int(i) < len(s.m) {
 			b.AddM(s.m[i])
 		}
 	}
