@@ -7,9 +7,9 @@ import (
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/curve"
 	"github.com/vibeflight/vibeflight/readers/internal/jsonrows"
+	"github.com/vibeflight/vibeflight/readers/internal/nesting"
 	"github.com/vibeflight/vibeflight/readers/internal/parallel"
 	"github.com/vibeflight/vibeflight/readers/internal/positions"
-	"github.com/vibeflight/vibeflight/readers/internal/nesting"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 

@@ -45,7 +45,7 @@ func (s *scanner) endPolygon(end int, m *mark) (geoarrow.Kind, int) {
 
 // addRing adds the positions [from, to) of the nesting, as a ring.
 func (s *scanner) addRing(from, to int32) {
-	b, g := &s.Sink.Geom, &s.geom
+	b, g := s.Geom, &s.geom
 	for i := from; i < to; i++ {
 		b.X, b.Y = append(b.X, s.nest.X[i]), append(b.Y, s.nest.Y[i])
 		if g.hasZs && int(i) < len(s.z) {
