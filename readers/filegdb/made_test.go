@@ -80,9 +80,9 @@ func madeGoldens() map[string]struct {
 		*builder
 	}{
 		"multipatch.gdb": {"polygons.gdb", patch},
-		"curves.gdb": {"polygons.gdb", curved},
-		"wide.gdb":   {"types.gdb", wide},
-		"sparse.gdb": {"types.gdb", times},
+		"curves.gdb":     {"polygons.gdb", curved},
+		"wide.gdb":       {"types.gdb", wide},
+		"sparse.gdb":     {"types.gdb", times},
 	}
 }
 
