@@ -126,6 +126,8 @@ def test_positions_without_coordinates(server):
         pyproj.Transformer.from_crs(4326, 3857, always_xy=True).transform(9, 90.1, errcheck=True)
     with pytest.raises(vibeflight.Error, match="row 1: its geometry has a position in OGC:CRS84 that EPSG:3857 has no coordinates for"):
         rows(server, "pole.geojson", crs="EPSG:3857")
+    answer = server.get("/collections/pole.geojson/items", crs="http://www.opengis.net/def/crs/EPSG/0/3857")
+    assert answer.status == 422 or not answer.body, answer.body
     got = rows(server, "pole.geojson", crs="EPSG:3857", bbox=[-1e9, -1e9, 1e9, 1e9])
     assert got["n"].tolist() == [0, 2]
 
