@@ -44,7 +44,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo bench bench-fleet bench-sql bench-siege bench-stores bench-wire images release
+.PHONY: help build console sample demo bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -80,6 +80,9 @@ bench-stores: build spatial stores $(VENV) ## measure reads from an object store
 
 bench-wire: build $(VENV) ## measure DoGet against pyarrow's own server over TCP, TLS and a socket, 1 GB each time
 	$(PY) integration/bench/wire.py --rounds $(ROUNDS)
+
+bench-reproject: build $(VENV) ## compare reprojected positions with PROJ's, and measure one core
+	$(PY) integration/bench/reproject.py --json build/reprojection.json
 
 images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip, which a build with the tag images contains
 	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip

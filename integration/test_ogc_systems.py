@@ -1,6 +1,7 @@
 """OGC API - Features, Part 2 (OGC 18-058r1): coordinate reference systems, with pyproj on the same data."""
 import random
 
+import geopandas
 import numpy
 import pyogrio
 import pyproj
@@ -96,12 +97,23 @@ def test_a_box_far_from_the_features(server):
     assert server.ids(UTM, bbox="-20037508,-20037508,20037508,20037508", bbox_crs=EPSG + "3857") == everything
 
 
-def test_without_proj(plain, folder):
+def test_without_proj(plain, folder, tmp_path):
+    frame = geopandas.GeoDataFrame({"n": [1]}, geometry=geopandas.points_from_xy([400_000], [300_000]), crs=27700)
+    frame.to_file(tmp_path / "grid.fgb")
+    with Web(tmp_path) as server:
+        document = server.get(collection("grid.fgb")).json
+        assert document["crs"] == [EPSG + "27700"] and "extent" not in document
+        for path in "/items", "/items/0", "/items?bbox=1,2,3,4", f"/items?crs={EPSG}27700&bbox=1,2,3,4", f"/items?crs={EPSG}27700&filter=S_INTERSECTS(geometry,BBOX(1,2,3,4))":
+            answer = server.get(collection("grid.fgb") + path)
+            assert answer.status == 501 and "--duckdb-extensions" in answer.json["detail"] and EPSG + "27700" in answer.json["detail"]
+        assert len(server.ids("grid.fgb", crs=EPSG + "27700", bbox_crs=EPSG + "27700", bbox="0,0,5e5,5e5")) == 1
     document = plain.get(collection(UTM)).json
-    assert document["crs"] == [EPSG + "25832"] and "extent" not in document
-    for path in "/items", "/items/1", "/items?bbox=1,2,3,4", f"/items?crs={EPSG}25832&bbox=1,2,3,4", f"/items?crs={EPSG}25832&filter=S_INTERSECTS(geometry,BBOX(1,2,3,4))":
-        answer = plain.get(collection(UTM) + path)
-        assert answer.status == 501 and "--duckdb-extensions" in answer.json["detail"] and EPSG + "25832" in answer.json["detail"]
+    assert document["crs"] == [CRS84, EPSG + "4326", EPSG + "25832", EPSG + "3857"] and "extent" in document
+    degrees = pyogrio.read_dataframe(folder / UTM).to_crs(4326).geometry
+    for feature, want in zip(plain.items(UTM, limit=1000)["features"], degrees, strict=True):
+        assert shapely.equals_exact(shapely.geometry.shape(feature["geometry"]), want, tolerance=1e-12)
+    answer = plain.get(collection(UTM) + "/items", bbox="9,49,10,50")
+    assert answer.status == 501 and "--duckdb-extensions" in answer.json["detail"]  # the box is a polygon in UTM
     frame = pyogrio.read_dataframe(folder / UTM)
     got = plain.items(UTM, crs=EPSG + "25832", limit=1000)["features"]
     assert [shapely.geometry.shape(f["geometry"]).equals(g) for f, g in zip(got, frame.geometry, strict=True)] == [True] * 500
@@ -122,7 +134,7 @@ def test_without_sql(folder, countries):
         assert server.items(COUNTRIES)["numberMatched"] == 177
         want = countries.index[shapely.intersects(countries.geometry.values, shapely.box(0, 0, 20, 20))].tolist()
         assert server.ids(COUNTRIES, bbox="0,0,20,20") == server.ids(COUNTRIES, filter="S_INTERSECTS(geometry, BBOX(0,0,20,20))") == want
-        assert server.get(collection(UTM) + "/items", crs=EPSG + "25832", filter="S_INTERSECTS(geometry, POINT(1 2))").status == 501
+        assert server.ids(UTM, crs=EPSG + "25832", filter="S_INTERSECTS(geometry, POINT(1 2))") == []
         assert len(server.ids(UTM, crs=EPSG + "25832", filter_crs=EPSG + "25832", filter="S_INTERSECTS(geometry, BBOX(0,0,1e7,1e7))")) == 500
         for parameters in {"filter": "pop_est > 1"}, {"continent": "Africa"}:
             answer = server.get(collection(COUNTRIES) + "/items", **parameters)

@@ -26,7 +26,7 @@ type getConfig struct {
 	from                          target.Flags
 	out                           string
 	columns                       []string
-	bbox, rows                    string
+	bbox, rows, crs               string
 	limit                         int64
 	encoding, coords, compression string
 	asJSON, asCSV                 bool
@@ -56,6 +56,8 @@ func newGet(std output.Stdio) *cobra.Command {
   vibeflight get data/roads.geojson --columns name,geometry --bbox -10,35,5,45 -o roads.parquet
   # an entry of a server, a JSON object per line
   vibeflight get roads.geojson --server grpc://127.0.0.1:8815 --limit 1000 --json
+  # in another reference system
+  vibeflight get data/roads.geojson --crs EPSG:3857 -o roads.fgb
   # for another program
   vibeflight get data/roads.geojson --csv | head -n 3`,
 		Args: usage.OneArgument("name or file"),
@@ -92,6 +94,8 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
 	f.StringSliceVar(&c.columns, "columns", nil, "only these `COLUMNS`, in this order, separated by commas")
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
+	f.StringVar(&c.crs, "crs", "", "geometries, and the box of --bbox, in the reference system `NAME`, such as EPSG:3857; "+
+		"a file is moved to longitude and latitude, Web Mercator and UTM only, a server may have PROJ for all others")
 	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, TO not included; each may be left out")
 	f.Int64Var(&c.limit, "limit", headRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
@@ -163,6 +167,9 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error)
 		if fields["bbox"], err = parseBBox(c.bbox); err != nil {
 			return ticket.Ticket{}, err
 		}
+	}
+	if f.Changed("crs") {
+		fields["crs"] = c.crs
 	}
 	if f.Changed("rows") {
 		if fields["rows"], err = parseRows(c.rows); err != nil {

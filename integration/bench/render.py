@@ -59,7 +59,7 @@ def load(kind):
 
 
 def figures():
-    results = {kind: load(kind) for kind in ["files", "gpu", "gpu-aims", "wire", "first-batch", "memory", "sql"]}
+    results = {kind: load(kind) for kind in ["files", "gpu", "gpu-aims", "wire", "first-batch", "memory", "sql", "reprojection"]}
     values = {
         "parsing": parsing(results["files"]["runs"], results["gpu"]["runs"]),
         "readers": readers(results["files"]["runs"]),
@@ -69,6 +69,8 @@ def figures():
         "memory_of_a_parse": memory_of_a_parse(results["files"]["runs"]),
         "memory_of_a_server": memory_of_a_server(results["memory"]["runs"]),
         "sql": sql(results["sql"]["runs"]),
+        "reprojection": reprojection(results["reprojection"]),
+        "reprojection_differences": reprojection_differences(results["reprojection"]["runs"]),
         "readme": highlights(results),
     }
     for kind, result in results.items():
@@ -161,6 +163,23 @@ def memory_of_a_server(runs):
 def sql(runs):
     return table(["query", ">milliseconds, two runs", ">ratio to DuckDB's own table"], [
         [run["query"], ", ".join(f"{ms}" for ms in run["ms"]), ", ".join(f"{ratio:.2f}" for ratio in run["ratio"])] for run in runs
+    ])
+
+
+STEPS = {"to-3857": "to Web Mercator", "from-3857": "from Web Mercator", "to-32632": "to UTM", "from-32632": "from UTM"}
+
+
+def reprojection(result):
+    return table(["", ">plain Go", ">AVX2", ">AVX-512", ">NVIDIA H200"], [
+        [text, *(f"{result['speed'][f'{step}/{with_}']:,.0f}" for with_ in ["scalar", "avx2", "avx512"]), f"{result['gpu'][step]:,}"] for step, text in STEPS.items()
+    ])
+
+
+def reprojection_differences(runs):
+    return table(["from", "to", "ordinate", ">same bits", ">within 1 nm", ">largest difference"], [
+        [run["from"], run["to"], name, f"{100 * run[name]['equal']:.2f} %", f"{100 * run[name]['within_1e-9_m']:.2f} %",
+         f"{run[name]['max']:.2g}{'°' if run['to'] == 'EPSG:4326' else ' m'}"]
+        for run in runs for name in "xy"
     ])
 
 

@@ -164,7 +164,7 @@ func (h *handlers) extent(ctx context.Context, t *featureTable) (*[4]float64, er
 	if box == nil || t.storage() == geoarrow.CRS84 {
 		return box, nil
 	}
-	if !h.spatial() {
+	if !h.transforms(t.storage(), geoarrow.CRS84) {
 		return nil, nil //nolint:nilnil // no extent
 	}
 	s, err := h.transformShape(ctx, shapeOfBox(*box), t.storage(), geoarrow.CRS84)

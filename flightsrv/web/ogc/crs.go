@@ -61,22 +61,13 @@ func (t *featureTable) checkPlaces() error {
 // systems returns the systems that the features of a table can be had in, the default one first.
 func (h *handlers) systems(t *featureTable) []geoarrow.CRS {
 	own := t.storage()
-	switch {
-	case h.spatial():
-		all := []geoarrow.CRS{geoarrow.CRS84, epsg4326}
-		if uriOf(own) != "" && !slices.Contains(all, own) {
-			all = append(all, own)
+	var all []geoarrow.CRS
+	for _, c := range []geoarrow.CRS{geoarrow.CRS84, epsg4326, own, epsg3857} {
+		if uriOf(c) != "" && !slices.Contains(all, c) && (c == own || h.transforms(own, c)) {
+			all = append(all, c)
 		}
-		if own != epsg3857 {
-			all = append(all, epsg3857)
-		}
-		return all
-	case own == geoarrow.CRS84:
-		return []geoarrow.CRS{geoarrow.CRS84, epsg4326}
-	case uriOf(own) != "":
-		return []geoarrow.CRS{own}
 	}
-	return nil
+	return all
 }
 
 // uris returns the URIs of systems.

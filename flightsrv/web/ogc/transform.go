@@ -16,11 +16,43 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/ogc/cql2"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/crs"
+	"github.com/vibeflight/vibeflight/readers/crs/project"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
 
-// transform returns geometries in another system, as WKB, with x first.
+// ownTransformation returns the transformation between two systems that needs no SQL.
+func ownTransformation(from, to geoarrow.CRS) (*project.Transformation, bool) {
+	id := func(c geoarrow.CRS) crs.ID { return crs.ID{Authority: c.Authority, Code: c.Code} }
+	return project.Between(id(from), id(to))
+}
+
+// transforms reports whether the server can transform positions from one system to another.
+func (h *handlers) transforms(from, to geoarrow.CRS) bool {
+	_, own := ownTransformation(from, to)
+	return own || h.spatial()
+}
+
+// transform returns geometries in another system, as WKB, with x first. Positions that have no
+// coordinates there are infinite.
 func (h *handlers) transform(ctx context.Context, g *geoarrow.Geometry, from, to geoarrow.CRS) (arrow.Array, error) {
+	if own, ok := ownTransformation(from, to); ok {
+		moved, err := g.Move(func(x, y, toX, toY []float64) error {
+			own.ApplyAll(x, y, toX, toY)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		c := &geoarrow.Columns{Rows: g.Rows, Geometry: moved}
+		rec, err := c.Record(geoarrow.Schema(c, geoarrow.CRS{}, wkb), nil, wkb)
+		if err != nil {
+			return nil, err
+		}
+		defer rec.Release()
+		rec.Column(0).Retain()
+		return rec.Column(0), nil
+	}
 	name := func(c geoarrow.CRS) string { return "'" + strings.ReplaceAll(c.String(), "'", "''") + "'" }
 	table := &readers.Table{
 		Batches: []*geoarrow.Columns{{Rows: g.Rows, Geometry: g}}, Starts: []int64{0, int64(g.Rows)},
@@ -60,7 +92,7 @@ func (h *handlers) place(ctx context.Context, t *featureTable, filterCRS geoarro
 		if from == t.storage() || isCRS84(from) && t.storage() == geoarrow.CRS84 {
 			return boxes, nil
 		}
-		if !h.spatial() {
+		if !h.transforms(from, t.storage()) || !h.transforms(t.storage(), from) {
 			return nil, noTransformation(t)
 		}
 		for i, b := range boxes {

@@ -124,6 +124,16 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+// positionsIn returns random longitudes and latitudes in UTM zone 32.
+func positionsIn(n int, seed uint64) (x, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x, y = make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = 6+6*rng.Float64(), 84*rng.Float64()
+	}
+	return x, y
+}
+
 func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
 // anyPosition returns a random position, often in the area of use, and sometimes of any bits.

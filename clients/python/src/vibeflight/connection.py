@@ -130,14 +130,14 @@ class Connection:
         name               the name in the catalog; for a file with layers, it selects the first one
         layer              the name of a layer, for a file that has layers
         columns            names of the columns to return, in this order; geometry may be omitted
-        bbox               xmin, ymin, xmax, ymax in the table's CRS, bounds included; selects rows whose bounding box intersects it
+        bbox               xmin, ymin, xmax, ymax in the table's CRS, or in crs, bounds included; selects rows whose bounding box intersects it
         rows               start and end of a half-open range of the file's rows, clipped to the existing rows
         limit              maximum number of rows, applied after rows and bbox
         options            options of the format, such as {"on_error": "skip"}; see the page of the format
         geometry_encoding  native, wkb or wkt
         coords             separated or interleaved, for native geometries
         compression        compression of the transfer: none, lz4 or zstd
-        crs                another name for the same CRS, such as "EPSG:4326" for OGC:CRS84; coordinates do not change
+        crs                the CRS of the returned geometries, such as "EPSG:3857"; the server reprojects them, with x as the easting or longitude
         workers, progress  override the settings of the connection for this table
         """
         asked = ticket(

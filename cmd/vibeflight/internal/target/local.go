@@ -94,7 +94,7 @@ func (l *Local) Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (
 	}
 	scan, err := catalog.NewScan(table, catalog.Selection{
 		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows,
-		Limit: t.Limit, Encoding: t.Encoding,
+		Limit: t.Limit, Encoding: t.Encoding, CRS: t.CRS,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
