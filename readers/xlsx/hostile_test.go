@@ -21,7 +21,8 @@ func book(t testing.TB, rows string, parts map[string]string) []byte {
 		"xl/workbook.xml": `<workbook><sheets><sheet name="S" r:id="a"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="a" Type="` + related +
 			`worksheet" Target="s.xml"/><Relationship Id="b" Type="` + related +
-			`sharedStrings" Target="strings.xml"/></Relationships>`,
+			`sharedStrings" Target="strings.xml"/><Relationship Id="c" Type="` + related +
+			`styles" Target="styles.xml"/></Relationships>`,
 		"xl/s.xml": "<worksheet><sheetData>" + rows + "</sheetData></worksheet>",
 	}
 	for name, text := range parts {
@@ -29,7 +30,9 @@ func book(t testing.TB, rows string, parts map[string]string) []byte {
 	}
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, name := range []string{"xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/strings.xml", "xl/s.xml"} {
+	for _, name := range []string{
+		"xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/strings.xml", "xl/styles.xml", "xl/s.xml",
+	} {
 		if all[name] == "" {
 			continue
 		}
