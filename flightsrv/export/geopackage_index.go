@@ -79,7 +79,8 @@ func (w *geoPackage) writeIndex() error {
 		if node == 0 {
 			continue
 		}
-		if err := errors.Join(rowid.BindInt64(1, int64(key)), rowid.BindInt64(2, int64(node)), rowid.Exec()); err != nil {
+		err := errors.Join(rowid.BindInt64(1, int64(key)), rowid.BindInt64(2, int64(node)), rowid.Exec())
+		if err != nil {
 			return errors.Join(err, rowid.Close())
 		}
 	}
@@ -146,7 +147,8 @@ func (b *rtreeBuilder) level(cells []rtreeCell, depth int, leafOf []int32) (node
 				leafOf[part[i].id] = int32(number)
 				continue
 			}
-			if err := errors.Join(parent.BindInt64(1, part[i].id), parent.BindInt64(2, number), parent.Exec()); err != nil {
+			err := errors.Join(parent.BindInt64(1, part[i].id), parent.BindInt64(2, number), parent.Exec())
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -45,7 +45,8 @@ func multi(k geoarrow.Kind, members ...[]byte) []byte {
 }
 
 func line(ordinates ...float64) []byte {
-	return appendDoubles(geoarrow.AppendWKBHeader(nil, geoarrow.LineString, geoarrow.XY, uint32(len(ordinates)/2)), ordinates...)
+	b := geoarrow.AppendWKBHeader(nil, geoarrow.LineString, geoarrow.XY, uint32(len(ordinates)/2))
+	return appendDoubles(b, ordinates...)
 }
 
 // What a shapefile can't hold is an error with the row.

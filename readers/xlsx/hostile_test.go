@@ -93,7 +93,8 @@ func TestErrors(t *testing.T) {
 				}
 				return
 			}
-			if at, wrong := readertest.Place(err); wrong != nil || at == nil || !strings.Contains(err.Error(), test.want) {
+			at, wrong := readertest.Place(err)
+			if wrong != nil || at == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("got %v, %v, want %q", err, wrong, test.want)
 			}
 		})
