@@ -51,11 +51,7 @@ func book(t testing.TB, rows string, parts map[string]string) []byte {
 }
 
 func texts(values ...string) string {
-	row := "<row>"
-	for _, v := range values {
-		row += `<c t="str"><v>` + v + `</v></c>`
-	}
-	return row + "</row>"
+	return `<row><c t="str"><v>` + strings.Join(values, `</v></c><c t="str"><v>`) + "</v></c></row>"
 }
 
 // Each case is a defect and a part of its error.
@@ -147,5 +143,23 @@ func TestSharedStrings(t *testing.T) {
 	table, err := readertest.Parse(t, xlsx.Format(), in)
 	if err != nil || !strings.Contains(readertest.Rows(table), `"last"`) {
 		t.Fatalf("%v, %v", table, err)
+	}
+}
+
+// Very many columns of one name that may be the geometry take no more time than others.
+func TestEqualNames(t *testing.T) {
+	names := make([]string, 16384)
+	for i := range names {
+		names[i] = "geom"
+	}
+	in := readertest.Input{
+		Name: "a.xlsx", Text: book(t, texts(names...)+texts("x"), nil), Options: map[string]any{"header": "true"},
+	}
+	table, err := readertest.Parse(t, xlsx.Format(), in)
+	if err != nil || len(table.Batches[0].Attributes) != len(names) {
+		t.Fatal(err)
+	}
+	if got := table.Batches[0].Attributes[16383].Name; got != "geom_16383" {
+		t.Errorf("the last column is called %s", got)
 	}
 }
