@@ -148,6 +148,9 @@ def test_shapefile(data, tmp_path, name):
             parts = [sorted((shapely.normalize(part).wkb for part in shapely.get_parts(g))) for g in (a, b)]
             assert parts[0] == parts[1]
     assert pyogrio.read_info(tmp_path / "x.shp")["crs"] == "EPSG:4326"
+    for stale in ("qix", "sbn"):
+        (tmp_path / f"x.{stale}").write_text("of another table")
+    vibeflight("get", data / name, "-o", tmp_path / "x.shp")
     assert sorted(p.suffix for p in tmp_path.glob("x.*")) == [".cpg", ".dbf", ".prj", ".shp", ".shx"]
 
 

@@ -30,7 +30,7 @@ type geoPackage struct {
 	out    *os.File
 	db     *sqlite3.Conn
 	insert *sqlite3.Stmt
-	index  *sqlite3.Stmt // nil: the table has no geometry
+	boxes  rowIndex
 
 	facts    geometryFacts
 	rows     int64
@@ -123,10 +123,7 @@ func (w *geoPackage) begin() (err error) {
 	if err := w.db.Exec(geoPackageTables + w.layer.create()); err != nil {
 		return err
 	}
-	if w.insert, _, err = w.db.Prepare(w.layer.insert()); err != nil || w.shape < 0 {
-		return err
-	}
-	w.index, _, err = w.db.Prepare("INSERT INTO " + w.layer.rtree() + " VALUES (?,?,?,?,?)")
+	w.insert, _, err = w.db.Prepare(w.layer.insert())
 	return err
 }
 
@@ -162,7 +159,7 @@ func (w *geoPackage) row(rec arrow.Record, i int) error {
 	return w.insert.Exec()
 }
 
-// bindGeometry binds a geometry as GeoPackageBinary (section 2.1.3), and adds its box to the index:
+// bindGeometry binds a geometry as GeoPackageBinary (section 2.1.3), and notes its box for the index:
 //
 //	GP  version 0  flags  srs_id  [xmin xmax ymin ymax]  ISO WKB
 //
@@ -196,20 +193,15 @@ func (w *geoPackage) bindGeometry(param int, column arrow.Array, i int) error {
 	if err := w.insert.BindBlob(param, w.geometry); err != nil || !bound {
 		return err
 	}
-	for k, v := range [4]float64{box[0], box[2], box[1], box[3]} {
-		if err := w.index.BindFloat(k+2, v); err != nil {
-			return err
-		}
-	}
-	if err := w.index.BindInt64(1, w.rows+1); err != nil {
-		return err
-	}
-	return w.index.Exec()
+	return w.boxes.add(w.rows+1, box)
 }
 
 // Close writes what is known of all rows, and commits.
 func (w *geoPackage) Close() error {
 	err := w.describe()
+	if err == nil {
+		err = w.writeIndex()
+	}
 	if err == nil {
 		err = w.db.Exec(w.layer.triggers() + "COMMIT;")
 	}
@@ -221,10 +213,8 @@ func (w *geoPackage) closeDatabase() error {
 	if w.db == nil {
 		return nil
 	}
-	for _, s := range []*sqlite3.Stmt{w.insert, w.index} {
-		if s != nil {
-			_ = s.Close() // repeats the error of its last use
-		}
+	if w.insert != nil {
+		_ = w.insert.Close() // repeats the error of its last use
 	}
 	db := w.db
 	w.db = nil

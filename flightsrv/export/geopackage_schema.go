@@ -14,7 +14,8 @@ import (
 
 // geoPackageTables are the tables of annex C of the standard, of a database without a journal, and
 // the start of the only transaction. application_id is "GPKG", and user_version 1.4.0.
-const geoPackageTables = `PRAGMA application_id = 1196444487;
+const geoPackageTables = `PRAGMA page_size = 4096;
+PRAGMA application_id = 1196444487;
 PRAGMA user_version = 10400;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
@@ -49,9 +50,9 @@ func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, 
 func quoteText(text string) string { return `'` + strings.ReplaceAll(text, `'`, `''`) + `'` }
 
 // rtree returns the quoted name of the index of rows, which the extension prescribes.
-func (l *layer) rtree() string {
-	return quoteName("rtree_" + l.name + "_" + l.schema.Field(l.shape).Name)
-}
+func (l *layer) rtree() string { return quoteName(l.rtreeName()) }
+
+func (l *layer) rtreeName() string { return "rtree_" + l.name + "_" + l.schema.Field(l.shape).Name }
 
 // create returns the statements for the table and the index of rows.
 func (l *layer) create() string {

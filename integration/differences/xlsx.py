@@ -12,7 +12,7 @@ STYLES = {"number": 0, "date": 14, "time": 21, "datetime": 22}  # and their buil
 
 
 def cell(value):
-    """A cell of a value: None, a text, a number, a boolean, an error "#…", or a number with the name of a style."""
+    """A cell of a value: None, a text, a number, a boolean, an error "#…", a number with the name of a style, or the element "<c…" itself."""
     style = ""
     if isinstance(value, tuple):
         value, name = value
@@ -21,6 +21,8 @@ def cell(value):
         return "<c/>"
     if isinstance(value, bool):
         return f'<c t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, str) and value.startswith("<c"):
+        return value
     if isinstance(value, str) and value.startswith("#"):
         return f'<c t="e"><v>{value}</v></c>'
     if isinstance(value, str):
@@ -28,11 +30,11 @@ def cell(value):
     return f"<c{style}><v>{value!r}</v></c>"
 
 
-def workbook(rows, name="Sheet1", properties=""):
-    """The bytes of a workbook of one sheet, whose rows are lists of values."""
+def workbook(rows, name="Sheet1", properties="", shared=""):
+    """The bytes of a workbook of one sheet, whose rows are lists of values. shared is the elements of its shared strings."""
     sheet = "".join(f'<row r="{i + 1}">{"".join(map(cell, row))}</row>' for i, row in enumerate(rows))
     types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    related = [("rId1", "worksheet", "worksheets/sheet1.xml"), ("rId2", "styles", "styles.xml")]
+    related = [("rId1", "worksheet", "worksheets/sheet1.xml"), ("rId2", "styles", "styles.xml"), ("rId3", "sharedStrings", "sharedStrings.xml")]
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Override PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/>'
                                '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -42,6 +44,7 @@ def workbook(rows, name="Sheet1", properties=""):
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
                                       + "".join(f'<Relationship Id="{i}" Type="{DOCUMENT}/{kind}" Target="{to}"/>' for i, kind, to in related) + "</Relationships>",
         "xl/styles.xml": f'<styleSheet xmlns="{MAIN}"><cellXfs>' + "".join(f'<xf numFmtId="{n}"/>' for n in STYLES.values()) + "</cellXfs></styleSheet>",
+        "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}">{shared}</sst>',
         "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{sheet}</sheetData></worksheet>',
     }
     out = io.BytesIO()
@@ -63,6 +66,11 @@ DIFFERENCES = [
     book("last rows without a value", [["a"], [1], [None], [None]], {"a": ("int32", [1])}, {"a": ("int32", [1, None, None])}),
     book("time of a date", [["a"], [(NOON, "date")]], {"a": ("timestamp[ms]", [NEW_YEAR.replace(hour=12)])}, {"a": ("date32[day]", [NEW_YEAR.date()])}),
     book("date in a column of texts", [["a", "n"], [(DAY, "date"), 1], ["x", 1]], {"a": ("string", ["2020-01-01", "x"]), "n": ("int32", [1, 1])}, {"a": ("string", ["2020/01/01", "x"])}, columns=True),
+    book("boolean in a column of texts", [["a", "n"], [True, 1], ["x", 1]], {"a": ("string", ["true", "x"])}, {"a": ("string", ["1", "x"])}, columns=True),
+    book("phonetic hint", [["a", "n"], ['<c t="s"><v>0</v></c>', 1]],
+         {"a": ("string", ["\u592a\u90ce"])}, {"a": ("string", ["\u592a\u90ce\u30bf\u30ed\u30a6"])}, columns=True,
+         shared='<si><t>\u592a\u90ce</t><rPh sb="0" eb="2"><t>\u30bf\u30ed\u30a6</t></rPh></si>'),
+    book("column without a value", [["a"], [1, '<c s="1"/>']], {"a": ("int32", [1])}, {"Field1": ("string", ["a", "1"]), "Field2": ("date32[day]", [None, None])}),
     book("error value", [["a"], [1], ["#N/A"]], {"a": ("int32", [1, None])}, {"a": ("string", ["1", "#N/A"])}),
     book("first days of 1900", [["a"], [(1, "date")], [(60, "date")], [(61, "date")]],
          {"a": ("date32[day]", [datetime.date(1900, 1, 1), None, datetime.date(1900, 3, 1)])},

@@ -87,6 +87,10 @@ func (t *table) read() error {
 		if !r.next() {
 			return r.fault(int64(max(0, r.number-t.plan.first)))
 		}
+		waiting := min(len(r.block.rows), t.limits.BatchRows)
+		if err := t.limits.CheckCells(r.part.book.Name, t.span.Row, waiting, r.columns); err != nil {
+			return err
+		}
 	}
 }
 

@@ -31,6 +31,8 @@ type plan struct {
 	names []string // of the columns so far; one beyond the header is called Field3 by its number
 	width int      // number of columns in the first rows
 	used  map[string]bool
+	tried map[string]int // numbers that were tried at the end of a name: a sheet may have 16,384 equal ones
+	heads []head         // the first value of each column in the sample
 
 	shape shape
 	x, y  int // columns of the geometry; x is that of a cell
@@ -43,7 +45,7 @@ const sampleRows = 1000
 // newPlan decides by the rows of the block, which are the first of a sheet.
 func newPlan(r *sheetReader) (*plan, error) {
 	o := &r.book.geometry
-	p := &plan{first: 1, used: map[string]bool{}, keep: o.keep}
+	p := &plan{first: 1, used: map[string]bool{}, tried: map[string]int{}, keep: o.keep}
 	if len(r.block.rows) > 0 && (o.header == "true" || o.header == auto && isHeader(r)) {
 		header := r.block.rows[0]
 		p.first = header.number + 1
@@ -53,6 +55,7 @@ func newPlan(r *sheetReader) (*plan, error) {
 		p.nameOf(i)
 	}
 	p.width = len(p.names)
+	p.findHeads(r)
 	return p, p.findGeometry(r)
 }
 
@@ -102,8 +105,9 @@ func (p *plan) setNames(r *sheetReader, cells []cell) {
 // unused returns a name, with a number if it is used.
 func (p *plan) unused(name string) string {
 	free := name
-	for n := 1; p.used[free]; n++ {
-		free = name + "_" + strconv.Itoa(n)
+	for p.used[free] {
+		p.tried[name]++
+		free = name + "_" + strconv.Itoa(p.tried[name])
 	}
 	return free
 }
@@ -151,7 +155,7 @@ func (p *plan) findGeometry(r *sheetReader) (err error) {
 				p.shape, p.x = s, g.Cell
 				return nil
 			}
-		case p.isOrdinate(r, g, g.X, 180) && p.isOrdinate(r, g, g.Y, 90):
+		case p.isOrdinate(g, g.X, 180) && p.isOrdinate(g, g.Y, 90):
 			p.shape, p.x, p.y = pointShape, g.X, g.Y
 			return nil
 		}
@@ -169,29 +173,34 @@ func (p *plan) column(option, name string) (int, error) {
 	}
 }
 
-// firstValue returns the first value of a column in the sample that is not null.
-func (p *plan) firstValue(r *sheetReader, column int) (c cell, text []byte, ok bool) {
+// head is the first value of a column that is not null.
+type head struct {
+	cell cell
+	text []byte // nil: there is none
+}
+
+// findHeads finds the first values of all columns.
+func (p *plan) findHeads(r *sheetReader) {
+	p.heads = make([]head, p.width)
 	for _, row := range r.block.rows {
 		if row.number < p.first {
 			continue
 		}
 		for _, c := range r.block.cells[row.from:row.to] {
-			if int(c.column) != column || c.kind == kindError {
-				continue
-			}
-			if text := bytes.TrimSpace(r.textOf(&c)); !csv.IsNull(text) {
-				return c, text, true
+			if h := &p.heads[c.column]; h.text == nil && c.kind != kindError {
+				if text := bytes.TrimSpace(r.textOf(&c)); !csv.IsNull(text) {
+					*h = head{c, bytes.Clone(text)}
+				}
 			}
 		}
 	}
-	return c, nil, false
 }
 
 // isOrdinate reports whether the first value of a column is an ordinate. most is the maximum in
 // degrees.
-func (p *plan) isOrdinate(r *sheetReader, g csv.Guess, column int, most float64) bool {
-	c, text, ok := p.firstValue(r, column)
-	if !ok || c.kind == kindNumber && c.style != formatNumber || c.kind == kindBool || c.kind == kindDate {
+func (p *plan) isOrdinate(g csv.Guess, column int, most float64) bool {
+	c, text := p.heads[column].cell, p.heads[column].text
+	if text == nil || c.kind == kindNumber && c.style != formatNumber || c.kind == kindBool || c.kind == kindDate {
 		return false
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
@@ -201,9 +210,9 @@ func (p *plan) isOrdinate(r *sheetReader, g csv.Guess, column int, most float64)
 // cellShape returns the form of the first value of a column; noShape if it is not a geometry.
 func (p *plan) cellShape(r *sheetReader, g csv.Guess) shape {
 	form := r.book.geometry.form
-	c, text, ok := p.firstValue(r, g.Cell)
+	c, text := p.heads[g.Cell].cell, p.heads[g.Cell].text
 	switch {
-	case !ok, c.kind != kindShared && c.kind != kindText:
+	case text == nil, c.kind != kindShared && c.kind != kindText:
 		if form == "wkb" {
 			return wkbShape
 		}

@@ -183,6 +183,9 @@ func (w *workbook) readSheets(ctx context.Context, src *source.File, main string
 			}
 			s.part = r.target
 			w.sheets = append(w.sheets, s)
+			if len(w.sheets) > maxSheets {
+				return p.Wrong(p.X.At, "", "", fmt.Sprintf("more than %d sheets", maxSheets))
+			}
 			w.layers = append(w.layers, w.unusedLayer(s.name))
 		}
 		return true
@@ -195,6 +198,9 @@ func (w *workbook) readSheets(ctx context.Context, src *source.File, main string
 	}
 	return p.close(err)
 }
+
+// maxSheets is far beyond what programs can open.
+const maxSheets = 4096
 
 // relationID returns the attribute id of the namespace of relationships, not the sheet's own number.
 func (p *part) relationID() (id string, ok bool) {
