@@ -57,7 +57,7 @@ func newBench(std output.Stdio) *cobra.Command {
 		profile    string
 	)
 	cmd := &cobra.Command{
-		Use:   "bench FILE…",
+		Use:   "bench FILE[#LAYER]…",
 		Short: "Measure how fast files are parsed",
 		Long:  benchLong,
 		Example: `  vibeflight bench buildings.geojson

@@ -3,13 +3,15 @@
 Every read is a fresh process. The readers take turns, so that a busy moment of the machine hits all of them, and the median counts. Each
 round has a random order: in a fixed order, the reader after a certain other one would get memory that the host took back meanwhile, or would
 not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
-clock runs; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
+clock runs; --pin gives one core to the readers with one thread; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
 same file at once say what two cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and
 memory are those of one.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import json
+import os
 import pathlib
 import random
 import statistics
@@ -41,7 +43,20 @@ PEERS = {  # readers of each file in addition to vibeflight; DuckDB reads one Ge
     "places.kml": ["pyogrio"],
     "parcels.gml": ["pyogrio"],
     "footprints.fgb": ["pyogrio"],
+    "footprints.gpkg": ["pyogrio"],
+    "parcels.gpkg": ["pyogrio"],
+    "footprints.gdb": ["pyogrio"],
+    "parcels.gdb": ["pyogrio"],
+    "city.osm.pbf#points": ["pyogrio"],
+    "city.osm.pbf#lines": ["pyogrio"],
+    "city.osm.pbf#multipolygons": ["pyogrio"],
+    "tracks.gpx#track_points": ["pyogrio"],
+    "tracks.gpx#tracks": ["pyogrio"],
+    "regions.topojson": ["pyogrio"],
+    "stations.json": ["pyogrio"],
+    "stations.xlsx": ["pyogrio"],
 }
+WITHOUT_GEOMETRY = {"attributes.dbf", "stations.xlsx"}
 
 
 def main():
@@ -51,10 +66,15 @@ def main():
             PEERS[name] = [peer for peer in PEERS[name] if peer.removesuffix(ALL_CORES) in options.peers]
     results = []
     for name in options.files:
-        path = shapes.write(name, options.data, options.scale)
+        file, _, layer = name.partition("#")
+        path = shapes.write(file, options.data, options.scale)
         size = sum(len(part.read_bytes()) for part in shapes.parts(path))  # and into the page cache
+        path = path.with_name(f"{path.name}#{layer}") if layer else path
+        if not known(path):
+            print(f"\n{name}: {BINARY.name} does not read it")
+            continue
         turns = [(number + 1, reader) for number in range(options.rounds) for reader in random.sample(OURS + PEERS[name], len(OURS + PEERS[name]))]
-        runs = [run(reader, path) | {"round": number, "bytes": size} for number, reader in turns]
+        runs = [run(reader, path, pin=options.pin) | {"round": number, "bytes": size} for number, reader in turns]
         report(name, runs)
         compare_coordinates(path, [r["peer"] for r in runs if r["round"] == 1 and r["peer"] in PEERS[name] and r["positions"] is not None])
         results += runs
@@ -69,12 +89,33 @@ def arguments():
     parser.add_argument("--files", type=lambda s: s.split(","), default=list(PEERS), help="all of them: " + ",".join(PEERS))
     parser.add_argument("--peers", type=lambda s: s.split(","), help="the peers to measure; default: all that read the file")
     parser.add_argument("--data", default=ROOT / ".bench", help="where the files lie; they are written once")
+    parser.add_argument("--pin", action="store_true", help="readers with one thread have one core, and so have all of their threads")
     parser.add_argument("--json", help="write every single run to this file, a JSON object a line")
     return parser.parse_args()
 
 
-def run(reader, path, *more):
+def known(path):
+    """Whether the binary knows the format of a file: a build may lack readers."""
+    return subprocess.run([BINARY, "bench", path, "--runs", "1"], capture_output=True).returncode == 0
+
+
+@contextlib.contextmanager
+def one_core(wanted):
+    """The processes that are started here have the first core only, where that is wanted."""
+    cores = os.sched_getaffinity(0)
+    if wanted:
+        os.sched_setaffinity(0, {min(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def run(reader, path, *more, pin=False):
     """One read in a fresh process, or two at the same time."""
+    if pin and reader != TWICE:
+        with one_core(not reader.endswith(ALL_CORES)):
+            return run(reader, path, *more)
     if reader == TWICE:
         with concurrent.futures.ThreadPoolExecutor(2) as both:
             found = list(both.map(lambda one: run(one, path), [OURS[0]] * 2))
@@ -112,7 +153,7 @@ def report(name, runs):
         elif reader != one:
             notes.append(f"{median('seconds') / alone[one]:.2f} of one thread's wall time")
         alone[reader] = median("seconds")
-        if of[0]["positions"] is None and name != "attributes.dbf":
+        if of[0]["positions"] is None and name not in WITHOUT_GEOMETRY:
             notes.append("makes no geometry")
         label = of[0]["version"] + (ALL_CORES if reader != one and one != OURS[0] else "")
         print(f"  {label:<42}{median('seconds'):>9.3f}{median('cpu_seconds'):>9.3f}{speed:>10.0f}{min(rate):>8.0f}{max(rate):>8.0f}"

@@ -32,12 +32,15 @@ def pyogrio_reader(path, _):
     path.with_suffix(".gfs").unlink(missing_ok=True)  # what GDAL found about GML in an earlier read
     settings = {k: v for k, v in SETTINGS.items() if k != "AUTODETECT_SIZE_LIMIT"} if path.suffix == ".csv" else {}
 
+    layer = path.name.partition("#")[2] or None
+    path = path.with_name(path.name.partition("#")[0])
+
     def shapes(found):
         meta, table = found
         return shapely.from_wkb(table[meta["geometry_name"] or "wkb_geometry"].to_numpy())
 
-    return Reader(f"pyogrio {pyogrio.__version__}, GDAL {pyogrio.__gdal_version_string__}", lambda: pyogrio.read_arrow(path, **settings),
-                  lambda found: len(found[1]), None if path.suffix == ".dbf" else shapes)
+    return Reader(f"pyogrio {pyogrio.__version__}, GDAL {pyogrio.__gdal_version_string__}", lambda: pyogrio.read_arrow(path, layer=layer, **settings),
+                  lambda found: len(found[1]), None if path.suffix in (".dbf", ".xlsx") else shapes)
 
 
 def duckdb_reader(path, threads):

@@ -20,7 +20,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         profiles = []
-        for name in shapes.ROWS:
+        for name in shapes.PROFILED:
             profiles.append(f"{folder}/{name}.prof")
             vibeflight("bench", shapes.write(name, options.data), "--runs", options.runs, "--workers", 1, "--cpu-profile", profiles[-1])
         merged = subprocess.run(["go", "tool", "pprof", "-proto", *profiles], check=True, stdout=subprocess.PIPE).stdout

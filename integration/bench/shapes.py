@@ -19,6 +19,10 @@ parcels.gml         100,000 polygons with four attributes
 and by `vibeflight get -o`, of the kind of file that `vibeflight gen` makes:
 
 footprints.fgb      700,000 short polygons with three properties and an index
+
+and by containers.py, which says what is in them:
+
+footprints.gpkg, footprints.gdb, parcels.gpkg, parcels.gdb, city.osm.pbf, tracks.gpx, regions.topojson, stations.json, stations.xlsx
 """
 import json
 import math
@@ -29,6 +33,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import containers  # noqa: E402
 from serving import vibeflight  # noqa: E402
 
 STREETS = ["Main St", "NW 7th Ave", "Ocean Dr", "Calle Ocho", "County Rd 12", "Palm Bay Blvd"]
@@ -37,7 +42,10 @@ ROWS = {
     "buildings.geojson": 700_000, "mixed.geojson": 200_000, "points.geojsonl": 1_000_000,
     "points.csv": 2_000_000, "wkt.csv": 300_000, "polygons.wkt": 300_000, "attributes.dbf": 300_000, "parcels.shp": 300_000,
     "places.kml": 100_000, "parcels.gml": 100_000, "footprints.fgb": 700_000,
+    "footprints.gpkg": 700_000, "parcels.gpkg": 300_000, "footprints.gdb": 700_000, "parcels.gdb": 300_000, "city.osm.pbf": 500_000,
+    "tracks.gpx": 1_000_000, "regions.topojson": 100_000, "stations.json": 300_000, "stations.xlsx": 200_000,
 }
+PROFILED = [name for name in ROWS if name not in {*containers.WRITERS, "footprints.gpkg", "parcels.gpkg", "footprints.gdb", "parcels.gdb"}]
 CHUNK = 50_000
 
 
@@ -179,7 +187,17 @@ def write(name, folder, scale=1.0):
         vibeflight("get", source, "-o", path)
         source.unlink()
         return path
+    if path.suffix in (".gpkg", ".gdb"):
+        part = path.with_name(f"part-{name}")  # GDAL knows the format by the suffix
+        containers.from_table(part, write("footprints.fgb" if path.stem == "footprints" else "parcels.shp", folder.parent if scale != 1 else folder, scale))
+        part.rename(path)
+        return path
     part = path.with_suffix(".part")
+    if name in containers.WRITERS:
+        with open(part, "wb") as file:
+            containers.WRITERS[name](file, rows)
+        part.rename(path)
+        return path
     with open(part, "w", encoding="utf-8") as file:
         WRITERS[name](file, rows)
     part.rename(path)
@@ -187,7 +205,9 @@ def write(name, folder, scale=1.0):
 
 
 def parts(path):
-    """The files that a reader of path reads in whole: a shapefile's shapes and attributes."""
+    """The files that a reader of path reads in whole: a shapefile's shapes and attributes, a File Geodatabase's folder."""
+    if path.is_dir():
+        return sorted(path.iterdir())
     return [path, path.with_suffix(".dbf")] if path.suffix == ".shp" else [path]
 
 

@@ -1,12 +1,14 @@
 """Reads the corpus with vibeflight and with GDAL, and reports where the tables differ.
 
-    python integration/corpus/compare.py --out build/corpus [--only gml] [--binary bin/vibeflight]
+    python integration/corpus/compare.py --out build/corpus [--only gml] [--binary bin/vibeflight] [--files DIR]
 
-Writes report.tsv, a line per file, and summary.txt. Both are the same for the same binary and corpus.
+Writes report.tsv, a line per file, and summary.txt. Both are the same for the same binary and corpus. A format that the binary does not
+read is skipped, and named in the summary.
 """
 import argparse
 import collections
 import csv
+import hashlib
 import json
 import pathlib
 import sys
@@ -15,7 +17,8 @@ import pyarrow as pa
 import pyarrow.flight as flight
 
 import peer
-from fetch import CACHE, FILES, folder_of, table
+from fetch import CACHE, FILES, chosen, folder_of, table
+from kinds import CATALOG
 from tables import differences
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -23,14 +26,36 @@ import serving  # noqa: E402
 
 MODES = ("fail", "null", "repair")
 SECONDS = 60
+OPTIONS = {"xlsx": {"header": "true", "keep_geometry_columns": "true", "geometry": "none"}}  # as GDAL reads it: peer.XLSX
 COLUMNS = ["format", "path", "gdal", *MODES, *(f"{m}_verdict" for m in MODES), "deviations"]
 
 
-def corpus(only):
+def corpus():
     """Format and path below FILES of each file, in the order of the manifest."""
     for line in table("manifest.tsv"):
-        if line["format"] not in ("", "prj") and (not only or line["format"] in only):
-            yield line["format"], f"{folder_of(line['package'])}/{line['path']}"
+        if line["format"] not in ("", "prj"):
+            yield line["format"], entry(f"{folder_of(line['package'])}/{line['path']}")
+
+
+def local(folder):
+    """Format and path of each file of another folder."""
+    files = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
+    for path, format, _ in chosen(Contents(files)):
+        if format != "prj":
+            yield format, entry(path)
+
+
+class Contents(dict):
+    """Files that are read when asked for."""
+
+    def __getitem__(self, path):
+        return super().__getitem__(path).read_bytes()
+
+
+def entry(path):
+    """What the server and GDAL know a file as: a File Geodatabase is its folder."""
+    folder, _, name = path.rpartition("/")
+    return folder if name == CATALOG else path
 
 
 class Ours:
@@ -40,10 +65,15 @@ class Ours:
         self.server, self.client = server, server.client()
         self.options = flight.FlightCallOptions(timeout=SECONDS)
 
-    def layers(self, path, mode):
+    def formats(self, files):
+        """The formats of which the server lists a file."""
+        listed = {info.descriptor.path[0].decode() for info in self.client.list_flights() if info.descriptor.path}
+        return {format for format, path in files if path.replace("%", "%25").replace("#", "%23") in listed}
+
+    def layers(self, format, path, mode):
         """Names and tables of a file's layers, and the deviations counted."""
         name = path.replace("%", "%25").replace("#", "%23")
-        request = {"name": name, "options": {"on_error": mode}}
+        request = {"name": name, "options": {"on_error": mode, **OPTIONS.get(format, {})}}
         facts = self.describe(request)
         deviations = (facts.get("deviations") or {}).get("count", 0)
         found = []
@@ -60,10 +90,10 @@ class Ours:
         return json.loads(result.body.to_pybytes())
 
 
-def ask(ours, path, mode):
+def ask(ours, format, path, mode):
     """Layers and deviations, or the message of the error."""
     try:
-        return *ours.layers(path, mode), None
+        return *ours.layers(format, path, mode), None
     except (pa.ArrowException, flight.FlightError, OSError) as e:
         return [], 0, str(e).split(". gRPC client debug")[0].replace("\n", " ")[:500]
 
@@ -83,22 +113,31 @@ def verdict(layers, error, theirs, folder):
     return f"differs: {', '.join(kinds)}" if kinds else "equal"
 
 
-def compare(ours, format, path):
-    folder = CACHE / "gdal" / path
-    theirs = peer.answer(FILES / path, folder)
+def answers(files):
+    """Where GDAL's answers about the files of a folder are kept."""
+    if files == FILES:
+        return CACHE / "gdal"
+    return CACHE / "gdal-local" / hashlib.sha256(str(files).encode()).hexdigest()[:16]
+
+
+def compare(ours, files, format, path):
+    folder = answers(files) / path
+    theirs = peer.answer(files / path, folder)
     line = {"format": format, "path": path, "gdal": f"{rows(theirs['layers'])} rows" if "layers" in theirs else theirs["error"].replace("\n", " ")}
     error = None
     for mode in MODES:
         if mode == "fail" or error is not None:  # what fail reads, the other modes read equally: readers/all tests that
-            layers, deviations, error = ask(ours, path, mode)
+            layers, deviations, error = ask(ours, format, path, mode)
         line[mode] = f"{rows(layers)} rows" if error is None else error
         line[f"{mode}_verdict"] = verdict(layers, error, theirs, folder)
         line["deviations"] = deviations
     return line
 
 
-def write_summary(lines, out):
+def write_summary(lines, skipped, out):
     print(f"{len(lines)} files", file=out)
+    for format, count in sorted(skipped.items()):
+        print(f"{count} files of format {format} were skipped: {serving.BINARY.name} does not list them", file=out)
     for mode in MODES:
         count = collections.Counter((line["format"], line[f"{mode}_verdict"].partition(":")[0]) for line in lines)
         verdicts = ["equal", "differs", "ours only", "GDAL only", "none"]
@@ -117,21 +156,28 @@ def main():
     arguments.add_argument("--out", type=pathlib.Path, required=True, help="folder of the report")
     arguments.add_argument("--only", type=lambda v: v.split(","), help="files of these formats: gml,kml")
     arguments.add_argument("--binary", type=pathlib.Path, default=serving.BINARY)
+    arguments.add_argument("--files", type=pathlib.Path, help="a folder to compare instead of the corpus")
     given = arguments.parse_args()
     serving.BINARY = given.binary
     given.out.mkdir(parents=True, exist_ok=True)
-    lines = []
-    with serving.Server(FILES, cache="") as server, open(given.out / "report.tsv", "w", encoding="utf-8", newline="") as f:
+    lines, skipped = [], collections.Counter()
+    folder = given.files.resolve() if given.files else FILES
+    files = [f for f in (local(folder) if given.files else corpus()) if not given.only or f[0] in given.only]
+    with serving.Server(folder, cache="") as server, open(given.out / "report.tsv", "w", encoding="utf-8", newline="") as f:
         report = csv.DictWriter(f, COLUMNS, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONE, escapechar="\\")
         report.writeheader()
         ours = Ours(server)
-        for format, path in corpus(given.only):
-            lines.append(compare(ours, format, path))
+        known = ours.formats(files)
+        for format, path in files:
+            if format not in known:
+                skipped[format] += 1
+                continue
+            lines.append(compare(ours, folder, format, path))
             report.writerow({k: str(v).replace("\t", " ") for k, v in lines[-1].items()})
             f.flush()
     with open(given.out / "summary.txt", "w", encoding="utf-8") as f:
-        write_summary(lines, f)
-    write_summary(lines, sys.stdout)
+        write_summary(lines, skipped, f)
+    write_summary(lines, skipped, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ CACHE = HERE.parent.parent / ".corpus"
 FILES = CACHE / "files"
 COLUMNS = ["package", "version", "path", "sha256", "format"]  # of manifest.tsv; a file that belongs to another one has no format
 MOST = 400  # files of one format of one package
+FEWER = {"xlsx": 120, "topojson": 200}  # of formats of which packages have hundreds of files of one kind
 
 
 def table(name):
@@ -38,7 +39,7 @@ def chosen(files):
     counts = {}
     for path in sorted(files):
         format = format_of(path, files[path])
-        if format is None or counts.get(format, 0) >= MOST:
+        if format is None or counts.get(format, 0) >= FEWER.get(format, MOST):
             continue
         related = siblings(path, files)
         if format == "dbf" and path[:-4].lower() in {p[:-4].lower() for p in files if p.lower().endswith(".shp")}:
@@ -54,7 +55,7 @@ def digest(content):
 def folder_of(package):
     """The folder of a package below FILES, by its name in the manifest."""
     source, _, name = package.partition(":")
-    return f"{source}/{name.replace('/', '_').replace('@', '')}"
+    return f"{source}/{name.replace('/', '_').replace(':', '_').replace('@', '')}"
 
 
 def remove_others(lines):

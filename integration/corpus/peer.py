@@ -1,4 +1,5 @@
 """GDAL's table of each file, kept in .corpus/gdal, since GDAL changes less often than the parser."""
+import datetime
 import json
 import os
 import pathlib
@@ -6,19 +7,27 @@ import re
 import signal
 import time
 import warnings
+import zipfile
 
 import pyarrow as pa
 import pyogrio
 import pyogrio.raw  # before a process is forked, so that no child imports anything
 
+from kinds import holds, is_geodatabase, is_table
+
 SECONDS = 60  # for one file
 MEMORY = 4 << 30  # of one process
-DRIVERS = {"GeoJSON", "GeoJSONSeq", "CSV", "ESRI Shapefile", "KML", "LIBKML", "GML", "FlatGeobuf"}
+DRIVERS = {"GeoJSON", "GeoJSONSeq", "CSV", "ESRI Shapefile", "KML", "LIBKML", "GML", "FlatGeobuf", "GPKG", "OpenFileGDB", "OSM", "GPX", "TopoJSON",
+           "ESRIJSON", "XLSX"}
+WITH_FIDS = {"GPKG", "OpenFileGDB"}  # their files have a column of identifiers, which pyogrio leaves out unless asked
+ZONED = {"GPKG", "OpenFileGDB", "OSM", "GPX", "TopoJSON", "ESRIJSON"}
 CSV = {  # what vibeflight finds by itself and GDAL needs as an option
     "AUTODETECT_TYPE": "YES", "AUTODETECT_SIZE_LIMIT": "0", "KEEP_GEOM_COLUMNS": "NO",
     "X_POSSIBLE_NAMES": "x,lon,long,lng,longitude,easting", "Y_POSSIBLE_NAMES": "y,lat,latitude,northing",
     "GEOM_POSSIBLE_NAMES": "wkt,wkb,geom,geometry,the_geom,shape",
 }
+XLSX = {"HEADERS": "FORCE"}  # whether a sheet has a header is a guess, and GDAL's is another one
+SETTINGS = {r"\.[ct]sv(\.gz)?$": CSV, r"\.xls[xm]$": XLSX}
 
 
 def answer(path, folder):
@@ -82,19 +91,45 @@ def waited(child, pipe):
 
 def read(path, folder):
     warnings.simplefilter("ignore")
-    source = f"/vsigzip/{path}" if path.suffix == ".gz" else path
-    settings = CSV if re.search(r"\.[ct]sv(\.gz)?$", path.name, re.I) else {}
+    source = inside(path) or (f"/vsigzip/{path}" if path.suffix == ".gz" else path)
+    settings = next((options for pattern, options in SETTINGS.items() if re.search(pattern, path.name, re.I)), {})
     layers = []
     for number, (name, _) in enumerate(pyogrio.list_layers(source)):
-        meta, table = pyogrio.read_arrow(source, layer=name, **settings)
-        driver = pyogrio.read_info(source, layer=name)["driver"]
-        if driver not in DRIVERS:
-            return {"error": f"read as {driver}"}
+        info = pyogrio.read_info(source, layer=name)
+        if info["driver"] not in DRIVERS:
+            return {"error": f"read as {info['driver']}"}
+        fids = info["driver"] in WITH_FIDS
+        meta, table = pyogrio.read_arrow(source, layer=name, return_fids=fids, **settings)
+        if info["driver"] in ZONED and any(map(naive, table.schema.types)):
+            table = with_zones(table, pyogrio.read_arrow(source, layer=name, return_fids=fids, datetime_as_string=True, **settings)[1])
         geometry = meta["geometry_name"] or "wkb_geometry"
         with pa.OSFile(str(folder / f"{number}.arrow"), "wb") as f, pa.ipc.new_file(f, table.schema) as out:
             out.write_table(table)
-        layers.append({"name": name, "rows": table.num_rows, "crs": meta["crs"], "geometry": geometry, "driver": driver})
+        layers.append({"name": name, "rows": table.num_rows, "crs": meta["crs"], "geometry": geometry, "driver": info["driver"],
+                       "fid": meta.get("fid_column") or None})
     return {"layers": layers}
+
+
+def naive(type):
+    return pa.types.is_timestamp(type) and type.tz is None
+
+
+def with_zones(table, texts):
+    """A table whose times are instants where GDAL's text of each has an offset: Arrow's columns have the local time and no offset."""
+    for i, field in enumerate(table.schema):
+        if naive(field.type):
+            times = [t and datetime.datetime.fromisoformat(t.replace("/", "-")) for t in texts[field.name].to_pylist()]
+            if all(t is None or t.tzinfo is not None for t in times):
+                table = table.set_column(i, field.name, pa.array(times, pa.timestamp("ms", "UTC")))
+    return table
+
+
+def inside(path):
+    """The File Geodatabase in an archive, which GDAL finds by itself only in .gdb.zip."""
+    if path.suffix == ".zip" and path.is_file() and holds(path.read_bytes(), is_geodatabase) and not holds(path.read_bytes(), is_table):
+        with zipfile.ZipFile(path) as z:
+            return f"/vsizip/{path}/" + next(n for n in z.namelist() if is_geodatabase(n)).rpartition("/")[0]
+    return None
 
 
 def table(folder, number):

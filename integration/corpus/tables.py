@@ -1,12 +1,21 @@
 """How our layers differ from GDAL's: kinds of difference, the worst first."""
 import json
 import math
+import re
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyproj
 import shapely
 
 import peer
+
+
+ERROR = re.compile(r"#[A-Z0-9/]+[!?]?")  # of a cell
+
+
+HSTORE = re.compile(r'"((?:[^"\\]|\\.)*)"=>"((?:[^"\\]|\\.)*)"', re.S)
+IGNORED_TAGS = {"area", "created_by", "converted_by", "source", "time", "ele", "note", "todo", "fixme", "FIXME"}
 
 
 def plain(column):
@@ -16,6 +25,9 @@ def plain(column):
 
 def differences(ours, gdal, folder):
     """Kinds of difference between our layers, names with tables, and those that GDAL has in folder."""
+    if any(layer["driver"] == "XLSX" for layer in gdal):  # GDAL has the rows at the end that are formatted and empty
+        ours = [(name, without_empty_end(t)) for name, t in ours]
+        gdal = [{**layer, "rows": without_empty_end(peer.table(folder, i)).num_rows} for i, layer in enumerate(gdal)]
     pairs = paired(ours, gdal)
     if pairs is None:
         return ["layers" if sum(t.num_rows for _, t in ours) == sum(layer["rows"] for layer in gdal) else "rows"]
@@ -37,7 +49,40 @@ def paired(ours, gdal):
     return [(table, i) for (_, table), (i, _) in zip(ours, gdal)]
 
 
+def as_osm(ours, theirs):
+    """Two tables of a layer of OpenStreetMap whose other_tags are maps, without the tags that osmconf.ini ignores: GDAL writes hstore, we write JSON."""
+    if "other_tags" in ours.column_names and "other_tags" in theirs.column_names:
+        wanted = lambda tags: json.dumps(sorted((k, v) for k, v in tags if k not in IGNORED_TAGS and not k.startswith("openGeoDB:"))) if tags else "[]"
+        mine = [wanted(json.loads(t, object_pairs_hook=list) if t else []) for t in plain(ours["other_tags"]).to_pylist()]
+        found = [wanted([(unescape(k), unescape(v)) for k, v in HSTORE.findall(t or "")]) for t in theirs["other_tags"].to_pylist()]
+        ours, theirs = (t.set_column(t.column_names.index("other_tags"), "other_tags", pa.array(c)) for t, c in ((ours, mine), (theirs, found)))
+    return ours, theirs
+
+
+def unescape(text):
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def as_topology(ours, theirs):
+    """Two tables of a topology's object. GDAL always has a column id, of text; ours has one where a geometry has an id, and its type."""
+    if "id" in theirs.column_names and "id" not in ours.column_names and theirs["id"].null_count == theirs.num_rows:
+        theirs = theirs.drop_columns(["id"])
+    elif "id" in ours.column_names and pa.types.is_integer(ours["id"].type):
+        ours = ours.set_column(ours.column_names.index("id"), "id", ours["id"].cast(pa.string()))
+    return ours, theirs
+
+
+def as_feature_set(ours, theirs):
+    """Two tables of an Esri feature set, of which GDAL has the rows in the order of their object ids."""
+    for name in ours.column_names:
+        if name.lower() in ("objectid", "fid") and name in theirs.column_names and ours.num_rows == theirs.num_rows:
+            return ours.take(pc.sort_indices(ours[name])), theirs.take(pc.sort_indices(theirs[name]))
+    return ours, theirs
+
+
 def of_layer(ours, theirs, facts):
+    if facts["driver"] in ADAPTED:
+        ours, theirs = ADAPTED[facts["driver"]](ours, theirs)
     if ours.num_rows != theirs.num_rows:
         return ["rows"]
     kinds = []
@@ -49,9 +94,35 @@ def of_layer(ours, theirs, facts):
         kinds.append("no geometry of ours")
     elif "geometry" in ours.column_names and ours["geometry"].null_count < ours.num_rows:
         kinds.append("no geometry of GDAL's")
+    if facts.get("fid") not in (None, *ours.column_names) and facts["fid"] in theirs.column_names:
+        theirs = theirs.drop_columns([facts["fid"]])  # the numbers of rows, which GDAL has in addition to the columns
     if facts["driver"] == "LIBKML":
         theirs = without_defaults(theirs)
     return kinds + of_values(ours, theirs, {"geometry", geometry})
+
+
+def as_sheet(ours, theirs):
+    """Two tables of a sheet without what GDAL is known to write in another way: in a column of text, booleans as 1 and 0, dates with slashes,
+    and errors such as #N/A, which we make null."""
+    ours, theirs = without_empty_end(ours), without_empty_end(theirs)
+    for i, name in enumerate(theirs.column_names):
+        if ours.num_rows != theirs.num_rows or ours.column_names.count(name) != 1 or not pa.types.is_string(theirs[name].type):
+            continue
+        mine, found = ours[name].to_pylist(), theirs[name].to_pylist()
+        if not pa.types.is_string(ours[name].type):
+            continue
+        for k, (a, b) in enumerate(zip(mine, found)):
+            if a is None and ERROR.fullmatch(b or "") or a in ("true", "false") and b == "01"[a == "true"] or a and b and a == b.replace("/", "-"):
+                found[k] = a
+        theirs = theirs.set_column(i, name, pa.array(found, pa.string()))
+    return ours, theirs
+
+
+def without_empty_end(table):
+    rows = table.num_rows
+    while rows and all(column[rows - 1].as_py() is None for column in table.columns):
+        rows -= 1
+    return table.slice(0, rows)
 
 
 def without_defaults(table):
@@ -99,9 +170,14 @@ def of_shape(ours, theirs):
     return "coordinates"
 
 
+ADAPTED = {"XLSX": as_sheet, "OSM": as_osm, "TopoJSON": as_topology, "ESRIJSON": as_feature_set}  # by GDAL's driver
+
+
 def of_crs(field, theirs):
     metadata = json.loads((field.metadata or {}).get(b"ARROW:extension:metadata") or "{}")
     ours = metadata.get("crs")
+    if theirs and re.match(r"(GEOGCS|LOCAL_CS|GEOGCRS|ENGCRS)\[\"Undefined (geographic|Cartesian) SRS", theirs):
+        theirs = None  # a GeoPackage's srs_id of 0 or -1: the reference system is undefined
     try:
         a, b = (pyproj.CRS(c) if c else None for c in (ours, theirs))
     except pyproj.exceptions.CRSError:
@@ -120,13 +196,24 @@ def of_values(ours, theirs, geometries):
     for name in a:
         if name in b:
             kinds |= of_column(plain(ours[name]), plain(theirs[name]))
-    if any(ours.schema.field(c).type != theirs.schema.field(c).type for c in a if c in b):
+    if any(widened(ours.schema.field(c).type) != widened(theirs.schema.field(c).type) for c in a if c in b):
         kinds["types"] = None
     return sorted(kinds, key=lambda k: k == "types") + ["columns"] * (set(a) != set(b))
 
 
+def widened(type):
+    """The type that we have for one of GDAL's: integers have 32 bits at least, numbers 64, and JSON is text."""
+    if isinstance(type, pa.BaseExtensionType):
+        return type.storage_type
+    if pa.types.is_dictionary(type):
+        return type.index_type
+    return {pa.int16(): pa.int32(), pa.float32(): pa.float64()}.get(type, type)
+
+
 def of_column(ours, theirs):
     """How the values of two columns differ: an ordered set as a dictionary."""
+    if pa.types.is_dictionary(theirs.type) and pa.types.is_integer(ours.type):  # a domain: GDAL has the text of a code, and the code as its index
+        theirs = pa.chunked_array([c.indices for c in theirs.chunks], theirs.type.index_type)
     try:
         pairs = list(zip(ours.to_pylist(), theirs.to_pylist()))
     except UnicodeDecodeError:  # bytes of the file that GDAL found no code page for

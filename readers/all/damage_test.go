@@ -60,7 +60,7 @@ var binary = []string{
 var packings = map[string]readertest.Packing{
 	"filegdb": readertest.Archive, // .gdb.zip
 	"gpkg":    readertest.Pages(512),
-	"osm":     readertest.Blobs,
+	"osmpbf":  readertest.Blobs,
 	"xlsx":    readertest.Archive,
 }
 

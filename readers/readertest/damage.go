@@ -68,6 +68,19 @@ func NewDamaged(
 	return d
 }
 
+// layer returns a layer of a damaged file, for half of the files whose first one is read.
+func (d *DamageSuite) layer(t testing.TB, in Input, r *rand.Rand) string {
+	t.Helper()
+	if r.IntN(2) == 0 {
+		return ""
+	}
+	table, err := Parse(t, d.format, in)
+	if err != nil || len(table.Summary.Layers) == 0 {
+		return ""
+	}
+	return table.Summary.Layers[r.IntN(len(table.Summary.Layers))]
+}
+
 // packedBytes is the maximum size of a damaged file of a format with a packing.
 const packedBytes = 256 << 10
 
@@ -76,6 +89,9 @@ func (d *DamageSuite) Read(t testing.TB, seed uint64) (tables int) {
 	t.Helper()
 	in, r := d.input(seed)
 	keepInput(t, in)
+	if d.packing.Unpack != nil {
+		in.Layer = d.layer(t, in, r)
+	}
 	var results [3]result
 	for i, mode := range []string{"fail", "null", "repair"} {
 		in.Options["on_error"] = mode

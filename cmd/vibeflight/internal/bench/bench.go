@@ -35,18 +35,19 @@ type Run struct {
 	*readers.EngineCounts // of the GPUs in this run; nil: not used
 }
 
-// Measure measures one run.
-func Measure(ctx context.Context, path string, options map[string]any, how localfile.Reader, name string,
+// Measure measures one run over FILE or FILE#LAYER.
+func Measure(ctx context.Context, name string, options map[string]any, how localfile.Reader, engineName string,
 	devices *engines.Engines,
 ) (Run, error) {
+	path, layer := localfile.SplitLayer(name)
 	format, opts, err := localfile.Choose(ctx, path, "", options)
 	if err != nil {
 		return Run{}, err
 	}
-	how.Format, how.Options = format, opts
+	how.Format, how.Options, how.Layer = format, opts, layer
 	var engine readers.Engine // nil: the CPU engine
 	var counted readers.EngineCounts
-	if name == engines.CUDA {
+	if engineName == engines.CUDA {
 		engine = devices.Engine(format.Name)
 	}
 	how.Engine = engine
@@ -75,7 +76,7 @@ func Measure(ctx context.Context, path string, options map[string]any, how local
 		return Run{}, err
 	}
 	r := Run{
-		File: path, Format: format.Name, Engine: table.Engine, Workers: how.Limits.Workers,
+		File: name, Format: format.Name, Engine: table.Engine, Workers: how.Limits.Workers,
 		Bytes: src.AllBytes(), Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
 		Seconds: seconds, CPUSeconds: (cpuAfter - cpu).Seconds(), RSSAnonPeak: peak, RSSAnonStart: before,
 	}
