@@ -350,3 +350,30 @@ func TestDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// TestLongRows reads rows that fill a part early.
+func TestLongRows(t *testing.T) {
+	m := (&builder{}).field("id", kindObjectID, false).field("s", kindString, false)
+	for i, n := range []int{9 << 20, 8 << 20, 1, 9 << 20, 2} {
+		m.rows = append(m.rows, madeRow{i, blob([]byte(strings.Repeat(string(rune('a'+i)), n)))})
+	}
+	in := m.in(golden(goldens(t), "types.gdb"))
+	for _, workers := range []int{1, 2} {
+		in.Limits = readers.Limits{Workers: workers}
+		table, err := readertest.Parse(t, filegdb.Format(), in)
+		if err != nil || table.Rows != 5 || len(table.Batches) != 1 {
+			t.Fatalf("%d workers: %v", workers, err)
+		}
+		c := table.Batches[0].Attributes[0]
+		for i, want := range []int32{0, 9 << 20, 17 << 20, 17<<20 + 1, 26<<20 + 1, 26<<20 + 3} {
+			if c.Offsets[i] != want || i > 0 && c.Values[want-1] != byte('a'+i-1) {
+				t.Errorf("%d workers: row %d ends at %d, want %d", workers, i-1, c.Offsets[i], want)
+			}
+		}
+	}
+	in.Limits = readers.Limits{MaxFeatureBytes: 8<<20 + 100}
+	var limit *readers.LimitError
+	if _, err := readertest.Parse(t, filegdb.Format(), in); !errors.As(err, &limit) || limit.Flag != "--max-feature-bytes" {
+		t.Errorf("a long row: %v", err)
+	}
+}
