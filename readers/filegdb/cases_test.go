@@ -119,6 +119,11 @@ func TestGeometries(t *testing.T) {
 			"error: a curve of type 7, which is not known",
 		},
 		{
+			"curve without numbers", shapes(3, 0, parts(anyLine|withCurves, arc(0, math.NaN(), 0, 0x80), 1, nil, line)),
+			map[string]any{"curves": "linearize"},
+			"error: a curve with a number that is not finite",
+		},
+		{
 			"curves out of order", shapes(3, 0, parts(anyLine|withCurves,
 				slices.Concat(arc(1, 1, 0, 0x80), arc(0, 1, 0, 0x80)), 2, nil, []float64{0, 0, 1, 1, 2, 2})),
 			map[string]any{"curves": "linearize"},
