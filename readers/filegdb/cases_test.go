@@ -119,6 +119,11 @@ func TestGeometries(t *testing.T) {
 			"error: a curve of type 7, which is not known",
 		},
 		{
+			"curve without numbers", shapes(3, 0, parts(anyLine|withCurves, arc(0, math.NaN(), 0, 0x80), 1, nil, line)),
+			map[string]any{"curves": "linearize"},
+			"error: a curve with a number that is not finite",
+		},
+		{
 			"curves out of order", shapes(3, 0, parts(anyLine|withCurves,
 				slices.Concat(arc(1, 1, 0, 0x80), arc(0, 1, 0, 0x80)), 2, nil, []float64{0, 0, 1, 1, 2, 2})),
 			map[string]any{"curves": "linearize"},
@@ -348,5 +353,32 @@ func TestDefinitions(t *testing.T) {
 			domains == "text" && (!strings.Contains(rows, `| "1" |`) || !strings.Contains(rows, `| "ä" |`)) {
 			t.Errorf("domains as %s:\n%s", domains, rows)
 		}
+	}
+}
+
+// TestLongRows reads rows that fill a part early.
+func TestLongRows(t *testing.T) {
+	m := (&builder{}).field("id", kindObjectID, false).field("s", kindString, false)
+	for i, n := range []int{9 << 20, 8 << 20, 1, 9 << 20, 2} {
+		m.rows = append(m.rows, madeRow{i, blob([]byte(strings.Repeat(string(rune('a'+i)), n)))})
+	}
+	in := m.in(golden(goldens(t), "types.gdb"))
+	for _, workers := range []int{1, 2} {
+		in.Limits = readers.Limits{Workers: workers}
+		table, err := readertest.Parse(t, filegdb.Format(), in)
+		if err != nil || table.Rows != 5 || len(table.Batches) != 1 {
+			t.Fatalf("%d workers: %v", workers, err)
+		}
+		c := table.Batches[0].Attributes[0]
+		for i, want := range []int32{0, 9 << 20, 17 << 20, 17<<20 + 1, 26<<20 + 1, 26<<20 + 3} {
+			if c.Offsets[i] != want || i > 0 && c.Values[want-1] != byte('a'+i-1) {
+				t.Errorf("%d workers: row %d ends at %d, want %d", workers, i-1, c.Offsets[i], want)
+			}
+		}
+	}
+	in.Limits = readers.Limits{MaxFeatureBytes: 8<<20 + 100}
+	var limit *readers.LimitError
+	if _, err := readertest.Parse(t, filegdb.Format(), in); !errors.As(err, &limit) || limit.Flag != "--max-feature-bytes" {
+		t.Errorf("a long row: %v", err)
 	}
 }

@@ -42,6 +42,7 @@ const (
 
 var (
 	errComputed = fmt.Errorf("curves of more than %d computed positions", curve.MaxComputed)
+	errCurve    = errors.New("a curve with a number that is not finite")
 	errOrder    = errors.New("the curves are not in the order of their positions, or one is after the last position")
 )
 
@@ -50,12 +51,12 @@ func (d *decoder) curves(n int, dim geoarrow.Dim) error {
 	c, out := &d.c, &d.curved
 	out.x, out.y, out.z, out.m = out.x[:0], out.y[:0], out.z[:0], out.m[:0]
 	d.arcs = curve.Line{Add: func(p curve.Position) {
-		out.x, out.y = append(out.x, p.X), append(out.y, p.Y)
+		out.x, out.y = append(out.x, canonical(p.X)), append(out.y, canonical(p.Y))
 		if dim&geoarrow.HasZ != 0 {
-			out.z = append(out.z, p.Z)
+			out.z = append(out.z, canonical(p.Z))
 		}
 		if dim&geoarrow.HasM != 0 {
-			out.m = append(out.m, p.M)
+			out.m = append(out.m, canonical(p.M))
 		}
 	}}
 	at, part := 0, 0 // the next position, and the part that it is in
@@ -95,6 +96,14 @@ func (d *decoder) curves(n int, dim geoarrow.Dim) error {
 	return nil
 }
 
+// canonical returns v, or the canonical NaN for any: sums of very large numbers may be NaN.
+func canonical(v float64) float64 {
+	if v != v {
+		return nan
+	}
+	return v
+}
+
 func (d *decoder) position(i int) curve.Position {
 	p := curve.Position{X: d.line.x[i], Y: d.line.y[i], Z: nan, M: nan}
 	if len(d.line.z) > 0 {
@@ -108,6 +117,9 @@ func (d *decoder) position(i int) curve.Position {
 
 // curveBytes is the size of a curve after its type; 0: it is not known.
 var curveBytes = [...]int{curveArc: 2*8 + 4, curveBezier: 4 * 8, curveEllipse: 5*8 + 4}
+
+// curveNumbers is how many numbers a curve begins with.
+var curveNumbers = [...]int{curveArc: 2, curveBezier: 4, curveEllipse: 5}
 
 // skipCurve reads a curve after its first position.
 func (d *decoder) skipCurve() error {
@@ -133,6 +145,11 @@ func (d *decoder) curve(at int) error {
 		return err
 	}
 	number := func(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])) }
+	for i := range curveNumbers[of] {
+		if !isFinite(number(i)) {
+			return errCurve
+		}
+	}
 	from, to := d.position(at-1), d.position(at)
 	half := curve.Position{Z: (from.Z + to.Z) / 2, M: (from.M + to.M) / 2}
 	ok := true

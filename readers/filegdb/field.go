@@ -172,8 +172,9 @@ func (f *field) describeGeometry(c *cursor, flags byte) {
 		}
 		return
 	}
-	if c.err == nil && g.xyScale == 0 {
-		c.fail(fmt.Errorf("the scale of x and y is 0"))
+	if c.err == nil && (g.xyScale == 0 || !isFinite(g.xyScale) || !isFinite(g.x) || !isFinite(g.y)) {
+		c.fail(fmt.Errorf("the scale %v of x and y, and their origins %v and %v: expected finite ones, no scale of 0",
+			g.xyScale, g.x, g.y))
 	}
 	f.geometry = g
 	c.take(4 * 8) // box
@@ -206,7 +207,18 @@ func (g *geometryField) describeScales(c *cursor) {
 	if g.hasZ {
 		c.float()
 	}
-	g.zScale, g.mScale = nonzero(g.zScale), nonzero(g.mScale)
+	g.zScale, g.mScale = nonzero(finite(g.zScale)), nonzero(finite(g.mScale))
+	g.z, g.m = finite(g.z), finite(g.m)
+}
+
+func isFinite(v float64) bool { return v-v == 0 }
+
+// finite returns v, or the canonical NaN: fields without z or m may have anything there.
+func finite(v float64) float64 {
+	if isFinite(v) {
+		return v
+	}
+	return nan
 }
 
 // nonzero returns a scale by which numbers can be divided.

@@ -54,7 +54,6 @@ func Format() readers.Format {
 		},
 		Binary:  true,
 		Layered: true,
-		Indexed: true,
 		Options: []readers.Option{
 			{
 				Name: optionCurves, Default: curvesFail, Values: []string{curvesFail, curvesLinearize},

@@ -46,12 +46,19 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 	}
 	s.reset()
 	before := r.rows.window.read + r.rows.read
-	numbered := row
+	numbered, next := row, stop
 	err := r.rows.each(from, stop, func(slot, at int64, b []byte, bad error) error {
+		if r.pooled && s.full() {
+			next = slot
+			return errFull
+		}
 		err := r.row(s, slot, at, numbered, b, bad)
 		numbered++
 		return err
 	})
+	if errors.Is(err, errFull) {
+		err = nil
+	}
 	var columns *geoarrow.Columns
 	if err == nil {
 		if columns, err = s.finish(); err != nil {
@@ -65,7 +72,7 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 		return readers.Part{}, err
 	}
 	part := readers.Part{
-		Start: from, Next: stop, To: stop, End: stop == r.slots, Columns: columns, Starts: s.starts,
+		Start: from, Next: next, To: next, End: next == r.slots, Columns: columns, Starts: s.starts,
 		SiblingBytes: s.bytes, Rows: numbered - row, Summary: s.sum, Release: func() {},
 	}
 	part.Summary.Deviations.Shift(-row)
@@ -76,6 +83,18 @@ func (r *partReader) Read(from, stop, row int64) (readers.Part, error) {
 		part.Release = func() { r.sinks.Give(s) }
 	}
 	return part, nil
+}
+
+// A part ends early if its rows have this many bytes or cells: rows may be much longer than on average.
+const (
+	fullBytes = 16 << 20
+	fullCells = 1 << 22
+)
+
+var errFull = errors.New("the part is full")
+
+func (s *sink) full() bool {
+	return s.n > 0 && (s.bytes[s.n-1] >= fullBytes || s.n*len(s.columns) >= fullCells)
 }
 
 // sink collects the rows of a part.

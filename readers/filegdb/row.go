@@ -92,6 +92,9 @@ func (r *rows) each(from, to int64, row func(slot, at int64, b []byte, bad error
 			if at == 0 {
 				continue
 			}
+			if i&0xff == 0xff && r.ctx.Err() != nil {
+				return r.ctx.Err()
+			}
 			b, bad, err := r.row(at)
 			if err == nil {
 				err = row(from+int64(i), at, b, bad)

@@ -21,7 +21,7 @@ type Bundle struct {
 
 // Names reports whether a folder of this name may be of the kind.
 func (b *Bundle) Names(name string) bool {
-	return b.Extension != "" && lower(path.Ext(name)) == b.Extension
+	return b.Extension != "" && lower(path.Ext(strings.TrimRight(name, "/"))) == b.Extension
 }
 
 func (b *Bundle) has(name string) bool { return slices.Contains(b.Members, lower(path.Ext(name))) }
