@@ -145,6 +145,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		return nil, errors.New("no folder to serve")
 	}
 	c := &Catalog{cfg: cfg, archive: openArchive(cfg, fsys)}
+	cfg.Limits.TempDir = c.archive.Path()
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.tables = tables.New(c.ctx, tables.Config{
 		Budget: cfg.MemoryBytes, Queue: cfg.Queue, Archive: c.archive, Log: cfg.Log, Saves: saves(cfg),

@@ -14,6 +14,8 @@ type Limits struct {
 	MaxColumns      int   // of a table, without its geometry; default 16,384 (--max-columns)
 	Workers         int   // goroutines that parse one file; default: one per core (--workers)
 
+	TempDir string // folder of a parse's temporary files; default: os.TempDir()
+
 	// BatchBytes bounds the text of a batch: it ends before the first row that starts n bytes after
 	// its own first row, so that every offset of a batch fits 32 bits. Bytes in sibling files
 	// (Part.SiblingBytes) count too. PartBytes is how much text a worker reads in one go. Only

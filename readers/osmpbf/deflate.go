@@ -404,7 +404,8 @@ func (d *deflater) readCodes() error {
 		d.refill()
 		meta[i] = uint8(d.take(3))
 	}
-	if err := d.meta.build(meta[:], func(symbol int) uint32 { return uint32(symbol)<<codeValue | isLiteral }); err != nil {
+	numbers := func(symbol int) uint32 { return uint32(symbol)<<codeValue | isLiteral }
+	if err := d.meta.build(meta[:], numbers); err != nil {
 		return err
 	}
 	lengths := d.lengths[:literals+distances]

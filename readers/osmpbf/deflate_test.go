@@ -70,7 +70,8 @@ func TestUnpack(t *testing.T) {
 			got := d.unpack(out, bad)
 			if reference, err := reference(bad, len(out)); (err == nil) != (got == nil) ||
 				err == nil && !bytes.Equal(out, reference) {
-				t.Fatalf("seed %d, data %x of %d bytes: got %v, want %v", seed, bad[:min(len(bad), 400)], len(out), got, err)
+				t.Fatalf("seed %d, data %x of %d bytes: got %v, want %v", seed, bad[:min(len(bad), 400)],
+					len(out), got, err)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 		return readers.Summary{}, err
 	}
 	r := &run{parser: c, ctx: ctx, src: src, req: req, limits: req.Limits.WithDefaults(), layer: l}
-	r.nodes.spill = spill{name: src.Name, most: c.inMemory()}
+	r.nodes.spill = r.spill()
 	defer func() {
 		r.nodes.spill.close()
 		if r.ways != nil {
@@ -76,6 +76,11 @@ func (c parser) inMemory() int64 {
 		return c.memory
 	}
 	return memoryBytes
+}
+
+// spill returns an empty spill.
+func (r *run) spill() spill {
+	return spill{name: r.src.Name, dir: r.limits.TempDir, most: r.inMemory()}
 }
 
 // read reads the layer.

@@ -2,6 +2,7 @@ package osmpbf
 
 import (
 	"fmt"
+	"math"
 
 	"golang.org/x/sys/unix"
 
@@ -52,7 +53,7 @@ func (s *spill) append(p []byte) error {
 
 // toDisk moves the bytes to a temporary file.
 func (s *spill) toDisk() error {
-	temp, err := source.NewTemp(s.name, source.UnpackOptions{Dir: s.dir})
+	temp, err := source.NewTemp(s.name, source.UnpackOptions{Dir: s.dir, MaxBytes: math.MaxInt64})
 	if err != nil {
 		return err
 	}

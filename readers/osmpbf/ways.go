@@ -155,7 +155,7 @@ func (w *worker) tagged() bool {
 
 // store stores the ways that the layer's relations have.
 func (r *run) store() error {
-	r.ways = newWayStore(r.src, r.inMemory())
+	r.ways = &wayStore{spill: r.spill()}
 	if len(r.members) == 0 {
 		return nil
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
-
-	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // wayStore holds the lines of the ways that relations have.
@@ -142,9 +140,4 @@ func (w *storedWay) eachTag(visit func(key, value []byte)) int {
 		visit(key, text())
 	}
 	return p
-}
-
-// newWayStore returns an empty store.
-func newWayStore(src *source.File, memory int64) *wayStore {
-	return &wayStore{spill: spill{name: src.Name, most: memory}}
 }
