@@ -16,6 +16,6 @@ var parallel = readertest.Variant{Name: "parallel", Parser: gpx.Parallel}
 // slow is the CPU engine in which the XML scanner reads all positions.
 var slow = readertest.Variant{Name: "slow", Parser: gpx.Slow}
 
-func TestFormat(t *testing.T) { readertest.Run(t, gpx.Format(), windows, parallel, slow) }
+func TestFormat(t *testing.T) { readertest.Run(t, gpx.Format(), windows, parallel) }
 
 func FuzzFormat(f *testing.F) { readertest.Fuzz(f, gpx.Format(), windows, parallel, slow) }

@@ -13,7 +13,7 @@ import (
 // TestSweep reads random documents with several workers, in windows and parts of every size.
 func TestSweep(t *testing.T) {
 	readertest.Sweep{
-		Format: gpx.Format(), Documents: 2000, Document: newSweepDocument,
+		Format: gpx.Format(), Documents: 1000, Document: newSweepDocument,
 		Variants: []readertest.Variant{windows, parallel, slow},
 	}.CPU(t)
 }

@@ -208,6 +208,10 @@ func TestDeviceLeavesTheRest(t *testing.T) {
 		{"an entity", pm("<name>&nbsp;</name>"), "a character reference"},
 		{"a comment", pm("<name>a</name><!-- -->"), "one that is malformed"},
 		{"a track", pm("<gx:Track><gx:coord>1 2</gx:coord></gx:Track>"), "an element that GPUs do not read"},
+		{
+			"an array", pm(`<ExtendedData><SchemaData><gx:SimpleArrayData name="a"/></SchemaData></ExtendedData>`),
+			"an element that GPUs do not read",
+		},
 		{"a TimeSpan", pm("<TimeSpan><begin>2020</begin></TimeSpan>"), "an element that GPUs do not read"},
 		{"two geometries", pm(point("1,2"), point("3,4")), "an element that GPUs do not read"},
 		{
