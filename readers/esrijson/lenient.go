@@ -23,6 +23,9 @@ func (s *scanner) ReadLenient(p int) int {
 	_, hasAttributes := last["attributes"]
 	_, hasGeometry := last["geometry"]
 	if s.InSequence && !hasAttributes && !hasGeometry {
+		if !hasShape(last) {
+			return s.nullRow(p)
+		}
 		k, end := s.lenientGeometry(p, s.Brackets)
 		if end >= 0 {
 			s.endGeometry(k)
@@ -55,6 +58,16 @@ func (s *scanner) ReadLenient(p int) int {
 		s.endGeometry(kind)
 	}
 	return end
+}
+
+// hasShape reports whether an object has a member of a geometry.
+func hasShape(members map[string]int) bool {
+	for name := range members {
+		if shapeOf([]byte(name)) != noShape {
+			return true
+		}
+	}
+	return false
 }
 
 // nullRow skips a value that is not a feature: all of its row is null.
