@@ -19,16 +19,19 @@ func (s *scanner) ReadLenient(p int) int {
 	if s.At(p) != '{' {
 		return s.nullRow(p)
 	}
-	last := s.LastMembers(p)
-	_, hasAttributes := last["attributes"]
-	_, hasGeometry := last["geometry"]
-	if s.InSequence && !hasAttributes && !hasGeometry {
-		k, end := s.lenientGeometry(p, s.Brackets)
-		if end >= 0 {
-			s.endGeometry(k)
+	if s.InSequence {
+		switch name := s.firstKnown(p); {
+		case name == "":
+			return s.nullRow(p)
+		case shapeOf([]byte(name)) != noShape:
+			k, end := s.lenientGeometry(p, s.Brackets)
+			if end >= 0 {
+				s.endGeometry(k)
+			}
+			return end
 		}
-		return end
 	}
+	last := s.LastMembers(p)
 	open := s.Brackets + 1
 	kind := geoarrow.NoKind
 	end := s.Object(p, true, func(name []byte, at int) (end int) {
@@ -55,6 +58,18 @@ func (s *scanner) ReadLenient(p int) int {
 		s.endGeometry(kind)
 	}
 	return end
+}
+
+// firstKnown returns the name of the first member of the object at p that a feature or a geometry
+// has, or "": it tells which of them the object is.
+func (s *scanner) firstKnown(p int) (first string) {
+	s.Object(p, false, func(name []byte, at int) int {
+		if first == "" && isRowMember(string(name)) {
+			first = string(name)
+		}
+		return s.LooseSkip(at)
+	})
+	return first
 }
 
 // nullRow skips a value that is not a feature: all of its row is null.

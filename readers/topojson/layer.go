@@ -68,14 +68,8 @@ func (s *scanner) objects(p int) bool {
 	}
 	others := &layer{name: otherLayer, brackets: 2}
 	seen := map[string]bool{}
-	ok := true
-	s.Object(p, false, func(name []byte, at int) int {
-		if ok = s.addObject(string(name), at, others, seen); !ok {
-			return -1
-		}
-		return s.LooseSkip(at)
-	})
-	if !ok {
+	end := s.Walk(p, 1, func(name []byte, at int) int { return s.addObject(string(name), at, others, seen) })
+	if end < 0 {
 		return false
 	}
 	if len(others.objects) > 0 {
@@ -88,32 +82,46 @@ func (s *scanner) objects(p int) bool {
 	return true
 }
 
-// addObject adds the object at p: a collection as a layer, any other one to the others.
-func (s *scanner) addObject(name string, p int, others *layer, seen map[string]bool) bool {
-	switch {
-	case name == "":
+// addObject adds the object at p: a collection as a layer, any other one to the others. It returns
+// the index after it, or -1.
+func (s *scanner) addObject(name string, p int, others *layer, seen map[string]bool) int {
+	if name == "" {
 		name = fmt.Sprintf("Layer%d", len(s.topology.layers))
-		fallthrough
-	default:
-		if seen[name] {
-			s.Wrong(p, "", topologyRule, fmt.Sprintf("a second object %q", name))
-			return false
-		}
-		seen[name] = true
 	}
-	if s.At(p) == '{' {
-		at := s.LastMembers(p)
-		if kind, ok := at["type"]; ok && string(s.TextAt(kind, s.LooseSkip(kind))) == "GeometryCollection" {
-			list, ok := at["geometries"]
-			if !ok || s.At(list) != '[' {
-				s.Wrong(p, "", geometryRule, fmt.Sprintf("the collection %q has no array of geometries", name))
-				return false
-			}
-			l := &layer{name: name, from: s.Base + int64(list) + 1, brackets: 4}
-			s.topology.layers = append(s.topology.layers, l)
-			return true
-		}
+	if seen[name] {
+		return s.Wrong(p, "", topologyRule, fmt.Sprintf("a second object %q", name))
 	}
-	others.objects = append(others.objects, object{name: name, at: s.Base + int64(p)})
-	return true
+	seen[name] = true
+	end := s.LooseSkip(p)
+	if end < 0 {
+		return -1
+	}
+	if s.At(p) != '{' || !s.isCollection(p) {
+		others.objects = append(others.objects, object{name: name, at: s.Base + int64(p)})
+		return end
+	}
+	list := -1
+	end = s.Walk(p, 2, func(member []byte, at int) int {
+		switch string(member) {
+		case "geometries":
+			list = at
+			return s.LooseSkip(at) // malformed rows are for their reader
+		case "type", "bbox":
+		default:
+			s.topology.foreign[string(member)]++
+		}
+		return s.Skip(at, 3)
+	})
+	if end >= 0 && (list < 0 || s.At(list) != '[') {
+		return s.Wrong(p, "", geometryRule, fmt.Sprintf("the collection %q has no array of geometries", name))
+	}
+	l := &layer{name: name, from: s.Base + int64(list) + 1, brackets: 4}
+	s.topology.layers = append(s.topology.layers, l)
+	return end
+}
+
+// isCollection reports whether the object at p is a GeometryCollection.
+func (s *scanner) isCollection(p int) bool {
+	kind, ok := s.LastMembers(p)["type"]
+	return ok && string(s.TextAt(kind, s.LooseSkip(kind))) == "GeometryCollection"
 }
