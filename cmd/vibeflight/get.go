@@ -94,8 +94,8 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
 	f.StringSliceVar(&c.columns, "columns", nil, "only these `COLUMNS`, in this order, separated by commas")
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
-	f.StringVar(&c.crs, "crs", "", "geometries, and the box of --bbox, in the reference system `NAME`, such as EPSG:3857; "+
-		"a file is moved to longitude and latitude, Web Mercator and UTM only, a server may have PROJ for all others")
+	f.StringVar(&c.crs, "crs", "", "geometries, and the box of --bbox, in the reference system `NAME`, such as "+
+		"EPSG:3857; without a server only longitude and latitude, Web Mercator and UTM")
 	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, TO not included; each may be left out")
 	f.Int64Var(&c.limit, "limit", headRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")

@@ -165,7 +165,9 @@ func ticketParameters() []param {
 		{"coords", "Layout of native coordinates in Arrow.", schema{
 			"type": "string", "enum": []string{"separated", "interleaved"}, "default": "separated",
 		}},
-		{"crs", "CRS of the geometries in the answer, and of bbox: that of the table without it.", schema{"type": "string"}},
+		{"crs", "CRS of the geometries in the answer, and of bbox: that of the table without it.", schema{
+			"type": "string",
+		}},
 		{"version", "The only acceptable version of the table.", schema{"type": "string"}},
 		optionsParameter,
 	}

@@ -7,6 +7,7 @@ package main
 
 import (
 	"fmt"
+	"go/format"
 	"os"
 	"path/filepath"
 )
@@ -73,19 +74,30 @@ func (p *program) prune() {
 
 func (i *instruction) operands() []value { return i.in[:i.n] }
 
+// generate writes the files below the root of the repository.
 func generate(root string) error {
-	all, constants := programs()
-	for _, p := range all {
-		fmt.Println(p)
+	texts, err := files()
+	if err != nil {
+		return err
 	}
-	for name, text := range map[string]string{
-		"readers/crs/project/steps.go":      goText(all, constants),
-		"readers/crs/project/steps_amd64.s": assembly(all),
-		"kernels/project/steps.cuh":         cudaText(all, constants),
-	} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(root, name), text, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// files returns the texts of the files, by their names from the root of the repository.
+func files() (map[string][]byte, error) {
+	all, constants := programs()
+	plain, err := format.Source([]byte(goText(all, constants)))
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		"readers/crs/project/steps.go":      plain,
+		"readers/crs/project/steps_amd64.s": []byte(assembly(all)),
+		"kernels/project/steps.cuh":         []byte(cudaText(all, constants)),
+	}, nil
 }

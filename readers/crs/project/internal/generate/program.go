@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // op is an operation on doubles, or on their 64 bits, that every target has with the same result.
 type op uint8
@@ -167,5 +164,3 @@ func (p *program) quotient(a, b pair) pair {
 	rest := p.add(p.fnma(q, b.hi, a.hi), p.fnma(q, b.lo, a.lo))
 	return pair{q, p.mul(rest, inverse)}
 }
-
-func (p *program) String() string { return fmt.Sprintf("%s: %d operations", p.name, len(p.code)) }
