@@ -132,6 +132,24 @@ def test_csv_holds_wkt(data, tmp_path):
     same_shapes(ours, [shapely.from_wkt(text) if text else None for text in texts])
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # pyogrio's of M
+@pytest.mark.parametrize("extension", ["shp", "gpkg"])
+@pytest.mark.parametrize("text", ["POINT M (1 2 3)", "POINT ZM (1 2 3 4)", "POLYGON ZM ((0 0 1 2, 1 1 3 4, 1 0 5 6, 0 0 1 2))", "MULTIPOINT M ((1 2 3), (4 5 6))"])
+def test_measures(tmp_path, text, extension):
+    (tmp_path / "m.wkt").write_text(text + "\n")
+    meta, table = pyogrio.read_arrow(get(tmp_path / "m.wkt", tmp_path / f"m.{extension}"))
+    assert shapely.from_wkb(table[meta["geometry_name"] or "wkb_geometry"][0].as_py()).wkt == text
+
+
+def test_geopackage_is_changed(data, tmp_path):
+    """GDAL appends rows to what was written: the triggers keep the index."""
+    out = get(data / "grid.geojson", tmp_path / "x.gpkg", "--columns", "geometry")
+    before = len(pyogrio.read_dataframe(out))
+    pyogrio.write_dataframe(geopandas.GeoDataFrame(geometry=[shapely.Point(170, -80), None], crs=4326), out, layer="x", append=True)
+    assert len(pyogrio.read_dataframe(out)) == before + 2
+    assert len(pyogrio.read_dataframe(out, bbox=(169, -81, 171, -79))) == 1
+
+
 @pytest.mark.parametrize("name", ["grid.geojson", *FLAT])
 def test_shapefile(data, tmp_path, name):
     """GDAL and our own reader find what was written; an empty geometry is a null shape, and a ring has the direction that the standard prescribes."""

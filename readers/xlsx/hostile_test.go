@@ -163,3 +163,22 @@ func TestEqualNames(t *testing.T) {
 		t.Errorf("the last column is called %s", got)
 	}
 }
+
+// Parts are found by their names in any case, and with backslashes.
+func TestNamesOfParts(t *testing.T) {
+	in := readertest.Input{Name: "a.xlsx", Text: book(t, texts("a", "b")+texts("x", "y"), nil)}
+	want, err := readertest.Parse(t, xlsx.Format(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/s.xml"} {
+		for _, name := range []string{strings.ReplaceAll(part, "/", `\`), strings.ToUpper(part)} {
+			other := in
+			other.Text = bytes.ReplaceAll(in.Text, []byte(part), []byte(name))
+			got, err := readertest.Parse(t, xlsx.Format(), other)
+			if err != nil || readertest.Rows(got) != readertest.Rows(want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

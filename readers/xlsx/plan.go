@@ -187,7 +187,7 @@ func (p *plan) findHeads(r *sheetReader) {
 			continue
 		}
 		for _, c := range r.block.cells[row.from:row.to] {
-			if h := &p.heads[c.column]; h.text == nil && c.kind != kindError {
+			if h := &p.heads[c.column]; h.text == nil && c.kind != kindError && c.kind != kindMissing {
 				if text := bytes.TrimSpace(r.textOf(&c)); !csv.IsNull(text) {
 					*h = head{c, bytes.Clone(text)}
 				}

@@ -16,7 +16,8 @@ const (
 	kindText
 	kindBool // text: 0 or 1
 	kindError
-	kindDate // text in ISO 8601
+	kindDate    // text in ISO 8601
+	kindMissing // text: the number of a shared string that is not there
 )
 
 // cell is a cell with a value.
@@ -265,8 +266,8 @@ func (r *sheetReader) addCell(c cell, name string, at int) bool {
 	case "s":
 		n, err := strconv.Atoi(string(text))
 		if err != nil || n < 0 || n >= len(r.book.strings.ends) {
-			return r.Wrong(at, r.place(c.column), "ECMA-376 part 1, section 18.18.11", fmt.Sprintf(
-				"%q is not the number of one of the %d shared strings", text, len(r.book.strings.ends)))
+			c.kind = kindMissing
+			break
 		}
 		c.kind, r.block.text = kindShared, r.block.text[:c.from]
 		c.from, c.to = int32(n), 0

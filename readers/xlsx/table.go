@@ -195,10 +195,16 @@ func (t *table) value(column *rows.Column, c *cell, row int64) error {
 		column.AddBool(v, strconv.AppendBool(nil, v))
 	case kindError:
 		t.deviate(c, row, "error-value", "value is null")
+	case kindMissing:
+		return t.malformed(c, row, t.missing(text), "value is null")
 	default:
 		return t.numberValue(column, c, text, row)
 	}
 	return nil
+}
+
+func (t *table) missing(text []byte) string {
+	return fmt.Sprintf("%q is not the number of one of the %d shared strings", text, len(t.r.book.strings.ends))
 }
 
 // numberValue adds a number, or the date or time that its format makes of it.
@@ -267,6 +273,9 @@ func (t *table) geometry(c *cell, row int64) error {
 			t.deviate(c, row, "error-value", "geometry is null")
 		}
 		return nil
+	}
+	if c.kind == kindMissing {
+		return t.malformed(c, row, t.missing(text), "geometry is null")
 	}
 	if csv.IsNull(text) {
 		return nil

@@ -74,13 +74,13 @@ type relation struct {
 
 // readWorkbook reads the workbook, its styles and its shared strings.
 func readWorkbook(ctx context.Context, src *source.File) (*workbook, error) {
-	members, err := src.Members()
+	names, err := partNames(src)
 	if err != nil {
-		return nil, packError(src, err)
+		return nil, err
 	}
 	main := "xl/workbook.xml"
-	if !slices.Contains(members, main) { // elsewhere, as the package's relationships say
-		relations, err := readRelations(ctx, src, "_rels/.rels", "")
+	if !names.has(main) { // elsewhere, as the package's relationships say
+		relations, err := readRelations(ctx, src, names.member("_rels/.rels"), "")
 		if err != nil {
 			return nil, err
 		}
@@ -91,19 +91,23 @@ func readWorkbook(ctx context.Context, src *source.File) (*workbook, error) {
 		}
 	}
 	dir, base := path.Split(main)
-	relations, err := readRelations(ctx, src, dir+"_rels/"+base+".rels", dir)
+	relations, err := readRelations(ctx, src, names.member(dir+"_rels/"+base+".rels"), dir)
 	if err != nil {
 		return nil, err
 	}
 	w := &workbook{}
-	if err := w.readSheets(ctx, src, main, relations); err != nil {
+	if err := w.readSheets(ctx, src, names.member(main), relations); err != nil {
 		return nil, err
+	}
+	for i := range w.sheets {
+		w.sheets[i].part = names.member(w.sheets[i].part)
 	}
 	for _, id := range slices.Sorted(keysOf(relations)) {
 		r := relations[id]
-		if !slices.Contains(members, r.target) {
+		if !names.has(r.target) {
 			continue // a sheet that is not there is an error when it is read
 		}
+		r.target = names.member(r.target)
 		switch r.kind {
 		case "styles":
 			err = w.readStyles(ctx, src, r.target)
@@ -115,6 +119,37 @@ func readWorkbook(ctx context.Context, src *source.File) (*workbook, error) {
 		}
 	}
 	return w, nil
+}
+
+// nameTable is the members of the archive by the names of parts.
+type nameTable map[string]string
+
+// partNames returns the members. Names of parts differ in more than the case of letters (part 2,
+// section 6.2.2.3), and some programs write them with backslashes.
+func partNames(src *source.File) (nameTable, error) {
+	members, err := src.Members()
+	if err != nil {
+		return nil, packError(src, err)
+	}
+	names := nameTable{}
+	for _, member := range members {
+		if key := partKey(member); names[key] == "" {
+			names[key] = member
+		}
+	}
+	return names, nil
+}
+
+func partKey(name string) string { return strings.ToLower(strings.ReplaceAll(name, `\`, "/")) }
+
+func (t nameTable) has(name string) bool { return t[partKey(name)] != "" }
+
+// member returns the member of a part, or its name if it is not there.
+func (t nameTable) member(name string) string {
+	if member := t[partKey(name)]; member != "" {
+		return member
+	}
+	return name
 }
 
 func keysOf(relations map[string]relation) func(yield func(string) bool) {
