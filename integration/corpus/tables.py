@@ -204,9 +204,9 @@ def of_values(ours, theirs, geometries):
 def widened(type):
     """The type that we have for one of GDAL's: integers have 32 bits at least, numbers 64, and JSON is text."""
     if isinstance(type, pa.BaseExtensionType):
-        return type.storage_type
+        return widened(type.storage_type)
     if pa.types.is_dictionary(type):
-        return type.index_type
+        return widened(type.index_type)
     return {pa.int16(): pa.int32(), pa.float32(): pa.float64()}.get(type, type)
 
 
