@@ -72,6 +72,7 @@ def figures():
         "reprojection": reprojection(results["reprojection"]),
         "reprojection_differences": reprojection_differences(results["reprojection"]["runs"]),
         "readme": highlights(results),
+        "formats": formats(),
     }
     for kind, result in results.items():
         for key in ["date", "machine", "versions", "command"]:
@@ -144,6 +145,22 @@ def wire(runs):
 
 def first_batch(runs):
     return table(["table and connection", "machine", ">milliseconds"], [[run["case"], run["machine"], f"{run['ms']}"] for run in runs])
+
+
+def formats():
+    """Files of containers.py: vibeflight and GDAL, each with one core of its own."""
+    if not list(HERE.glob("results/*-formats.json")):
+        return "Not measured yet."
+    result, rows = load("formats"), []
+    for name in dict.fromkeys(run["file"] for run in result["runs"]):
+        one, two = (pick(result["runs"], file=name, peer="vibeflight", threads=n) for n in [1, 2])
+        gdal = pick(result["runs"], file=name, peer="pyogrio")
+        rows.append([
+            f"`{name}`", f"{one['megabytes']}", f"{one['cpu_seconds']:.3f}", f"{gdal['cpu_seconds']:.3f}", f"**{gdal['cpu_seconds'] / one['cpu_seconds']:.1f}**",
+            f"{two['seconds'] / one['seconds']:.2f}", f"{one['rss_anon_peak_mb']}", f"{gdal['rss_anon_peak_mb']}",
+        ])
+    head = ["file", ">MB", ">vibeflight, CPU s", ">GDAL, CPU s", ">times", ">two cores", ">vibeflight, MB", ">GDAL, MB"]
+    return table(head, rows) + "\n\n" + wrapped(f"{result['date']}, {result['machine']}; {result['versions']}. {result['note']}")
 
 
 def memory_of_a_parse(cpu):
@@ -279,7 +296,9 @@ def condense(path):
         rates = [run["bytes"] / 1e6 / run["cpu_seconds"] for run in of]
         condensed.append({
             "file": name, "megabytes": round(of[0]["bytes"] / 1e6), "peer": peer.removesuffix(", all cores"), "threads": 2 if peer.endswith(", all cores") else 1,
-            "seconds": round(statistics.median(run["seconds"] for run in of), 3), "mb_per_cpu_second": round(statistics.median(rates)),
+            "seconds": round(statistics.median(run["seconds"] for run in of), 3),
+            "cpu_seconds": round(statistics.median(run["cpu_seconds"] for run in of), 3),
+            "mb_per_cpu_second": round(statistics.median(rates)),
             "slowest": round(min(rates)), "fastest": round(max(rates)), "rss_anon_peak_mb": round(statistics.median(run["rss_anon_peak"] for run in of) / 1e6),
             "geometry": of[0]["positions"] is not None,
         })

@@ -106,11 +106,11 @@ def as_sheet(ours, theirs):
     and errors such as #N/A, which we make null."""
     ours, theirs = without_empty_end(ours), without_empty_end(theirs)
     for i, name in enumerate(theirs.column_names):
-        if ours.num_rows != theirs.num_rows or ours.column_names.count(name) != 1 or not pa.types.is_string(theirs[name].type):
+        if ours.num_rows != theirs.num_rows or ours.column_names.count(name) != 1 or theirs.column_names.count(name) != 1:
+            continue
+        if not pa.types.is_string(theirs[name].type) or not pa.types.is_string(ours[name].type):
             continue
         mine, found = ours[name].to_pylist(), theirs[name].to_pylist()
-        if not pa.types.is_string(ours[name].type):
-            continue
         for k, (a, b) in enumerate(zip(mine, found)):
             if a is None and ERROR.fullmatch(b or "") or a in ("true", "false") and b == "01"[a == "true"] or a and b and a == b.replace("/", "-"):
                 found[k] = a
@@ -204,9 +204,9 @@ def of_values(ours, theirs, geometries):
 def widened(type):
     """The type that we have for one of GDAL's: integers have 32 bits at least, numbers 64, and JSON is text."""
     if isinstance(type, pa.BaseExtensionType):
-        return type.storage_type
+        return widened(type.storage_type)
     if pa.types.is_dictionary(type):
-        return type.index_type
+        return widened(type.index_type)
     return {pa.int16(): pa.int32(), pa.float32(): pa.float64()}.get(type, type)
 
 
