@@ -52,8 +52,8 @@ func Format() readers.Format {
 		}, {
 			Name: optionExtensions, Default: extensionChildren,
 			Values: []string{extensionChildren, extensionValues},
-			Doc: "which elements of extensions have columns: its children, with their content as text, or those with a " +
-				"value at any depth",
+			Doc: "which elements of extensions have columns: its children, with their content as text, " +
+				"or those with a value at any depth",
 		}},
 		Open: func(_ context.Context, _ *source.File, opts readers.Options) (readers.Layout, error) {
 			return readers.Layout{Options: opts}, nil
