@@ -120,6 +120,26 @@ func (s *scanner) addObject(name string, p int, others *layer, seen map[string]b
 	return end
 }
 
+// checkOthers checks the JSON of the layers whose rows are not read.
+func (s *scanner) checkOthers() bool {
+	t := s.topology
+	read := t.find(s.Layout.Layer)
+	for _, l := range t.layers {
+		if l == read {
+			continue
+		}
+		if l.objects == nil && s.Skip(int(l.from-1-s.Base), l.brackets-1) < 0 {
+			return false
+		}
+		for _, o := range l.objects {
+			if s.Skip(int(o.at-s.Base), l.brackets) < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // isCollection reports whether the object at p is a GeometryCollection.
 func (s *scanner) isCollection(p int) bool {
 	kind, ok := s.LastMembers(p)["type"]

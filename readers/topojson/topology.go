@@ -134,7 +134,7 @@ func (s *scanner) members(at *places, end int) bool {
 			}
 			t.crs = s.CRSMember(at.crs, end)
 		}
-		return s.objects(at.objects)
+		return s.objects(at.objects) && s.checkOthers()
 	}
 	return false
 }
