@@ -28,6 +28,8 @@ def differences(ours, gdal, folder):
     if any(layer["driver"] == "XLSX" for layer in gdal):  # GDAL has the rows at the end that are formatted and empty
         ours = [(name, without_empty_end(t)) for name, t in ours]
         gdal = [{**layer, "rows": without_empty_end(peer.table(folder, i)).num_rows} for i, layer in enumerate(gdal)]
+        empty = {name for name, t in ours if t.num_rows == 0}
+        gdal = [{**layer, "rows": 0} if layer["rows"] == 1 and layer["name"] in empty else layer for layer in gdal]  # its only row is no header
     pairs = paired(ours, gdal)
     if pairs is None:
         return ["layers" if sum(t.num_rows for _, t in ours) == sum(layer["rows"] for layer in gdal) else "rows"]
