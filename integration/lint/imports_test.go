@@ -42,8 +42,9 @@ var layers = []string{
 	"readers/internal/records",
 	"readers/remote",
 	"readers/remote/cloud",
-	"readers/arrowipc readers/csv readers/esrijson readers/filegdb readers/flatgeobuf readers/geojson readers/gml " +
-		"readers/gpkg readers/gpx readers/kml readers/osmpbf readers/parquet readers/shapefile readers/topojson readers/xlsx",
+	"readers/arrowipc readers/csv readers/esrijson readers/filegdb readers/flatgeobuf readers/gml " +
+		"readers/gpkg readers/gpx readers/kml readers/osmpbf readers/parquet readers/shapefile readers/topojson",
+	"readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
 	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
@@ -95,7 +96,13 @@ var layers = []string{
 // importers are the packages that may import a format, or the list of all formats. Others know
 // formats by name only.
 var importers = map[string][]string{
-	"cmd/... readers/all readers/csv readers/dbf readers/geojson readers/gml readers/internal/records readers/kml readers/shapefile readers/wkt readers/xlsx",
+	"readers/wkt": {
+		"readers/csv", "readers/gml", "readers/kml", "readers/internal/records", "readers/xlsx", "readers/all",
+	},
+	"readers/dbf":     {"readers/shapefile", "readers/all"},
+	"readers/geojson": {"readers/csv", "readers/all"},
+	"readers/csv":     {"readers/xlsx", "readers/all"},
+	"readers/all":     {"cmd/..."},
 }
 
 // trees lists the folders at the top of the repository in the order of layers. A test may import

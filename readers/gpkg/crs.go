@@ -20,11 +20,16 @@ func (p *geoPackage) readSystems(ctx context.Context) (map[int64]system, error) 
 	all := map[int64]system{}
 	err := p.each(ctx, tableSystems, func(r record) error {
 		s := system{code: r["organization_coordsys_id"].Int}
-		for column, to := range map[string]*string{
-			"organization": &s.organization, "definition_12_063": &s.definitions[0], "definition": &s.definitions[1],
+		for _, c := range [...]struct {
+			name string
+			to   *string
+		}{
+			{"organization", &s.organization},
+			{"definition_12_063", &s.definitions[0]},
+			{"definition", &s.definitions[1]},
 		} {
 			var err error
-			if *to, err = p.text(r, column); err != nil {
+			if *c.to, err = p.text(r, c.name); err != nil {
 				return err
 			}
 		}
