@@ -11,8 +11,8 @@ var (
 	cellNames = [...]string{
 		"wkt", "geom", "geometry", "the_geom", "wkb", "wkb_geometry", "geojson", "geo_shape", "geo shape",
 	}
-	xNames    = [...]string{"lon", "lng", "long", "longitude"}
-	yNames    = [...]string{"lat", "latitude"}
+	xNames = [...]string{"lon", "lng", "long", "longitude"}
+	yNames = [...]string{"lat", "latitude"}
 )
 
 // axisWords are words of a name that tell which ordinate the column holds. A name with an x word is
