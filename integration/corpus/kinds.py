@@ -19,7 +19,7 @@ FORMATS = {
     "gpkg": "gpkg", "gdbtable": "filegdb", "pbf": "osm", "gpx": "gpx", "topojson": "topojson", "xlsx": "xlsx", "xlsm": "xlsx",
 }
 LATER = {"gpkg", "osm", "gpx", "topojson", "xlsx"}  # formats whose packed files are of no interest
-CATALOG = "a00000001.gdbtable"  # the file of a File Geodatabase that each one has; it stands for the folder
+CATALOG = "a00000001.gdbtable"  # the file of a File Geodatabase that each one has; it represents the folder
 GEOJSON = {"Feature", "FeatureCollection", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon",
            "GeometryCollection"}
 XML_ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")

@@ -69,7 +69,7 @@ var packings = map[string]readertest.Packing{
 //
 //	VIBEFLIGHT_DAMAGE=50000 go test ./readers/all -run TestDamagedFiles/gpkg -timeout 1h
 //
-// reads 50,000 of one format. With VIBEFLIGHT_DAMAGED=/tmp/x the file that a crash leaves behind is
+// reads 50,000 of one format. With VIBEFLIGHT_DAMAGED=/tmp/x the file that a crash leaves is
 // in that folder.
 func TestDamagedFiles(t *testing.T) {
 	formats, most := all.Formats(), 100_000

@@ -229,7 +229,7 @@ func (s *scanner) fastValue(p int, c column, all bool) int {
 	return end
 }
 
-// fastDecimal reads the decimal number at index p, and returns the index after it; -1: it is none.
+// fastDecimal reads the decimal number at index p, and returns the index after it; -1: it is not a number.
 func (s *scanner) fastDecimal(p int) (v float64, end int) {
 	v, end = number.Float(s.Q, p)
 	if end < 0 {

@@ -20,7 +20,7 @@ const minRing = 4
 // maxSteps bounds the work for the rings of a relation; real ones take a thousandth of it.
 const maxSteps = 1 << 31
 
-var errSteps = errors.New("the rings are so many, or touch so often, that it takes too long to find which is in which")
+var errSteps = errors.New("too many rings, or rings that touch too often, to find which is in which")
 
 // build makes the rings of lines, and finds which are outer ones and which are holes of which. Without
 // a ring there is no polygon.

@@ -157,7 +157,7 @@ func (f *File) Extract(ctx context.Context, name string, siblings []string, u Un
 }
 
 // ExtractBundle is Extract of the bundle whose main file is the member called name. The name of the
-// answer is that of f with the folder's behind it.
+// answer is that of f followed by the folder's.
 func (f *File) ExtractBundle(ctx context.Context, name string, b Bundle, u UnpackOptions) (*File, error) {
 	main, err := f.extract(ctx, name, u, func(other string) bool { return b.has(other) })
 	if err != nil {

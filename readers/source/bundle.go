@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Bundle is a kind of folder that users see as one file. The zero value is none.
+// Bundle is a kind of folder that users see as one file. The zero value is no kind.
 type Bundle struct {
 	Extension string   // of the folder, in lower case, with dot: ".gdb"
 	Main      string   // name of the file in it that is opened

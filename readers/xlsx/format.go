@@ -2,7 +2,7 @@
 // section 18) in an Open Packaging container (part 2), the transitional and the strict form.
 //
 //	file       zip archive: workbook, its relationships, styles, shared strings, a part for each sheet
-//	sheet      worksheet(… sheetData(row*) …): a layer; chart sheets and dialog sheets are none
+//	sheet      worksheet(… sheetData(row*) …): a layer; chart sheets and dialog sheets are not layers
 //	row        row(r? c*): a row of the table
 //	cell       c(r? s? t? f? v? is?): the value of a column; of a formula the value that was stored
 //

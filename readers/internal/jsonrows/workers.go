@@ -20,7 +20,7 @@ type Workers struct {
 	ctx    context.Context
 }
 
-// WorkersConfig says who reads.
+// WorkersConfig describes the parse that workers share.
 type WorkersConfig struct {
 	Parser    readers.Parser  // parses the rows of a part again where a batch needs that
 	ReadBytes int             // bytes read at a time; 0: window.Bytes
