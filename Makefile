@@ -102,7 +102,7 @@ test-long: build nvrtc spatial java $(CHART) $(VENV) test-stores test-distribute
 
 # Tests that take minutes with the race detector: of parsers, whose workers share what readers/internal/parallel gives them, which the other formats and
 # readers/all test with it, and of the simulation, which has one goroutine. make test-long has it for all.
-LONG_RACES := /(readers/(csv|geojson|wkt|dbf|kml|shapefile|gml)|integration/fleetsim/model)$$
+LONG_RACES := /(readers/(csv|geojson|esrijson|topojson|wkt|dbf|kml|shapefile|gml|gpx|filegdb)|integration/fleetsim/model)$$
 
 test-go: build nvrtc spatial ## Go tests, with the race detector but for the longest; kernels run on the CPU and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m \
