@@ -9,7 +9,7 @@ BY_FORMAT = {  # in the order of DIFFERENCES.md
     "FlatGeobuf": flatgeobuf.DIFFERENCES,
     "GeoPackage": gpkg.DIFFERENCES,
     "OpenStreetMap": osm.DIFFERENCES,
-    "File Geodatabase": filegdb.DIFFERENCES,
+    "FileGDB": filegdb.DIFFERENCES,
     "KML": kml.DIFFERENCES,
     "GML": gml.DIFFERENCES,
     "GPX": gpx.DIFFERENCES,
