@@ -1,9 +1,12 @@
 package osmpbf
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"slices"
 
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/vibeflight/vibeflight/readers/source"
@@ -13,7 +16,8 @@ import (
 type inflater struct {
 	blob    []byte // as in the file
 	content []byte
-	zlib    deflater
+	packed  bytes.Reader // zlib data in blob
+	zlib    io.ReadCloser
 	zstd    *zstd.Decoder
 }
 
@@ -92,17 +96,37 @@ func (r *inflater) unpack() ([]byte, *fault) {
 
 // unzlib unpacks zlib data, whose content must fill r.content.
 func (r *inflater) unzlib(data span) ([]byte, *fault) {
-	switch err := r.zlib.unpack(r.content, r.blob[data.from:data.to]); {
-	case errors.Is(err, errShortData):
-		return nil, faultf(data.from, "zlib data that ends early, or whose content has fewer than the %d bytes "+
-			"that raw_size says", len(r.content))
-	case errors.Is(err, errLongData):
+	r.packed.Reset(r.blob[data.from:data.to])
+	if err := r.resetZlib(); err != nil {
+		return nil, faultf(data.from, "corrupt zlib data: %w", err)
+	}
+	n, err := io.ReadFull(r.zlib, r.content)
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, faultf(data.from, "zlib data whose content ends after %d bytes, expected %d, as raw_size says", n,
+			len(r.content))
+	default:
+		return nil, faultf(data.from, "corrupt zlib data: %w", err)
+	}
+	var more [1]byte
+	switch n, err := r.zlib.Read(more[:]); { // the end has the checksum
+	case n > 0:
 		return nil, faultf(data.from, "a blob whose content has more than the %d bytes that raw_size says",
 			len(r.content))
-	case err != nil:
+	case !errors.Is(err, io.EOF):
 		return nil, faultf(data.from, "corrupt zlib data: %w", err)
 	}
 	return r.content, nil
+}
+
+// resetZlib begins to read r.packed.
+func (r *inflater) resetZlib() (err error) {
+	if r.zlib == nil {
+		r.zlib, err = zlib.NewReader(&r.packed)
+		return err
+	}
+	return r.zlib.(zlib.Resetter).Reset(&r.packed, nil)
 }
 
 func (r *inflater) unzstd(data span) ([]byte, *fault) {
