@@ -291,6 +291,14 @@ func (c *column) appendText(b []byte) error {
 		return errUTF8
 	case c.utf8:
 		c.appendBytes(b)
+		return nil
+	}
+	return c.appendWide(b)
+}
+
+// appendWide appends a text that is UTF-16 in the file.
+func (c *column) appendWide(b []byte) error {
+	switch {
 	case len(b)%2 != 0:
 		return errText
 	case !c.unread:
@@ -308,11 +316,8 @@ func (c *column) appendRaster(b []byte) error {
 		}
 	case c.field.raster == rasterInline:
 		c.appendBytes(b)
-	case len(b)%2 != 0:
-		return errText
-	case !c.unread:
-		c.values = appendUTF16(c.values, b)
-		c.end()
+	default:
+		return c.appendWide(b)
 	}
 	return nil
 }
