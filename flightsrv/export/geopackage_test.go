@@ -74,7 +74,8 @@ func TestGeoPackageIndex(t *testing.T) {
 				t.Errorf("%d rows: %s: %s", rows, check, got)
 			}
 		}
-		got := query(t, path, `SELECT count(*) FROM rtree_x_geometry WHERE maxx >= 2 AND minx <= 3 AND maxy >= 4 AND miny <= 7`)
+		got := query(t, path, `SELECT count(*) FROM rtree_x_geometry
+			WHERE maxx >= 2 AND minx <= 3 AND maxy >= 4 AND miny <= 7`)
 		if got != fmt.Sprintf("%d \n", want) {
 			t.Errorf("%d rows: found %s, want %d", rows, got, want)
 		}
@@ -115,7 +116,8 @@ func TestGeoPackageValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "1 1 -5 9223372036854775807 0.1 1969-12-31 [7] b é'\" 1970-01-01T00:00:00.000001Z 1970-01-01T00:00:01.5 \n"
+	const want = "1 1 -5 9223372036854775807 0.1 1969-12-31 [7] b é'\" " +
+		"1970-01-01T00:00:00.000001Z 1970-01-01T00:00:01.5 \n"
 	if got := query(t, path, "SELECT * FROM layer_gpkg_x"); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}

@@ -2,10 +2,11 @@
 
 Every read is a fresh process. The readers take turns, so that a busy moment of the machine hits all of them, and the median counts. Each
 round has a random order: in a fixed order, the reader after a certain other one would get memory that the host took back meanwhile, or would
-not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes. CPU seconds are user and system time of all threads while the
-clock runs; --pin gives one core to the readers with one thread; on a machine that others use too, MB per CPU-second is the steady figure. Two processes with one worker each that read the
-same file at once say what two cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and
-memory are those of one.
+not, round after round, which is worth up to a fifth. The files are in the page cache. MB is 1,000,000 bytes.
+
+CPU seconds are user and system time of all threads while the clock runs; on a machine that others use too, MB per CPU-second is the steady
+figure. --pin gives one core to the readers with one thread. Two processes with one worker each that read the same file at once say what two
+cores of the machine are worth at that moment: the wall time is that of the slower one, CPU seconds and memory are those of one.
 """
 import argparse
 import concurrent.futures
