@@ -1,6 +1,7 @@
 package flightsrv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,6 +137,7 @@ type uploadMessage struct {
 func (s *service) receiveAhead(name string, stream flight.FlightService_DoPutServer) *uploadStream {
 	a := &uploadStream{name, s.cfg.uploadIdle, stream.Context(), make(chan uploadMessage)}
 	go func() {
+		defer close(a.received)
 		for {
 			d, err := stream.Recv()
 			select {
@@ -151,12 +153,15 @@ func (s *service) receiveAhead(name string, stream flight.FlightService_DoPutSer
 	return a
 }
 
-// Recv returns the next message.
+// Recv returns the next message, and io.EOF after the last one however often it is called.
 func (a *uploadStream) Recv() (*flight.FlightData, error) {
 	late := time.NewTimer(a.idle)
 	defer late.Stop()
 	select {
-	case m := <-a.received:
+	case m, ok := <-a.received:
+		if !ok {
+			return nil, cmp.Or(a.ctx.Err(), io.EOF)
+		}
 		return m.data, m.err
 	case <-a.ctx.Done():
 		return nil, a.ctx.Err()

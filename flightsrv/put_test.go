@@ -532,3 +532,33 @@ func TestIngest(t *testing.T) {
 		})
 	}
 }
+
+// endedPut is a DoPut of one message.
+type endedPut struct {
+	flight.FlightService_DoPutServer
+	sent int
+}
+
+func (*endedPut) Context() context.Context { return context.Background() }
+
+func (p *endedPut) Recv() (*flight.FlightData, error) {
+	if p.sent++; p.sent > 1 {
+		return nil, io.EOF
+	}
+	return &flight.FlightData{}, nil
+}
+
+// A refused ingestion reads what the client still sends, also if it has read the end before.
+func TestReceiveAfterTheEnd(t *testing.T) {
+	s := &service{}
+	s.cfg.uploadIdle = time.Hour
+	up := s.receiveAhead("t", &endedPut{})
+	if _, err := up.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := up.Recv(); !errors.Is(err, io.EOF) {
+			t.Fatalf("got %v, want the end", err)
+		}
+	}
+}
