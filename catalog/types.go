@@ -94,7 +94,6 @@ type (
 var (
 	ErrClosed   = tree.ErrClosed    // the catalog is closed
 	ErrReadOnly = inbox.ErrReadOnly // no root is writable
-	ErrNoFile   = persist.ErrNoFile // a table is not in a file of the cache
 
 	ErrUnreadable = restrict.ErrUnreadable // the file of a restricted table can't be read
 )

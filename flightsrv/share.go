@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -70,7 +71,7 @@ func (s *service) offer(ctx context.Context, ref *catalog.TableRef) (*sharedTabl
 	f, err := ref.Open(ctx)
 	if err != nil {
 		ref.Release()
-		if errors.Is(err, catalog.ErrNoFile) {
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil, &notSharedError{name, "it is in no file of the cache"}
 		}
 		return nil, err

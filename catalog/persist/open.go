@@ -3,11 +3,12 @@ package persist
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
-// ErrNoFile says that a table has no file that another process could map.
-var ErrNoFile = errors.New("the table has no file in the cache")
+// ErrNoFile says that a table has no file that another process could map. It wraps fs.ErrNotExist.
+var ErrNoFile = fmt.Errorf("the table has no file in the cache: %w", fs.ErrNotExist)
 
 // Open opens the file that the table is mapped from, for reading. It returns ErrNoFile for a table in
 // memory, and until the file has its place in the cache.
@@ -23,7 +24,7 @@ func (l *Data) Open() (*os.File, error) {
 		return nil, err
 	}
 	f, err := os.Open(held.Name())
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoFile // it was evicted, and is mapped nevertheless
 	}
 	if err != nil {

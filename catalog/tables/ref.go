@@ -187,7 +187,8 @@ func (h *Ref) Shape(limits readers.Limits) (shape readers.Shape, ok bool) {
 
 // Open opens the file of the whole table for another process, which may map it: the file is never
 // changed. Each batch is verified first, once for all callers. A table without a file, such as one
-// that was parsed just now, is persist.ErrNoFile.
+// that was parsed just now, is an error that wraps
+// fs.ErrNotExist.
 func (h *Ref) Open(ctx context.Context) (*os.File, error) {
 	if h.entry == nil || !h.entry.columns.All() {
 		return nil, persist.ErrNoFile

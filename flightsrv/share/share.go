@@ -100,7 +100,7 @@ func (d *Desk) Offer(f *os.File, release func()) (key string, err error) {
 	return key, nil
 }
 
-// take removes an offer; nil if there is none of that key.
+// take removes an offer; nil without one of that key.
 func (d *Desk) take(key string) *offer {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -32,8 +32,8 @@ def mapped(channel: Channel, selected: Ticket, parts: Sequence[bytes], schema: p
     """
     if not channel.location.startswith(UNIX) or not _is_stored(selected) or len(parts) == 0 or size is None or size < LEAST_BYTES:
         return None
-    table = {"name": selected.name, "version": said_in(parts[0]).get("version"), "options": selected.options}
-    body = json.dumps({field: value for field, value in table.items() if value is not None}, ensure_ascii=False).encode()
+    named = {"name": selected.name, "version": said_in(parts[0]).get("version"), "options": selected.options}
+    body = json.dumps({field: value for field, value in named.items() if value is not None}, ensure_ascii=False).encode()
     try:
         answers = channel.ask(lambda client, options: [*client.do_action(flight.Action("share", body), options)])
         key = json.loads(answers[0].body.to_pybytes())["key"]
