@@ -36,6 +36,11 @@ var actions = []action{
 		"describe", `parses an entry if need be and says what it is; body {"name": "…", "options": {…}} or the name`,
 		(*service).describe,
 	},
+	{
+		"share", `offers the cached file of a whole table to a client of this machine, on the socket next to that of ` +
+			`the calls; body {"name": "…", "options": {…}, "version": "…"} or the name; gives {"key": "…", …}`,
+		(*service).share,
+	},
 	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/errorlog"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 )
@@ -108,7 +109,7 @@ func (s *service) finish(ctx context.Context, c *call, err error) error {
 	case strings.HasPrefix(c.method, healthPrefix): // health checks come every few seconds
 		e = s.cfg.Log.Debug()
 	case isClientError(code):
-		e = s.clientErrors.event(s.cfg.Log, errorKind{c.method, code.String()})
+		e = s.clientErrors.Event(s.cfg.Log, errorlog.Kind{What: c.method, Code: code.String()})
 	default:
 		e = s.cfg.Log.Info()
 	}

@@ -423,7 +423,7 @@ func TestActions(t *testing.T) {
 		names = append(names, a.Type)
 	}
 	if want := []string{
-		"refresh", "evict", "describe", "stats", "queries", "sessions", "kill", "drain", "CancelFlightInfo",
+		"refresh", "evict", "describe", "share", "stats", "queries", "sessions", "kill", "drain", "CancelFlightInfo",
 		"RenewFlightEndpoint",
 	}; !slices.Equal(names, want) {
 		t.Errorf("ListActions %v, want %v", names, want)

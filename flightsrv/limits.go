@@ -10,6 +10,8 @@ import (
 
 	"google.golang.org/grpc/peer"
 	grpctap "google.golang.org/grpc/tap"
+
+	"github.com/vibeflight/vibeflight/flightsrv/internal/errorlog"
 )
 
 // overloadError is the error of a call above a limit.
@@ -169,4 +171,20 @@ func (p *callSlot) leave() {
 	if p.uses.Add(-1) == 0 {
 		p.load.streams.Add(-1)
 	}
+}
+
+// overloaded logs a connection or a call that is refused because there are too many.
+func (s *service) overloaded(what string, client net.Addr) {
+	e := s.clientErrors.Event(s.cfg.Log, errorlog.Kind{What: what})
+	if client != nil && client.String() != "" {
+		e = e.Str("client", client.String())
+	}
+	e.Str("error", what).Msg("refused")
+}
+
+// refused logs a connection that the server closes, and the reason.
+func (s *service) refused(client net.Addr, why error) {
+	s.clientErrors.Event(s.cfg.Log, errorlog.Kind{What: why.Error()}).Str("client", client.String()).Err(why).Msg(
+		"the connection is closed",
+	)
 }

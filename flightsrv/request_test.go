@@ -17,6 +17,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/errorlog"
 	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -108,8 +109,7 @@ func TestPathIsUTF8(t *testing.T) {
 	}
 }
 
-// TestMistakesAreLoggedOnce makes the same mistake many times, and another one. Each is one line;
-// the next line says how many there were.
+// TestMistakesAreLoggedOnce makes the same mistake many times, and another one. Each is one line.
 func TestMistakesAreLoggedOnce(t *testing.T) {
 	var log syncBuffer
 	s := &service{
@@ -117,7 +117,7 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 			Catalog: emptyCatalog(t), Log: zerolog.New(&log), Admission: admission.New(admission.Config{}),
 			Telemetry: &telemetry.Telemetry{},
 		},
-		clientErrors: errorSampler{period: time.Hour},
+		clientErrors: errorlog.Sampler{Period: time.Hour},
 	}
 	fail := func(method string, err error) {
 		_ = s.finish(t.Context(), &call{method: flightPrefix + method, start: time.Now()}, err)
@@ -137,15 +137,5 @@ func TestMistakesAreLoggedOnce(t *testing.T) {
 	want := "info InvalidArgument,info OK,info OK,info Unimplemented,error Internal,error Internal"
 	if strings.Join(got, ",") != want {
 		t.Errorf("logged %q, want %s", got, want)
-	}
-	r := s.clientErrors.sampler(errorKind{flightPrefix + "DoGet", codes.InvalidArgument.String()})
-	if n := r.suppressed.Load(); n != 999 {
-		t.Errorf("%d are suppressed", n)
-	}
-	log.b.Reset()
-	r.Burst += 1000 // as if the period were over
-	fail("DoGet", &ticket.Error{Err: errors.New("malformed")})
-	if lines := logged(t, log.String()); lines[0]["suppressed"] != 999.0 {
-		t.Errorf("logged %v", lines)
 	}
 }

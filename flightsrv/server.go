@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"time"
 
 	pb "github.com/apache/arrow/go/v17/arrow/flight/gen/flight"
@@ -26,6 +27,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/frame"
 	"github.com/vibeflight/vibeflight/flightsrv/grants"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/errorlog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
@@ -138,6 +140,7 @@ type Server struct {
 	health    *health.Server
 	sql       *sql.Server // nil: no SQL
 	listeners []listener
+	sharing   []net.Listener // a socket for files next to each unix socket
 	load      *clientLoad
 	slow      *slowLog // nil: none
 	active    *activeCalls
@@ -195,7 +198,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	svc := &service{
-		cfg: cfg, clientErrors: errorSampler{period: cfg.errorPeriod}, locations: locations,
+		cfg: cfg, clientErrors: errorlog.Sampler{Period: cfg.errorPeriod}, locations: locations,
 		puts: make(chan struct{}, maxPuts),
 	}
 	svc.load.maxConnections, svc.load.maxStreams = int64(cfg.MaxConnections), int64(cfg.MaxStreams)
@@ -227,6 +230,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, fmt.Errorf("--listen %s: %w", addr, err)
 		}
 		s.listeners = append(s.listeners, l)
+		s.listenShare(addr)
 	}
 	if err := svc.joinFleet(s.Addrs(), pair != nil); err != nil {
 		s.close()
@@ -292,9 +296,11 @@ func (s *Server) Serve(ctx context.Context) error {
 			return nil
 		})
 	}
+	s.serveShares(g)
 	g.Go(func() error {
 		<-ctx.Done()
 		s.drain()
+		s.closeShares()
 		return nil
 	})
 	return g.Wait()
@@ -304,6 +310,7 @@ func (s *Server) close() {
 	for _, l := range s.listeners {
 		_ = l.Close() // it may already be closed
 	}
+	s.closeShares()
 	s.service.leaveFleet()
 	s.slow.close()
 	if s.sql != nil {

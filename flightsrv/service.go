@@ -12,6 +12,8 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/access"
 	fleetstore "github.com/vibeflight/vibeflight/catalog/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
+	"github.com/vibeflight/vibeflight/flightsrv/internal/errorlog"
+	"github.com/vibeflight/vibeflight/flightsrv/share"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 )
@@ -23,10 +25,11 @@ type service struct {
 	cfg          Config
 	sql          *sql.Server   // nil: no SQL
 	puts         chan struct{} // one for each table that is being stored
+	shares       *share.Desk   // nil: the server listens on no unix socket
 	load         clientLoad
 	active       activeCalls
 	requests     sync.RWMutex       // each request by HTTP has a read lock
-	clientErrors errorSampler       // that are logged
+	clientErrors errorlog.Sampler   // that are logged
 	slow         *slowLog           // nil: none
 	locations    []*flight.Location // of every endpoint without a fleet; empty: clients use their connection
 	fleet        *fleet.Fleet       // nil: this server is alone

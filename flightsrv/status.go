@@ -103,6 +103,7 @@ func codeOf(err error) codes.Code {
 
 		unreachable *fleet.UnreachableError
 		certificate *certificateError
+		notShared   *notSharedError
 		rpc, isRPC  = status.FromError(err)
 	)
 	switch {
@@ -126,7 +127,7 @@ func codeOf(err error) codes.Code {
 		return codes.Unavailable
 	case errors.As(err, &unreachable):
 		return codes.Unavailable
-	case errors.As(err, &certificate):
+	case errors.As(err, &certificate), errors.As(err, &notShared):
 		return codes.FailedPrecondition
 	case isRPC: // of gRPC itself: a send on a cancelled stream or a lost connection
 		return rpc.Code()

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -182,6 +183,25 @@ func (h *Ref) Shape(limits readers.Limits) (shape readers.Shape, ok bool) {
 		return readers.Shape{}, false
 	}
 	return h.Table.Shape(limits).Open(), true
+}
+
+// Open opens the file of the whole table for another process, which may map it: the file is never
+// changed. Each batch is verified first, once for all callers. A table without a file, such as one
+// that was parsed just now, is an error that wraps
+// fs.ErrNotExist.
+func (h *Ref) Open(ctx context.Context) (*os.File, error) {
+	if h.entry == nil || !h.entry.columns.All() {
+		return nil, persist.ErrNoFile
+	}
+	for i := range h.Table.Batches {
+		if _, err := h.Batch(ctx, i); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return h.entry.Open()
 }
 
 // Cached returns the table of a job if it is cached, without a parse, or nil.

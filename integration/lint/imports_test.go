@@ -62,7 +62,8 @@ var layers = []string{
 	// the server
 	"flightsrv/auth flightsrv/audit",
 	"flightsrv/admission",
-	"flightsrv/grants flightsrv/internal/excerpt flightsrv/internal/process flightsrv/metadata flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
+	"flightsrv/grants flightsrv/internal/errorlog flightsrv/internal/excerpt flightsrv/internal/process flightsrv/metadata " +
+		"flightsrv/share flightsrv/uploads flightsrv/wire flightsrv/sql/duck",
 	"flightsrv/auth/certs flightsrv/auth/livefile flightsrv/auth/oidc flightsrv/auth/passwords flightsrv/auth/sessions " +
 		"flightsrv/auth/tokens",
 	"flightsrv/auth/login flightsrv/ticket flightsrv/sql/worker",

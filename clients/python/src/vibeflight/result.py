@@ -69,13 +69,21 @@ class Result(ABC):
         """The schema of the rows, to the last metadata key."""
 
     def arrow(self) -> pa.Table:
-        """Returns all rows as one table in memory."""
+        """Returns all rows as one table.
+
+        A whole table of a server on this machine, reached by a unix socket, is mapped from the server's cache: nothing is sent or copied.
+        """
 
         def fetch(again: bool) -> pa.Table:
             answer = self._ask(again)
-            return pa.Table.from_batches(self._stream(answer, waiting=None), answer.schema)
+            stored = self._mapped(answer)
+            return stored if stored is not None else pa.Table.from_batches(self._stream(answer, waiting=None), answer.schema)
 
         return _restarted(fetch)
+
+    def _mapped(self, answer: Answer) -> pa.Table | None:
+        """The rows as views of a file of the server, if it has such a file on this machine."""
+        return None
 
     def batches(self, *, waiting: int = WAITING) -> Batches:
         """Returns the rows as a stream of record batches, in order. It can be read once.

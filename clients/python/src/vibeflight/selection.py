@@ -11,6 +11,7 @@ from .channel import Channel, Part
 from .info import Info, info_of, parts_of
 from .partitions import PATIENCE_SECONDS, Partitions, partitions_of
 from .result import Answer, Result, Settings
+from .share import mapped
 from .ticket import GeometryEncoding, Ticket, fitting, narrowed, said_in
 
 
@@ -49,6 +50,9 @@ class Selection(Result):
         if encoding == self.ticket.geometry_encoding:
             return self
         return Selection(self._channel, self._settings, replace(self.ticket, geometry_encoding=encoding))
+
+    def _mapped(self, answer: Answer) -> pa.Table | None:
+        return mapped(self._channel, self.ticket, [part.ticket for part in answer.parts], answer.schema, answer.info.bytes)
 
     def _ask(self, again: bool) -> Answer:
         if self._answer is None or again:

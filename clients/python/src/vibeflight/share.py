@@ -1,0 +1,89 @@
+"""Maps the file of a table that a server on this machine has in its cache, instead of reading a stream."""
+
+from __future__ import annotations
+
+import array
+import json
+import mmap
+import os
+import socket
+import weakref
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+from pyarrow import flight
+
+from .channel import Channel
+from .errors import Error
+from .ticket import Ticket, said_in
+
+UNIX = "grpc+unix://"
+SUFFIX = ".share"  # the socket for files lies next to that for calls
+LEAST_BYTES = 1 << 20  # smaller tables are read as fast
+SECONDS = 10.0
+
+
+def mapped(channel: Channel, selected: Ticket, parts: Sequence[bytes], schema: pa.Schema, size: int | None) -> pa.Table | None:
+    """Returns the rows of a ticket as views of the server's file; None where there is no such file, so that the rows are read as a stream.
+
+    parts   tickets of the endpoints; their version is the table's
+    schema  schema of the rows
+    size    bytes of the rows, as the server reports them; None: unknown
+    """
+    if not channel.location.startswith(UNIX) or not _is_stored(selected) or len(parts) == 0 or size is None or size < LEAST_BYTES:
+        return None
+    named = {"name": selected.name, "version": said_in(parts[0]).get("version"), "options": selected.options}
+    body = json.dumps({field: value for field, value in named.items() if value is not None}, ensure_ascii=False).encode()
+    try:
+        answers = channel.ask(lambda client, options: [*client.do_action(flight.Action("share", body), options)])
+        key = json.loads(answers[0].body.to_pybytes())["key"]
+        content = _take(channel.location.removeprefix(UNIX) + SUFFIX, key)
+    except (Error, OSError):  # the stream has the rows, or the error that matters
+        return None
+    with pa.ipc.open_file(pa.py_buffer(content)) as reader:
+        table = reader.read_all()
+    # the names of reference systems are those that the server is told to use
+    return pa.Table.from_arrays([table.column(name) for name in schema.names], schema=schema)
+
+
+def _is_stored(t: Ticket) -> bool:
+    """Whether a ticket selects whole columns as a file of the cache has them, with geometries in the default encoding."""
+    default = t.geometry_encoding in (None, "native") and t.coords in (None, "separated")
+    whole = {"name", "columns", "options", "version", "geometry_encoding", "coords", "compression"}
+    return default and all(value is None or field in whole for field, value in vars(t).items())
+
+
+def _take(path: str, key: str) -> mmap.mmap:
+    """Gets the file of a key and maps it. The lease, which is the connection, ends with the last buffer that uses the mapping."""
+    lease = socket.socket(socket.AF_UNIX)
+    try:
+        lease.settimeout(SECONDS)
+        lease.connect(path)
+        lease.sendall(key.encode() + b"\n")
+        descriptor = _receive(lease)
+        try:
+            content = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        lease.close()
+        raise
+    weakref.finalize(content, lease.close)
+    return content
+
+
+def _receive(lease: socket.socket) -> int:
+    descriptors = array.array("i")
+    mark, messages, _, _ = lease.recvmsg(1, socket.CMSG_LEN(descriptors.itemsize))
+    for level, kind, data in messages:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+    if mark != b"F" or len(descriptors) != 1:
+        _close(descriptors)
+        raise OSError("the server has no file for this key")
+    return descriptors[0]
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
