@@ -60,7 +60,7 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 	if err != nil {
 		return nil, err
 	}
-	t.BBox, t.Limit = nil, nil // the schema does not depend on the rows
+	t.Where, t.BBox, t.Limit = "", nil, nil // the schema does not depend on the rows
 	o, err := s.openInfo(ctx, t, false)
 	if err != nil {
 		return nil, err
