@@ -124,6 +124,7 @@ type Catalog struct {
 	inbox    *inbox.Inbox
 	parts    *restrict.Tables // that callers may know
 	filtered *restrict.Tables // that the filters of requests leave
+	indexes  nameIndexes
 
 	ctx  context.Context // canceled by Close
 	stop context.CancelFunc

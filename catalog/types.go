@@ -69,6 +69,8 @@ const (
 type (
 	// NotFoundError says that no entry has a name.
 	NotFoundError = tree.NotFoundError
+	// AmbiguousError says that a name may mean several entries.
+	AmbiguousError = tree.AmbiguousError
 	// OtherCRSError says that a selection names a reference system that is not the table's.
 	OtherCRSError = scan.OtherCRSError
 	// PartitionError says that a selection names a partition that the table cannot have.
@@ -112,5 +114,7 @@ var (
 	ListCache    = persist.ListCache  // lists the tables of a cache folder
 	ClearCache   = persist.ClearCache // removes the tables of a cache folder
 	MappedFile   = tablefile.Locate   // finds the cache file that a buffer is mapped from
+	Stem         = tree.Stem          // a file's name without its extension
+	IsReserved   = tree.IsReserved    // whether a name without extension finds no file
 	NearestName  = nearest.Name       // the name that a mistyped one may stand for
 )

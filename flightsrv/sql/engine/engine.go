@@ -56,7 +56,7 @@ type Engine struct {
 	databases databases
 	derived   *derivedCache
 	idle      idleStatements
-	indexes   indexes
+	lists     lists
 	count     counters
 	rules     rules
 	filters   idleRules // of requests
