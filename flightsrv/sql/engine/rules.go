@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/vibeflight/vibeflight/catalog/restrict"
-	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -118,11 +116,7 @@ func (e *Engine) filter(ctx context.Context, on ruleRun, t *readers.Table, predi
 	for _, rows := range kept {
 		slices.Sort(rows)
 	}
-	err = within(err, len(head), predicate)
-	if wrong := new(Error); errors.As(err, &wrong) && wrong.Kind == duck.Unsupported { // no such cast to BOOLEAN
-		wrong.Kind = duck.Type
-	}
-	return kept, err
+	return kept, within(err, len(head), predicate)
 }
 
 // Compute implements restrict.Evaluator.
