@@ -215,7 +215,7 @@ func TestNamesInQueries(t *testing.T) {
 			"ambiguous", `SELECT * FROM "CASE"`,
 			`"CASE" may mean "Case.csv" or "case.csv": write the one that is meant, in SQL with its quotes`,
 		},
-		{"nobody's", `SELECT * FROM raods`, `no entry "raods"; the closest are "roads.csv", "Case.csv", "case.csv"`},
+		{"nobody's", `SELECT * FROM raods`, `no entry "raods"; the closest are "roads.csv", "sub/roads.csv"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := w.ask(c.query)
