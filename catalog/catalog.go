@@ -123,6 +123,8 @@ type Catalog struct {
 	polls    *poll.Polls
 	inbox    *inbox.Inbox
 	parts    *restrict.Tables // that callers may know
+	filtered *restrict.Tables // that the filters of requests leave
+	indexes  nameIndexes
 
 	ctx  context.Context // canceled by Close
 	stop context.CancelFunc
@@ -161,6 +163,7 @@ func open(ctx context.Context, cfg Config, fsys files.FS) (*Catalog, error) {
 		Slot: c.tables.Slot, Begin: c.tables.Begin, Log: cfg.Log, Leases: cfg.Fleet.keeper(cfg.Log),
 	})
 	c.parts = restrict.New(restrict.Config{Limits: cfg.Limits, Log: cfg.Log})
+	c.filtered = restrict.New(restrict.Config{Limits: cfg.Limits, Log: cfg.Log, Requested: true})
 	c.datasets = dataset.New(dataset.Config{
 		Formats: cfg.Formats, Options: cfg.Options, Loader: c.loader, Cache: c.tables, Archive: c.archive,
 		Limits: cfg.Limits, MaxFileBytes: cfg.MaxFileBytes, Log: cfg.Log,

@@ -11,10 +11,19 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/tables"
 )
 
+// describing returns the privilege that a caller needs to have a table described. The number of rows
+// that a filter keeps tells the values of columns.
+func (r Request) describing() access.Privilege {
+	if r.Where != "" {
+		return access.Read
+	}
+	return access.Describe
+}
+
 // Describe is Recall if the table can be described without a parse, else Table and Scan. The caller
-// needs the privilege Describe.
+// needs the privilege Describe, and Read for a request with a filter.
 func (c *Catalog) Describe(ctx context.Context, req Request, sel Selection, parse bool) (*TableRef, *Scan, error) {
-	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
+	if err := c.allow(ctx, req.describing(), req.Name); err != nil {
 		return nil, nil, err
 	}
 	h, s, err := c.describe(ctx, req, sel, parse)
@@ -46,7 +55,7 @@ func (c *Catalog) describe(ctx context.Context, req Request, sel Selection, pars
 func (c *Catalog) Recall(ctx context.Context, req Request, sel Selection, parse bool) (
 	h *TableRef, s *Scan, ok bool, err error,
 ) {
-	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
+	if err := c.allow(ctx, req.describing(), req.Name); err != nil {
 		return nil, nil, false, err
 	}
 	h, s, ok, err = c.recall(ctx, req, sel, parse)
@@ -93,7 +102,7 @@ func (c *Catalog) recall(ctx context.Context, req Request, sel Selection, parse 
 // which CancelPoll ends. It belongs to the owner in the context. The caller needs the privilege
 // Describe.
 func (c *Catalog) Poll(ctx context.Context, req Request, id string) (*TableRef, poll.Progress, error) {
-	if err := c.allow(ctx, access.Describe, req.Name); err != nil {
+	if err := c.allow(ctx, req.describing(), req.Name); err != nil {
 		return nil, poll.Progress{}, err
 	}
 	h, at, err := c.pollPart(ctx, req, id)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/dataset"
+	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -17,18 +18,37 @@ import (
 // a table that needs one is not available.
 func (c *Catalog) SetEvaluator(e restrict.Evaluator) { c.parts.SetEvaluator(e) }
 
-// restriction is what a call may know of a table.
+// SetFilterEvaluator sets what computes the filters of requests; nil: nothing does.
+func (c *Catalog) SetFilterEvaluator(e restrict.Evaluator) { c.filtered.SetEvaluator(e) }
+
+// restriction is what a call gets of a table.
 type restriction struct {
 	catalog      *Catalog
 	scope        access.Scope
 	rules        *access.Restriction // nil: none, or those of the first layer alone
 	layered      bool                // the request names no layer, and the layers are not known
 	otherOptions bool                // they are not the operator's
+	where        string              // of the request
 }
 
-// restriction returns what the caller may know of the table of a request; nil: all. The rules are
-// for the operator's options: others may give columns other names.
+// restriction returns what a request gets of a table: what the caller may know of it, and of that
+// the rows that the filter of the request keeps; nil: all.
 func (c *Catalog) restriction(ctx context.Context, req Request) (*restriction, error) {
+	r, err := c.granted(ctx, req)
+	where := strings.TrimSpace(req.Where)
+	if err != nil || where == "" {
+		return r, err
+	}
+	if r == nil {
+		r = &restriction{catalog: c, scope: access.All}
+	}
+	r.where = where
+	return r, nil
+}
+
+// granted returns what the caller may know of the table of a request; nil: all. The rules are for the
+// operator's options: others may give columns other names.
+func (c *Catalog) granted(ctx context.Context, req Request) (*restriction, error) {
 	scope := c.Scope(ctx)
 	if scope == access.All {
 		return nil, nil
@@ -67,8 +87,8 @@ func (r *restriction) request(req Request) Request {
 	return req
 }
 
-// apply returns the part of a table that the caller may know. It takes the use of the table. A nil
-// restriction returns the table.
+// apply returns the part of a table that a request gets. It takes the use of the table. A nil
+// restriction returns the table. The filter of the request sees only what the caller may know.
 func (r *restriction) apply(ctx context.Context, h *TableRef, err error) (*TableRef, error) {
 	if r == nil || h == nil && err == nil {
 		return h, err
@@ -76,6 +96,15 @@ func (r *restriction) apply(ctx context.Context, h *TableRef, err error) (*Table
 	if err != nil {
 		return nil, r.hide(err)
 	}
+	another := anotherOf(h)
+	if h, err = r.applyRules(ctx, h, another); err != nil || r.where == "" {
+		return h, err
+	}
+	return r.catalog.filtered.Restrict(ctx, h, &access.Restriction{Filter: r.where}, restrict.Another(h, another))
+}
+
+// applyRules returns the part of a table that the caller may know.
+func (r *restriction) applyRules(ctx context.Context, h *TableRef, another func() *TableRef) (*TableRef, error) {
 	rules := r.rulesOf(h.Entry, h.Table)
 	switch {
 	case rules == nil:
@@ -84,7 +113,7 @@ func (r *restriction) apply(ctx context.Context, h *TableRef, err error) (*Table
 		h.Release()
 		return nil, &restrict.OptionsError{Name: h.Entry.Name}
 	}
-	return r.catalog.parts.Restrict(ctx, h, rules, anotherOf(h))
+	return r.catalog.parts.Restrict(ctx, h, rules, another)
 }
 
 // rulesOf returns the rules of a table. Those of its first layer apply also if the request names the
@@ -141,5 +170,21 @@ func anotherOf(h *TableRef) func() *TableRef {
 	return nil
 }
 
-// IsPart reports whether a table is the part that its caller may know.
+// Filtered returns the rows of a table in memory for which a predicate is true, as a table.
+func Filtered(ctx context.Context, t *readers.Table, where string, e restrict.Evaluator, limits readers.Limits) (
+	*TableRef, error,
+) {
+	all := restrict.New(restrict.Config{Limits: limits, Requested: true})
+	all.SetEvaluator(e)
+	filter := &access.Restriction{Filter: strings.TrimSpace(where)}
+	return all.Restrict(ctx, tables.NewRef(job.Job{}, t, nil), filter, nil)
+}
+
+// WithFilterGate returns a context for calls that compute the filters of their requests in what a
+// gate admits.
+func WithFilterGate(ctx context.Context, g FilterGate) context.Context {
+	return restrict.WithGate(ctx, g)
+}
+
+// IsPart reports whether a table is the part that its caller may know, or requests.
 func IsPart(h *TableRef) bool { return restrict.Is(h) }

@@ -20,6 +20,9 @@ type Request struct {
 	Name    string
 	Options map[string]any // of the format; the operator's options are used where they are silent
 	Version string         // the only acceptable one; "": any
+	// Where is a SQL predicate over the columns that the caller may know. The rows for which it is not
+	// true do not exist in the table then; "": all rows.
+	Where string
 	// Columns that are read; nil: all. Without a cache on disk the others may have no values:
 	// readers.Projection.
 	Columns []string
@@ -265,6 +268,7 @@ func (c *Catalog) Evict(ctx context.Context, name string) (int, error) {
 func (c *Catalog) evict(ctx context.Context, name string) (int, error) {
 	file, named, _ := tree.SplitName(name)
 	c.parts.Forget(file)
+	c.filtered.Forget(file)
 	var evicted [][32]byte
 	if named == "" {
 		evicted = c.tables.Evict(file, nil)

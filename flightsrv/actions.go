@@ -150,6 +150,10 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 	}
 	callOf(ctx).name = t.Name
 	// A file that was removed may still have tables.
+	var missing *catalog.NotFoundError
+	if err := s.resolve(ctx, &t); err != nil && !errors.As(err, &missing) {
+		return nil, err
+	}
 	n, err := s.cfg.Catalog.Evict(ctx, t.Name)
 	if err != nil {
 		return nil, err
@@ -159,6 +163,9 @@ func (s *service) evict(ctx context.Context, body []byte) (any, error) {
 
 func (s *service) describe(ctx context.Context, body []byte) (any, error) {
 	t, err := ticket.ParseName(body, "name", "options", "version")
+	if err == nil {
+		err = s.resolve(ctx, &t)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,9 @@ func (s *service) renewEndpoint(ctx context.Context, body []byte) (proto.Message
 // checkTicket returns an error if a DoGet of the ticket would fail at once.
 func (s *service) checkTicket(ctx context.Context, b []byte) error {
 	t, err := ticket.Parse(b)
+	if err == nil {
+		err = s.resolve(ctx, &t)
+	}
 	if err != nil {
 		return err
 	}

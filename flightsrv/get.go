@@ -32,6 +32,9 @@ func (s *service) DoGet(req *flight.Ticket, stream flight.FlightService_DoGetSer
 	if err != nil {
 		return err
 	}
+	if err := s.resolve(ctx, &t); err != nil {
+		return err
+	}
 	c := callOf(ctx)
 	c.selects(t)
 	if id := s.elsewhere(ctx, t); id != "" {

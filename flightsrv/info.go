@@ -28,6 +28,9 @@ func (s *service) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 		return s.sql.Info(ctx, d)
 	}
 	t, err := ticket.ParseDescriptor(d)
+	if err == nil {
+		err = s.resolve(ctx, &t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +60,13 @@ func (s *service) GetSchema(ctx context.Context, d *flight.FlightDescriptor) (*f
 		return schemaResult(schema)
 	}
 	t, err := ticket.ParseDescriptor(d)
+	if err == nil {
+		err = s.resolve(ctx, &t)
+	}
 	if err != nil {
 		return nil, err
 	}
-	t.BBox, t.Limit = nil, nil // the schema does not depend on the rows
+	t.Where, t.BBox, t.Limit = "", nil, nil // the schema does not depend on the rows
 	o, err := s.openInfo(ctx, t, false)
 	if err != nil {
 		return nil, err

@@ -32,13 +32,16 @@ type phases struct {
 	began, opened, first time.Time
 	sending              time.Duration  // waits for gRPC, that is, for the network and the client
 	columns              []string       // that the ticket selects; nil: all
+	where                string         // of the ticket
 	box                  *[4]float64    // of the ticket
 	action               string         // type of a DoAction
 	query                *engine.Report // of a DoGet of SQL, else nil
 }
 
 // selects records what a ticket selects.
-func (c *call) selects(t ticket.Ticket) { c.name, c.columns, c.box = t.Name, t.Columns, t.BBox }
+func (c *call) selects(t ticket.Ticket) {
+	c.name, c.columns, c.where, c.box = t.Name, t.Columns, t.Where, t.BBox
+}
 
 // isOpen records that the result is open.
 func (c *call) isOpen() { c.opened = time.Now() }
@@ -129,7 +132,7 @@ func (c *call) record(ctx context.Context, code string, err error) audit.Record 
 	now := time.Now()
 	r := audit.Record{
 		Time: now.UTC(), Method: shortMethod(c.method), Action: c.action, Entry: c.name, SQL: c.sql,
-		Columns: c.columns, Box: c.box,
+		Columns: c.columns, Where: c.where, Box: c.box,
 		Rows: c.rows, Bytes: c.bytes, Code: code, Trace: traceOf(ctx),
 		ForwardedTo: c.forwardedTo, ForwardedBy: c.forwardedBy,
 		Queue: ms(c.start, c.began), Open: ms(c.began, c.opened), First: ms(c.opened, c.first),

@@ -24,6 +24,9 @@ func (s *service) PollFlightInfo(ctx context.Context, d *flight.FlightDescriptor
 		return s.sql.Poll(ctx, d)
 	}
 	t, err := ticket.ParsePollDescriptor(d)
+	if err == nil {
+		err = s.resolve(ctx, &t)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,17 @@ type tableScan struct {
 	scan *catalog.Scan
 }
 
+// resolve sets the name of a ticket to that of the entry that it means, for a call with the ticket.
+func (s *service) resolve(ctx context.Context, t *ticket.Ticket) error {
+	callOf(ctx).selects(*t)
+	name, err := s.cfg.Catalog.Resolve(ctx, access.Read, t.Name)
+	if err != nil {
+		return err
+	}
+	t.Name = name
+	return nil
+}
+
 // open returns the table, parsed if necessary, and the scan of t, for a caller that needs the
 // privilege p. The caller releases it.
 func (s *service) open(ctx context.Context, p access.Privilege, t ticket.Ticket) (tableScan, error) {

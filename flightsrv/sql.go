@@ -145,6 +145,21 @@ func (c *queryClock) stop() {
 	}
 }
 
+// filterGate has the filter of a ticket count as a query of the caller, whose time is bounded. A filter
+// whose rows are known is not computed again, and does not count.
+func (s *service) filterGate(ctx context.Context) (_ context.Context, leave func(), err error) {
+	end, err := s.cfg.Admission.Query(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	ctx, clock := newQueryClock(ctx)
+	clock.Start()
+	return ctx, func() {
+		clock.stop()
+		end()
+	}, nil
+}
+
 // runsQuery reports whether the rows of a ticket of Flight SQL are computed by a query.
 func runsQuery(ticketName string) bool {
 	return ticketName == "TicketStatementQuery" || ticketName == "CommandPreparedStatementQuery"

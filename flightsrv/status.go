@@ -182,7 +182,7 @@ func codeOfPut(err error) codes.Code {
 		return codes.AlreadyExists
 	case errors.As(err, &readOnly), errors.As(err, &denied):
 		return codes.PermissionDenied
-	case errors.Is(err, catalog.ErrReadOnly):
+	case errors.Is(err, catalog.ErrReadOnly), errors.Is(err, catalog.ErrNoSQL):
 		return codes.Unimplemented
 	}
 	return codeOfSQL(err)
@@ -324,6 +324,7 @@ func messageOf(name string, err error) string {
 	var panicked *panicError
 	var path *fs.PathError
 	var query *engine.Error
+	var filter *catalog.FilterError
 	var request *requestError
 	rpc, isRPC := status.FromError(err)
 	switch {
@@ -335,6 +336,8 @@ func messageOf(name string, err error) string {
 		return rpc.Message()
 	case errors.As(err, &query) && query.Kind == duck.Memory:
 		return fmt.Sprintf("%v (the limits are those of --sql-memory and --sql-spill-bytes)", err)
+	case errors.As(err, &filter): // it shows the place itself
+		return err.Error()
 	case errors.As(err, &query) && query.Position >= 0:
 		return fmt.Sprintf("byte %d of the query: %v", query.Position, err)
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):

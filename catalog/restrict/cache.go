@@ -24,6 +24,9 @@ type Config struct {
 	Limits readers.Limits
 	Bytes  int64 // of what is kept; 0: DefaultBytes
 	Log    zerolog.Logger
+	// Requested says that the restrictions are filters that callers request. A caller learns why its
+	// filter can't be applied, and what is known of the whole file stays known.
+	Requested bool
 }
 
 // DefaultBytes is the default of Config.Bytes: which rows are kept of 500 million rows, a bit each.
@@ -45,6 +48,7 @@ type Tables struct {
 // key identifies a part.
 type key struct {
 	name, layer, format, version string
+	of                           [sha256.Size]byte // the restriction of the table; zero: none
 	rule                         [sha256.Size]byte
 }
 
@@ -82,26 +86,48 @@ func (t *Tables) Restrict(ctx context.Context, h *tables.Ref, r *access.Restrict
 	another func() *tables.Ref,
 ) (*tables.Ref, error) {
 	base := baseOf(h)
+	k := keyOf(h.Entry, h.Version, r)
+	if of, ok := base.(*reader); ok {
+		k.of = of.part.rule.digest
+	}
 	open := func() tables.Source { return loan{base} }
 	keep := keptBatches
 	if another != nil {
 		open = func() tables.Source { return another().Source() }
 		keep = 1 // the base may release earlier ones
 	}
-	p, err := t.part(ctx, h.Entry, h.Version, base.Table(), r, open)
+	p, err := t.part(ctx, k, h.Entry, base.Table(), r, open)
 	if err != nil {
 		base.Release()
 		return nil, err
 	}
-	s := &reader{base: base, part: p, keep: keep}
-	return tables.NewSourceRef(entryOf(h.Entry), h.Version, h.Cached, s,
-		func(sel scan.Selection) (*scan.Scan, error) {
-			out, err := p.views.Scan(s, sel)
-			if err == nil {
-				s.want(out.Batches(), sel.Limit == nil)
-			}
-			return out, err
-		}), nil
+	e := h.Entry
+	if !t.cfg.Requested {
+		e = entryOf(e)
+	}
+	return refOf(e, h.Version, h.Cached, &reader{base: base, part: p, keep: keep}), nil
+}
+
+// refOf returns a use of a restricted table.
+func refOf(e tree.Entry, version string, cached bool, s *reader) *tables.Ref {
+	return tables.NewSourceRef(e, version, cached, s, func(sel scan.Selection) (*scan.Scan, error) {
+		out, err := s.part.views.Scan(s, sel)
+		if err == nil {
+			s.want(out.Batches(), sel.Limit == nil)
+		}
+		return out, err
+	})
+}
+
+// Another returns further uses of a restricted dataset, as another returns those of the dataset.
+func Another(h *tables.Ref, another func() *tables.Ref) func() *tables.Ref {
+	s, ok := h.Source().(*reader)
+	if !ok || another == nil {
+		return another
+	}
+	return func() *tables.Ref {
+		return refOf(h.Entry, h.Version, h.Cached, &reader{base: another().Source(), part: s.part, keep: s.keep})
+	}
 }
 
 // keptBatches is the number of batches of a file that are kept while a table is used: one is read
@@ -121,10 +147,9 @@ type loan struct{ tables.Source }
 func (loan) Release() {}
 
 // part returns the part of a table, from the cache if it is there.
-func (t *Tables) part(ctx context.Context, e tree.Entry, version string, of *readers.Table,
+func (t *Tables) part(ctx context.Context, k key, e tree.Entry, of *readers.Table,
 	r *access.Restriction, open func() tables.Source,
 ) (*part, error) {
-	k := keyOf(e, version, r)
 	for {
 		p, done := t.begin(k)
 		if p != nil {
@@ -140,23 +165,34 @@ func (t *Tables) part(ctx context.Context, e tree.Entry, version string, of *rea
 		}
 	}
 	b := &builder{limits: t.cfg.Limits, open: open, failed: func(ctx context.Context, err error) error {
-		return t.failed(ctx, e.Name, err)
+		return t.failed(ctx, e.Name, r, err)
 	}}
 	if evaluator := t.evaluator.Load(); evaluator != nil {
 		b.evaluator = *evaluator
 	}
 	var found *part
 	defer func() { t.end(k, found) }() // also after a panic
+	if t.cfg.Requested {
+		var leave func()
+		var err error
+		if ctx, leave, err = enter(ctx); err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
 	p, err := b.build(ctx, newRule(of.Batches[0], r), of)
 	if err != nil {
 		return nil, err
+	}
+	if t.cfg.Requested {
+		p.table.Summary = of.Summary
 	}
 	found = p
 	return p, nil
 }
 
 func keyOf(e tree.Entry, version string, r *access.Restriction) key {
-	return key{e.File(), e.Layer, e.Format, version, digestOf(r)}
+	return key{name: e.File(), layer: e.Layer, format: e.Format, version: version, rule: digestOf(r)}
 }
 
 // begin returns a part of the cache. Otherwise the caller finds it, until end, or waits for done if
@@ -248,13 +284,16 @@ func (d description) Sizes() (columns, batches []int64) { return d.part.columns,
 
 // failed logs why the rules of a table can't be applied, and returns the error for the client. The
 // end of a call and a file that changes have nothing to do with the rules.
-func (t *Tables) failed(ctx context.Context, name string, err error) error {
+func (t *Tables) failed(ctx context.Context, name string, r *access.Restriction, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	if known := new(Error); errors.As(err, &known) || errors.Is(err, source.ErrChanged) ||
 		errors.Is(err, tree.ErrClosed) || errors.Is(err, readers.ErrDamaged) {
 		return err
+	}
+	if t.cfg.Requested {
+		return &FilterError{Filter: r.Filter, Err: err}
 	}
 	t.cfg.Log.Error().Err(err).Str("name", name).
 		Msg("the rules of a table can't be applied: nobody they are for gets it")

@@ -37,7 +37,9 @@ type builder struct {
 	open func() tables.Source
 }
 
-var errNoEvaluator = errors.New("its filter and masks need SQL, which this server does not have")
+// ErrNoSQL is the reason why a filter or a mask can't be computed without an Evaluator.
+var ErrNoSQL = errors.New("filters and masks need SQL, which this server does not have: it was started with " +
+	"--no-sql, or built without cgo")
 
 // build returns the part of a table that a rule leaves.
 func (b *builder) build(ctx context.Context, u *rule, of *readers.Table) (*part, error) {
@@ -51,7 +53,7 @@ func (b *builder) build(ctx context.Context, u *rule, of *readers.Table) (*part,
 	p.reads[len(p.reads)-1] = u.geometry
 	if len(u.computed()) > 0 || u.filter != "" {
 		if b.evaluator == nil {
-			return nil, b.failed(ctx, errNoEvaluator)
+			return nil, b.failed(ctx, ErrNoSQL)
 		}
 		p.evaluator = b.evaluator
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/result"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqlengine"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/target"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/flightsrv/export"
@@ -24,7 +26,8 @@ import (
 // getConfig is the values of get's flags.
 type getConfig struct {
 	from                          target.Flags
-	out                           string
+	engine                        sqlengine.Flags // of --where
+	out, where                    string
 	columns                       []string
 	bbox, rows, crs               string
 	limit                         int64
@@ -42,7 +45,8 @@ geometries as WKT. With -o, all rows are written in the format of the file's nam
 
 ` + result.FormatHelp + `
 
-The selections apply in the order rows, bbox, limit.`
+The selections apply in the order where, rows, bbox, limit. --where is a condition of SQL, such as
+"height > 10 AND name LIKE 'A%'", over all columns of the file.`
 
 func newGet(std output.Stdio) *cobra.Command {
 	var c getConfig
@@ -54,6 +58,8 @@ func newGet(std output.Stdio) *cobra.Command {
   vibeflight get data/roads.geojson
   # some columns of the rows that meet a box, as GeoParquet
   vibeflight get data/roads.geojson --columns name,geometry --bbox -10,35,5,45 -o roads.parquet
+  # the rows that meet a condition, as CSV
+  vibeflight get data/roads.geojson --where "kind = 'primary' AND v > 100" --csv
   # an entry of a server, a JSON object per line
   vibeflight get roads.geojson --server grpc://127.0.0.1:8815 --limit 1000 --json
   # in another reference system
@@ -74,6 +80,14 @@ func newGet(std output.Stdio) *cobra.Command {
 				return err
 			}
 			defer from.Close()
+			if local, ok := from.(*target.Local); ok && t.Where != "" {
+				filter, err := sqlengine.OpenFilter(cmd.Context(), &c.engine)
+				if err != nil {
+					return err
+				}
+				defer filter.Close()
+				local.Filter = filter.Rows
+			}
 			ask := func(p *output.Progress) (target.RowStream, error) { return from.Scan(cmd.Context(), t, p) }
 			switch {
 			case c.asJSON:
@@ -93,10 +107,11 @@ func newGet(std output.Stdio) *cobra.Command {
 func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVarP(&c.out, "output", "o", "", "`FILE` to write, or - for stdout")
 	f.StringSliceVar(&c.columns, "columns", nil, "only these `COLUMNS`, in this order, separated by commas")
+	f.StringVar(&c.where, "where", "", "only rows for which this SQL `CONDITION` over the columns is true")
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
 	f.StringVar(&c.crs, "crs", "", "geometries, and the box of --bbox, in the reference system `NAME`, such as "+
 		"EPSG:3857; without a server only longitude and latitude, Web Mercator and UTM")
-	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, TO not included; each may be left out")
+	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, or of those that --where keeps, TO not included; each may be left out")
 	f.Int64Var(&c.limit, "limit", headRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")
@@ -106,12 +121,18 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.compression, "compression", "none",
 		"of what is written (Arrow IPC; GeoParquet, which has zstd unless told) and of what a server sends: none, "+
 			"lz4 or zstd")
+	settings.Add(f, c.engine.DefineFilter)
 	c.from.Define(f)
 }
 
 // check refuses combinations of flags that have no meaning.
 func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 	chosen := f.Changed("geometry-encoding") || f.Changed("coords")
+	if c.from.Server.Address != "" {
+		if err := target.RefuseFileFlags(f, "duckdb-extensions"); err != nil {
+			return err
+		}
+	}
 	switch {
 	case usage.Several(c.asJSON, c.asCSV, c.out != ""):
 		return usage.Errorf("want one of --json, --csv and -o")
@@ -162,6 +183,9 @@ func (c *getConfig) ticket(f *pflag.FlagSet, name string) (ticket.Ticket, error)
 	}
 	if c.out == "" && !c.asJSON && !c.asCSV || f.Changed("limit") {
 		fields["limit"] = c.limit
+	}
+	if f.Changed("where") {
+		fields["where"] = c.where
 	}
 	if f.Changed("bbox") {
 		if fields["bbox"], err = parseBBox(c.bbox); err != nil {

@@ -2,8 +2,8 @@
 //
 // It knows the command line: flags, environment, terminal, exit status. Each command has a file
 // here, and the packages below internal do the work. Commands on data use a target, which is a
-// server or the files of this machine. An error is one line on stderr; the exit status is 1, and 2
-// for wrong usage.
+// server or the files of this machine. An error is one line on stderr, and a line of SQL if it marks
+// a place there; the exit status is 1, and 2 for wrong usage.
 package main
 
 import (

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, std output.Stdio, lookup func(strin
 		_, _ = fmt.Fprintf(std.Err, "vibeflight: %s (see %s --help)\n", output.OneLine(err.Error()), cmd.CommandPath())
 		return 2
 	}
-	_, _ = fmt.Fprintf(std.Err, "vibeflight: %s\n", output.OneLine(output.ErrorText(err)))
+	_, _ = fmt.Fprintf(std.Err, "vibeflight: %s\n", output.ErrorLines(output.ErrorText(err)))
 	return 1
 }
 

@@ -33,6 +33,7 @@ type Record struct {
 	Entry     string      `json:"entry,omitempty"`  // or the name of the Flight SQL message
 	SQL       string      `json:"sql,omitempty"`
 	Columns   []string    `json:"columns,omitempty"` // absent: all
+	Where     string      `json:"where,omitempty"`
 	Box       *[4]float64 `json:"box,omitempty"`
 	Rows      int64       `json:"rows"`
 	Bytes     int64       `json:"bytes"`
@@ -255,7 +256,7 @@ var userInfo = regexp.MustCompile(`://[^/?#'"\s@]+@`)
 
 // Clip bounds the texts of clients, and removes credentials from URLs.
 func (r *Record) Clip() {
-	for _, text := range []*string{&r.Action, &r.Entry, &r.SQL, &r.Error, &r.UserAgent, &r.User} {
+	for _, text := range []*string{&r.Action, &r.Entry, &r.SQL, &r.Where, &r.Error, &r.UserAgent, &r.User} {
 		if strings.Contains(*text, "://") { // the expression takes longer than the rest of a line
 			*text = userInfo.ReplaceAllString(*text, "://…@")
 		}

@@ -1,6 +1,9 @@
 package sql
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // like reports whether name matches a search pattern of Flight SQL: % matches any text, _ one
 // character, and \ escapes both. Case matters. A trailing \ matches itself.
@@ -45,3 +48,21 @@ func next(pattern string) (c rune, size int, literal bool) {
 
 // matches is [like]; no pattern matches everything.
 func matches(pattern *string, name string) bool { return pattern == nil || like(*pattern, name) }
+
+// matchesFold is [matches] without regard to the case of ASCII letters, unless the pattern is a search.
+func matchesFold(pattern *string, name string) bool {
+	if pattern == nil || strings.Contains(*pattern, "%") {
+		return matches(pattern, name)
+	}
+	return like(foldASCII(*pattern), foldASCII(name))
+}
+
+// foldASCII converts ASCII letters to lower case, as DuckDB does.
+func foldASCII(text string) string {
+	return strings.Map(func(c rune) rune {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		return c
+	}, text)
+}

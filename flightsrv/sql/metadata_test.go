@@ -106,6 +106,21 @@ func TestTables(t *testing.T) {
 		{"escape excludes", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr(`\_.csv`)}, nil},
 		{"case", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("FLORIDA%")}, nil},
 		{
+			"name in another case", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("FLORIDA.geojson")},
+			[]string{"vibeflight|counties|florida.geojson|TABLE"},
+		},
+		{
+			"path", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("counties/florida.geojson")},
+			[]string{"vibeflight|main|counties/florida.geojson|TABLE"},
+		},
+		{
+			"path without extension", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("Counties/Florida")},
+			[]string{"vibeflight|main|counties/florida|TABLE"},
+		},
+		{"path in a schema", &flightsql.GetTablesOpts{
+			DbSchemaFilterPattern: ptr("counties"), TableNameFilterPattern: ptr("counties/florida"),
+		}, nil},
+		{
 			"stem", &flightsql.GetTablesOpts{TableNameFilterPattern: ptr("florida")},
 			[]string{"vibeflight|counties|florida|TABLE"},
 		},

@@ -96,36 +96,59 @@ func tables(m *pb.CommandGetTables) listing {
 	}}
 }
 
-// wantedTables returns the tables that match a command. If no name matches, it matches stems, and
-// returns the tables under their stems: a client that lists the columns of countries means the
-// table that a query calls countries. A stem that several tables of a schema share matches none of
-// them.
+// wantedTables returns the tables that match a command. If the pattern matches no name of a table, it
+// is compared with what else a query may call tables, which are returned under these names: a client
+// that lists the columns of countries means the table that a query calls countries. A name that
+// several tables of a schema share matches none of them.
 func wantedTables(m *pb.CommandGetTables, all []engine.Table) []engine.Table {
-	var in, named, stems []engine.Table
+	var in []engine.Table
 	for _, t := range all {
-		if inCatalog(m.Catalog) && matches(m.DbSchemaFilterPattern, t.Schema) &&
-			(len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType)) {
+		if inCatalog(m.Catalog) && (len(m.GetTableTypes()) == 0 || slices.Contains(m.GetTableTypes(), tableType)) {
 			in = append(in, t)
 		}
 	}
+	for _, match := range []func(pattern *string, name string) bool{matches, matchesFold} {
+		for _, called := range tableNames {
+			if found := called.wanted(m, in, match); len(found) > 0 {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// tableName is what a query may call a table.
+type tableName func(t engine.Table) engine.Table
+
+// tableNames are the names of tables in the order of precedence.
+var tableNames = []tableName{
+	func(t engine.Table) engine.Table { return t },
+	func(t engine.Table) engine.Table { t.Name = t.Stem(); return t },
+	func(t engine.Table) engine.Table { t.Schema, t.Name = engine.MainSchema, t.Entry; return t },
+	func(t engine.Table) engine.Table {
+		t.Schema, t.Name = engine.MainSchema, t.Entry
+		t.Name = t.Stem()
+		return t
+	},
+}
+
+// wanted returns the tables that match by this name.
+func (called tableName) wanted(m *pb.CommandGetTables, all []engine.Table,
+	match func(pattern *string, name string) bool,
+) []engine.Table {
+	var found []engine.Table
 	times := map[[2]string]int{}
-	for _, t := range in {
-		times[[2]string{t.Schema, t.Stem()}]++
-		if matches(m.TableNameFilterPattern, t.Name) { //nolint:protogetter // no pattern is not the empty one
-			named = append(named, t)
+	for _, t := range all {
+		t = called(t)
+		if !match(m.DbSchemaFilterPattern, t.Schema) { //nolint:protogetter // no pattern is not the empty one
+			continue
+		}
+		times[[2]string{t.Schema, t.Name}]++
+		if match(m.TableNameFilterPattern, t.Name) { //nolint:protogetter // as above
+			found = append(found, t)
 		}
 	}
-	if len(named) > 0 {
-		return named
-	}
-	for _, t := range in {
-		if matches(m.TableNameFilterPattern, t.Stem()) &&
-			times[[2]string{t.Schema, t.Stem()}] == 1 { //nolint:protogetter // as above
-			t.Name = t.Stem()
-			stems = append(stems, t)
-		}
-	}
-	return stems
+	return slices.DeleteFunc(found, func(t engine.Table) bool { return times[[2]string{t.Schema, t.Name}] > 1 })
 }
 
 // columns returns the schema of a table with Flight SQL's metadata of its columns. A file that

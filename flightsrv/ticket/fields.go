@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -44,6 +45,15 @@ func columnsOf(v json.RawMessage) ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// whereOf reads a predicate. Its grammar is the SQL engine's.
+func whereOf(v json.RawMessage) (string, error) {
+	predicate, err := textOf(v)
+	if err == nil && strings.TrimSpace(predicate) == "" {
+		return "", errors.New("is empty; leave it out for all rows")
+	}
+	return predicate, err
 }
 
 // bboxOf reads a bounding box: xmin, ymin, xmax, ymax.

@@ -27,10 +27,11 @@ const MaxBytes = 64 << 10
 type Ticket struct {
 	Name    string
 	Columns []string
+	Where   string      // SQL predicate of the rows; "": all
 	BBox    *[4]float64 // xmin ymin xmax ymax
 	// Partitions are the values that columns of a dataset's folders must have: string, int64 or nil.
 	Partitions  map[string]any
-	Rows        *[2]int64 // half-open range of the file's rows
+	Rows        *[2]int64 // half-open range of the file's rows, of those that Where keeps
 	Limit       *int64
 	Encoding    geoarrow.Encoding
 	Compression Compression
@@ -151,6 +152,8 @@ func (t *Ticket) set(m member) (err error) {
 		t.Version, err = textOf(m.value)
 	case "columns":
 		t.Columns, err = columnsOf(m.value)
+	case "where":
+		t.Where, err = whereOf(m.value)
 	case "bbox":
 		t.BBox, err = bboxOf(m.value)
 	case "partitions":
@@ -172,8 +175,8 @@ func (t *Ticket) set(m member) (err error) {
 	case "options":
 		t.Options, err = optionsOf(m.value)
 	default:
-		err = errors.New("is unknown; known are name, columns, bbox, partitions, rows, limit, geometry_encoding, " +
-			"coords, compression, crs, version, options")
+		err = errors.New("is unknown; known are name, columns, where, bbox, partitions, rows, limit, " +
+			"geometry_encoding, coords, compression, crs, version, options")
 	}
 	return err
 }
@@ -187,6 +190,7 @@ func (t Ticket) Encode() []byte {
 	var j struct {
 		Name        string         `json:"name"`
 		Columns     []string       `json:"columns,omitempty"`
+		Where       string         `json:"where,omitempty"`
 		BBox        *[4]float64    `json:"bbox,omitempty"`
 		Partitions  map[string]any `json:"partitions,omitempty"`
 		Rows        *[2]int64      `json:"rows,omitempty"`
@@ -201,7 +205,7 @@ func (t Ticket) Encode() []byte {
 	}
 	j.Name, j.Columns, j.BBox, j.Rows, j.Limit, j.Version, j.Options, j.Poll = t.Name, t.Columns, t.BBox,
 		t.Rows, t.Limit, t.Version, t.Options, t.Poll
-	j.CRS, j.Partitions = t.CRS, t.Partitions
+	j.CRS, j.Partitions, j.Where = t.CRS, t.Partitions, t.Where
 	j.Geometry = unlessFirst(geometryEncodings, int(t.Encoding.Geometry))
 	j.Coords = unlessFirst(coordLayouts, int(t.Encoding.Coords))
 	j.Compression = unlessFirst(compressions, int(t.Compression))
@@ -219,7 +223,7 @@ func (t Ticket) Encode() []byte {
 // isName reports whether the name alone encodes t.
 func (t Ticket) isName() bool {
 	return t.Name != "" && t.Name[0] != '{' && t.Columns == nil && t.BBox == nil && t.Rows == nil && t.Limit == nil &&
-		len(t.Partitions) == 0 &&
+		len(t.Partitions) == 0 && t.Where == "" &&
 		t.Encoding == (geoarrow.Encoding{}) && t.Compression == NoCompression && t.CRS == "" &&
 		t.Version == "" && len(t.Options) == 0 && t.Poll == ""
 }
@@ -240,10 +244,14 @@ func (t Ticket) Selection() catalog.Selection {
 	}
 }
 
-// RowName describes row n of the answer for errors: by its number in the file, unless t has a bbox.
+// RowName describes row n of the answer for errors: by its number in the file, unless t has a
+// condition.
 func (t Ticket) RowName(n int64) string {
 	if t.BBox != nil {
 		return fmt.Sprintf("row %d of those of %s in the bbox", n, t.Name)
+	}
+	if t.Where != "" {
+		return fmt.Sprintf("row %d of those of %s that where keeps", n, t.Name)
 	}
 	if len(t.Partitions) > 0 {
 		return fmt.Sprintf("row %d of those of %s in the partitions", n, t.Name)
@@ -261,5 +269,5 @@ func (t Ticket) Request() catalog.Request {
 	if columns != nil {
 		columns = append(slices.Clone(columns), readers.GeometryColumn)
 	}
-	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version, Columns: columns}
+	return catalog.Request{Name: t.Name, Options: t.Options, Version: t.Version, Where: t.Where, Columns: columns}
 }

@@ -21,9 +21,9 @@ func TestParseTicket(t *testing.T) {
 		{"object", `{"name":"a"}`, Ticket{Name: "a"}},
 		{"spaces", " {\"name\":\"a\"}"[1:] + " \n", Ticket{Name: "a"}},
 		{"name that begins with a brace", `{"name":"{a}"}`, Ticket{Name: "{a}"}},
-		{"everything", `{"name": "florida.geojson", "columns": ["height", "geometry"], "bbox": [-82.7, 27.5, -82.2, 28.1], "rows": [0, 100000], "limit": 0,
+		{"everything", `{"name": "florida.geojson", "columns": ["height", "geometry"], "where": "height > 3", "bbox": [-82.7, 27.5, -82.2, 28.1], "rows": [0, 100000], "limit": 0,
  "geometry_encoding": "wkb", "coords": "interleaved", "compression": "zstd", "version": "v", "options": {"on_error": "skip", "n": 1.5, "b": true}}`, Ticket{
-			Name: "florida.geojson", Columns: []string{"height", "geometry"}, BBox: &box, Rows: &rows, Limit: &limit,
+			Name: "florida.geojson", Columns: []string{"height", "geometry"}, Where: "height > 3", BBox: &box, Rows: &rows, Limit: &limit,
 			Encoding:    geoarrow.Encoding{Geometry: geoarrow.AsWKB, Coords: geoarrow.Interleaved},
 			Compression: Zstd, Version: "v",
 			Options: map[string]any{"on_error": "skip", "n": 1.5, "b": true},
@@ -55,7 +55,7 @@ func TestParseTicketErrors(t *testing.T) {
 		{"empty name", `{"name":""}`, "name", "is empty"},
 		{"name is a number", `{"name":1}`, "name", "want a text, have 1"},
 		{"name is null", `{"name":null}`, "name", "have null"},
-		{"unknown field", `{"name":"a","where":"x > 1"}`, "where", "is unknown"},
+		{"unknown field", `{"name":"a","having":"x > 1"}`, "having", "is unknown"},
 		{"other case", `{"Name":"a"}`, "Name", "is unknown"},
 		{"twice", `{"name":"a","limit":1,"limit":2}`, "limit", "twice"},
 		{"twice, escaped", `{"name":"a","n\u0061me":"b"}`, "name", "twice"},
@@ -70,6 +70,8 @@ func TestParseTicketErrors(t *testing.T) {
 		{"columns of numbers", `{"name":"a","columns":[1]}`, "columns", "have 1"},
 		{"columns is text", `{"name":"a","columns":"h"}`, "columns", "want an array"},
 		{"columns null", `{"name":"a","columns":null}`, "columns", "have null"},
+		{"where empty", `{"name":"a","where":" \n"}`, "where", "is empty; leave it out"},
+		{"where is a list", `{"name":"a","where":["x > 1"]}`, "where", "want a text"},
 		{"bbox of three", `{"name":"a","bbox":[1,2,3]}`, "bbox", "have 3"},
 		{"bbox NaN", `{"name":"a","bbox":[1,2,NaN,4]}`, "bbox", "N"},
 		{"bbox text NaN", `{"name":"a","bbox":[1,2,"NaN",4]}`, "bbox", "want a number"},
@@ -121,7 +123,7 @@ func FuzzTicket(f *testing.F) {
 	for _, s := range []string{
 		"florida.geojson", "", "{", `{"name":"a"}`, `{"name":"{"}`,
 		`{"name":"a","rows":[0,1],"limit":0,"options":{"a":"b","c":1e3,"d":false}}`,
-		`{"name":"a","bbox":[-0,0,0,1e-320],"columns":["","<&>"],"coords":"interleaved","compression":"lz4","geometry_encoding":"wkt","version":"1"}`,
+		`{"name":"a","bbox":[-0,0,0,1e-320],"columns":["","<&>"],"where":"a<'b'","coords":"interleaved","compression":"lz4","geometry_encoding":"wkt","version":"1"}`,
 		`{"name":"a" "limit":1}`, `{"name":"a",,}`, `{"name":"\ud800"}`, "{\"name\":\"a\",\"options\":{}}", `[{}]`,
 	} {
 		f.Add([]byte(s))

@@ -16,9 +16,9 @@ const (
 
 // Paths returns up to n of the names closest to the requested one, closest first.
 //
-// The distance is the edit distance, ignoring case. A name whose last component, with or without
-// extension, equals the requested one has distance 1. Names that differ in more than half of their
-// bytes are left out. names must be sorted.
+// The distance is the edit distance, ignoring case. If the requested name has no folder or no
+// extension, it is compared with names without theirs too, whose distance is greater by 1. Names that
+// differ in more than half of their bytes are left out. names must be sorted.
 func Paths(asked string, names []string, n int) []string {
 	if len(asked) > maxAskedBytes {
 		return nil
@@ -60,7 +60,18 @@ func likeness(asked, name string, limit int) int {
 		asked == strings.TrimSuffix(name, path.Ext(name)) {
 		return 1
 	}
-	return distance(asked, name, limit)
+	short := name
+	if !strings.Contains(asked, "/") {
+		short = base
+	}
+	if path.Ext(asked) == "" {
+		short = strings.TrimSuffix(short, path.Ext(short))
+	}
+	d := distance(asked, name, limit)
+	if short != name && limit > 0 {
+		d = min(d, 1+distance(asked, short, limit-1))
+	}
+	return d
 }
 
 // distance is the edit distance of a and b in bytes (Wagner and Fischer 1974), or limit+1 where it

@@ -20,6 +20,10 @@ func TestClosest(t *testing.T) {
 			"georgia.geojson",
 		}},
 		{"extension forgotten", "roads", []string{"roads.kml"}},
+		{"typo without extension", "raods", []string{"roads.kml"}},
+		{"typo without folder and extension", "floirda", []string{
+			"counties/florida.geojson", "florida.csv",
+		}},
 		{"nothing like it", "zzzzzzzz", nil},
 		{"listed still, and gone", "florida.csv", nil},
 		{"too long", strings.Repeat("florida.csv", 100), nil},

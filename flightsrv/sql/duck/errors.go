@@ -33,6 +33,9 @@ type Error struct {
 	fatal bool // DuckDB refuses everything after it
 }
 
+// At returns the position.
+func (e *Error) At() int { return e.Position }
+
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 

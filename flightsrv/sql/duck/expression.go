@@ -7,8 +7,29 @@ import (
 
 // Expression is what a scalar expression reads and calls.
 type Expression struct {
-	Columns   []string // the first parts of the names in it
-	Functions []string // in lower case, with operators
+	Columns   []Place // the first parts of the names in it
+	Functions []Place // in lower case, with operators
+}
+
+// Place is a name in the text of a query.
+type Place struct {
+	Name     string
+	Position int // byte; -1: unknown
+}
+
+// placeOf returns the place of a node of the syntax tree.
+func placeOf(name string, node map[string]any) Place {
+	if at, ok := node["query_location"].(float64); ok && at < 1<<31 { // 2^64-1 is no place
+		return Place{name, int(at)}
+	}
+	return Place{name, -1}
+}
+
+// deniedAt is denied with the place of a node.
+func deniedAt(node map[string]any, format string, args ...any) *Error {
+	err := denied(format, args...)
+	err.Position = placeOf("", node).Position
+	return err
 }
 
 // scalarClasses are the nodes of expressions whose values depend on a row alone, if their functions
@@ -46,21 +67,21 @@ func (x *Expression) add(node any) error {
 	case map[string]any:
 		class := text(n["class"])
 		if class != "" && !slices.Contains(scalarClasses, class) {
-			return denied("%s is not allowed in a rule", strings.ToLower(class))
+			return deniedAt(n, "%s is not allowed in a filter or a mask", strings.ToLower(class))
 		}
 		switch class {
 		case "CONSTANT":
 			return nil
 		case "COLUMN_REF":
 			if names, _ := n["column_names"].([]any); len(names) > 0 {
-				x.Columns = append(x.Columns, text(names[0]))
+				x.Columns = append(x.Columns, placeOf(text(names[0]), n))
 			}
 			return nil
 		case "FUNCTION":
 			if n["distinct"] == true || !empty(n["filter"]) {
-				return denied("an aggregate is not allowed in a rule")
+				return deniedAt(n, "an aggregate is not allowed in a filter or a mask")
 			}
-			x.Functions = append(x.Functions, functionName(n))
+			x.Functions = append(x.Functions, placeOf(functionName(n), n))
 		}
 		for _, v := range n {
 			if err := x.add(v); err != nil {

@@ -56,9 +56,10 @@ type Engine struct {
 	databases databases
 	derived   *derivedCache
 	idle      idleStatements
-	indexes   indexes
+	lists     lists
 	count     counters
 	rules     rules
+	filters   idleRules // of requests
 	info      func() Info
 	readAll   bool // no batch and no row is skipped, for comparisons in tests
 
@@ -112,6 +113,7 @@ func Open(cfg Config) (*Engine, error) {
 	e.info = sync.OnceValue(e.readInfo)
 	e.rules.spatial = spatial
 	cfg.Catalog.SetEvaluator(e)
+	cfg.Catalog.SetFilterEvaluator(e.Filters())
 	return e, nil
 }
 
@@ -166,6 +168,7 @@ func (e *Engine) Close() error {
 	e.closed = true
 	e.mu.Unlock()
 	e.cfg.Catalog.SetEvaluator(nil)
+	e.cfg.Catalog.SetFilterEvaluator(nil)
 	e.end(ErrClosed)
 	e.busy.Wait()
 	e.mu.Lock()
@@ -173,6 +176,7 @@ func (e *Engine) Close() error {
 	e.statements = map[*Statement]struct{}{}
 	e.mu.Unlock()
 	e.idle.close()
+	e.filters.close()
 	for s := range left {
 		s.closeStatements()
 	}

@@ -105,7 +105,7 @@ func (l *listing) Rows() int64           { return -1 }
 func (l *listing) Release()              {}
 
 func (l *listing) Scan(ctx context.Context, columns []int) (duck.Batches, error) {
-	n := l.engine.names(ctx, access.Describe)
+	n := l.engine.list(ctx)
 	b := &listingScan{ctx: ctx, engine: l.engine, schema: l.schema, columns: columns}
 	switch l.key {
 	case schemasKey:
@@ -151,7 +151,7 @@ func (b *listingScan) Batch(i int) (rec arrow.Record, lasting bool, err error) {
 }
 
 // schemas returns the names of all schemas, sorted. The root's exists even without a table.
-func (n *nameIndex) schemas() []string {
+func (n *tableList) schemas() []string {
 	all := []string{MainSchema}
 	for i := range n.tables {
 		if schema := n.tables[i].Schema; schema != all[len(all)-1] { // tables are sorted by schema
@@ -170,13 +170,13 @@ const (
 	firstTableOID = 1 << 30
 )
 
-func (n *nameIndex) listSchemas(b *array.RecordBuilder) {
+func (n *tableList) listSchemas(b *array.RecordBuilder) {
 	for i, name := range n.schemas() {
 		appendRow(b, int64(firstOID+i), name)
 	}
 }
 
-func (n *nameIndex) listTables(b *array.RecordBuilder) {
+func (n *tableList) listTables(b *array.RecordBuilder) {
 	schemas := n.schemas()
 	for i := range n.tables {
 		n.appendTable(b, schemas, i)
@@ -184,7 +184,7 @@ func (n *nameIndex) listTables(b *array.RecordBuilder) {
 }
 
 // appendTable appends the columns that identify a table, or a column of it.
-func (n *nameIndex) appendTable(b *array.RecordBuilder, schemas []string, i int) {
+func (n *tableList) appendTable(b *array.RecordBuilder, schemas []string, i int) {
 	t := &n.tables[i]
 	schema, _ := slices.BinarySearch(schemas, t.Schema)
 	appendRow(b, t.Schema, t.Name, int64(firstOID+schema), int64(firstTableOID+i))
@@ -204,7 +204,7 @@ func appendRow(b *array.RecordBuilder, values ...any) {
 
 // wanted returns the numbers of the tables whose columns a run needs. Each of these tables is
 // parsed, so conditions on schema_name or table_name matter.
-func (n *nameIndex) wanted(r *statementRun) []int {
+func (n *tableList) wanted(r *statementRun) []int {
 	var is condition
 	var args arguments
 	if r != nil {
@@ -238,7 +238,7 @@ func viewOf(t *Table, args arguments) *batchView {
 
 // listColumns appends the columns of a table. A file that can't be read has none, so that the
 // others are listed.
-func (b *listingScan) listColumns(r *array.RecordBuilder, n *nameIndex, i int) error {
+func (b *listingScan) listColumns(r *array.RecordBuilder, n *tableList, i int) error {
 	l, err := leaseTable(b.ctx, b.engine.cfg.Catalog, access.Describe, n.tables[i].Entry, "")
 	if cause := context.Cause(b.ctx); cause != nil || errors.Is(err, ErrClosed) {
 		if err == nil {

@@ -13,27 +13,6 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-func TestStem(t *testing.T) {
-	for _, c := range []struct{ name, want string }{
-		{"florida.geojson", "florida"},
-		{"roads.v2.csv", "roads.v2"},
-		{"florida.geojson.gz", "florida"},
-		{"florida.CSV.ZST", "florida"},
-		{"florida.gz", "florida"},
-		{"florida", "florida"},
-		{"trips.kml#Stops", "trips#Stops"},
-		{"trips.kml#a.b", "trips#a.b"},
-		{"v1.d/florida", "v1.d/florida"},
-		{"v1.d/florida.csv", "v1.d/florida"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := stem(c.name); got != c.want {
-				t.Errorf("stem(%q) = %q, want %q", c.name, got, c.want)
-			}
-		})
-	}
-}
-
 // kml has two folders, each of which is a layer.
 const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>` +
 	`<Folder><name>Stops</name><Placemark><name>s</name><Point><coordinates>1,2</coordinates></Point></Placemark></Folder>` +
@@ -115,6 +94,7 @@ func TestMean(t *testing.T) {
 		{name: "nested folder", ref: duck.Reference{Schema: "a/b", Name: "deep"}, want: "a/b/deep.csv"},
 		{name: "layer", ref: duck.Reference{Name: "trips.kml#Tracks"}, want: "trips.kml#Tracks"},
 		{name: "layer by stem", ref: duck.Reference{Name: "trips#tracks"}, want: "trips.kml#Tracks"},
+		{name: "file of layers by stem", ref: duck.Reference{Name: "Trips"}, want: "trips.kml"},
 		{name: "file of layers", ref: duck.Reference{Name: "trips.kml"}, want: "trips.kml"},
 		{name: "escaped", ref: duck.Reference{Name: "a%25b.csv"}, want: "a%25b.csv"},
 		{name: "no extension", ref: duck.Reference{Name: "plain"}, want: "plain"},
@@ -233,9 +213,9 @@ func TestNamesInQueries(t *testing.T) {
 		},
 		{
 			"ambiguous", `SELECT * FROM "CASE"`,
-			`"CASE" may mean "Case.csv" or "case.csv": write the one that is meant, in quotes`,
+			`"CASE" may mean "Case.csv" or "case.csv": write the one that is meant, in SQL with its quotes`,
 		},
-		{"nobody's", `SELECT * FROM raods`, `no entry "raods"; the closest are "roads.csv", "Case.csv", "case.csv"`},
+		{"nobody's", `SELECT * FROM raods`, `no entry "raods"; the closest are "roads.csv", "sub/roads.csv"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := w.ask(c.query)

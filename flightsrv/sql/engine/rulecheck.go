@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers"
@@ -21,9 +22,9 @@ func (e *Engine) Uses(ctx context.Context, t *readers.Table, expressions []strin
 	var all []int
 	of := newRuleRelation(t)
 	for _, x := range expressions {
-		columns, err := e.check(ctx, of, x)
+		columns, err := e.check(ctx, e.ofRules(), of, x)
 		if err != nil {
-			return nil, err
+			return nil, inRule(x, err)
 		}
 		all = append(all, columns...)
 	}
@@ -33,19 +34,19 @@ func (e *Engine) Uses(ctx context.Context, t *readers.Table, expressions []strin
 
 // check returns the columns that an expression reads, or an error if it is not one that a rule may
 // have.
-func (e *Engine) check(ctx context.Context, of *relation, expression string) ([]int, error) {
+func (e *Engine) check(ctx context.Context, on ruleRun, of *relation, expression string) ([]int, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.busy.Done()
-	key := ruleKey{of.schema.String(), expression}
+	key := ruleKey{schema: of.schema.String(), text: expression}
 	e.rules.mu.Lock()
 	columns, ok := e.rules.checked[key]
 	e.rules.mu.Unlock()
 	if ok {
 		return columns, nil
 	}
-	db, err := e.takeForRules(ctx)
+	db, err := on.take(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (e *Engine) check(ctx context.Context, of *relation, expression string) ([]
 	}
 	defer conn.Close()
 	if columns, err = e.checkWith(ctx, conn, of, expression); err != nil {
-		return nil, fmt.Errorf("rule %q: %w", expression, err)
+		return nil, err
 	}
 	e.rules.mu.Lock()
 	defer e.rules.mu.Unlock()
@@ -98,7 +99,7 @@ func (e *Engine) CheckRule(ctx context.Context, expression string) error {
 	}
 	x, err := parseExpression(conn, expression)
 	if err == nil {
-		err = checkFunctions(conn, functions, x.Functions, 0)
+		err = checkFunctions(ctx, conn, functions, x.Functions, 0)
 	}
 	of := new(duck.Error)
 	if errors.As(err, &of) && of.Kind != duck.Internal && of.Kind != duck.Interrupted && of.Kind != duck.Memory ||
@@ -109,7 +110,7 @@ func (e *Engine) CheckRule(ctx context.Context, expression string) error {
 }
 
 // errRuleFunction is the reason why a function is not allowed in a rule.
-var errRuleFunction = errors.New("a rule must have the same value each time")
+var errRuleFunction = errors.New("filters and masks have functions of one row with the same value each time")
 
 func (e *Engine) checkWith(ctx context.Context, conn worker.Conn, of *relation, expression string) ([]int, error) {
 	x, err := parseExpression(conn, expression)
@@ -117,10 +118,10 @@ func (e *Engine) checkWith(ctx context.Context, conn worker.Conn, of *relation, 
 		return nil, err
 	}
 	columns := []int{}
-	for _, name := range x.Columns {
-		k := slices.IndexFunc(of.schema.Fields(), func(f arrow.Field) bool { return lower(f.Name) == lower(name) })
+	for _, c := range x.Columns {
+		k := slices.IndexFunc(of.schema.Fields(), func(f arrow.Field) bool { return lower(f.Name) == lower(c.Name) })
 		if k < 0 || k == of.number {
-			return nil, fmt.Errorf("the table has no column %q", name)
+			return nil, of.unknownColumn(c)
 		}
 		columns = append(columns, k)
 	}
@@ -128,20 +129,60 @@ func (e *Engine) checkWith(ctx context.Context, conn worker.Conn, of *relation, 
 	if err != nil {
 		return nil, err
 	}
-	return columns, checkFunctions(conn, functions, x.Functions, 0)
+	return columns, checkFunctions(ctx, conn, functions, x.Functions, 0)
+}
+
+// unknownColumn returns the error for a column that the table of a rule does not have.
+func (r *relation) unknownColumn(c duck.Place) error {
+	var names []string
+	for i, f := range r.schema.Fields() {
+		if i != r.number {
+			names = append(names, f.Name)
+		}
+	}
+	none := catalog.UnknownColumnError{Column: c.Name, Nearest: catalog.NearestName(c.Name, names)}
+	return &Error{Kind: duck.Name, Message: none.Error(), Position: c.Position}
+}
+
+// within returns an error of DuckDB with its position in an expression, which begins at a byte of the
+// text that DuckDB has read.
+func within(err error, from int, expression string) error {
+	var of *Error
+	if !errors.As(err, &of) || of.Position < 0 {
+		return err
+	}
+	at := *of
+	if at.Position = of.Position - from; at.Position > len(expression) {
+		at.Position = len(expression)
+	}
+	if at.Kind == duck.Syntax && at.Position == len(expression) {
+		at.Message = "syntax error at the end"
+	}
+	at.Position = max(-1, at.Position)
+	return &at
 }
 
 // parseExpression parses an expression. It is one with and without parentheses around it.
 func parseExpression(conn worker.Conn, text string) (*duck.Expression, error) {
+	const bare, parenthesized = "SELECT ", "SELECT ("
 	// A comment at the end of the text ends with the line.
-	if _, err := conn.Parse("SELECT " + text + "\nFROM " + rulesTable); err != nil {
-		return nil, err
-	}
-	query, err := conn.Parse("SELECT (" + text + "\n) FROM " + rulesTable)
+	query, err := conn.Parse(parenthesized + text + "\n) FROM " + rulesTable)
 	if err != nil {
-		return nil, err
+		return nil, within(err, len(parenthesized), text)
 	}
-	return query.Expression()
+	if _, err := conn.Parse(bare + text + "\nFROM " + rulesTable); err != nil {
+		return nil, within(err, len(bare), text)
+	}
+	x, err := query.Expression()
+	if err != nil {
+		return nil, within(err, len(parenthesized), text)
+	}
+	for _, places := range [][]duck.Place{x.Columns, x.Functions} {
+		for i := range places {
+			places[i].Position = max(-1, places[i].Position-len(parenthesized))
+		}
+	}
+	return x, nil
 }
 
 // ofTime matches the names of functions whose value depends on when they are called, or by whom,
@@ -151,24 +192,61 @@ var ofTime = regexp.MustCompile(`^(age|current_.*|get_current_.*|getvariable|in_
 
 // checkFunctions returns an error for a function that is unknown, or that may have another value in
 // the next call. Macros are checked by their definitions.
-func checkFunctions(conn worker.Conn, known map[string]string, names []string, depth int) error {
-	for _, name := range names {
-		macro, ok := known[name]
+func checkFunctions(ctx context.Context, conn worker.Conn, known map[string]string, calls []duck.Place, depth int,
+) error {
+	for _, call := range calls {
+		macro, ok := known[call.Name]
+		if !ok && depth == 0 {
+			if err := unknownFunction(ctx, conn, call); err != nil {
+				return err
+			}
+		}
 		switch {
-		case !ok || ofTime.MatchString(name) || depth > maxMacroDepth:
-			return fmt.Errorf("the function %s is not allowed: %w", name, errRuleFunction)
+		case !ok || ofTime.MatchString(call.Name) || depth > maxMacroDepth:
+			return refusedCall(call, errRuleFunction)
 		case macro == "":
 			continue
 		}
 		x, err := parseExpression(conn, macro)
 		if err != nil {
-			return fmt.Errorf("the macro %s is not allowed: %w", name, err)
+			return refusedCall(call, err)
 		}
-		if err := checkFunctions(conn, known, x.Functions, depth+1); err != nil {
-			return err
+		if err := checkFunctions(ctx, conn, known, x.Functions, depth+1); err != nil {
+			return refusedCall(call, errRuleFunction)
 		}
 	}
 	return nil
+}
+
+// unknownFunction returns DuckDB's error for a function that it does not have, with the closest one,
+// or nil.
+func unknownFunction(ctx context.Context, conn worker.Conn, call duck.Place) error {
+	query, err := conn.Parse("SELECT " + quoteName(call.Name) + "()")
+	if err != nil {
+		return nil
+	}
+	s, err := conn.Prepare(ctx, query)
+	if err == nil {
+		s.Close()
+	}
+	var none *Error
+	if !errors.As(err, &none) || none.Kind != duck.Name {
+		return nil
+	}
+	return &Error{Kind: duck.Name, Message: none.Message, Position: call.Position}
+}
+
+// callError is the error of a call that a rule may not have.
+type callError struct{ of, reason error }
+
+func (e *callError) Error() string   { return e.of.Error() }
+func (e *callError) Unwrap() []error { return []error{e.of, e.reason} }
+
+func refusedCall(call duck.Place, reason error) error {
+	return &callError{&Error{
+		Kind: duck.Denied, Position: call.Position,
+		Message: fmt.Sprintf("the function %s is not allowed: %v", call.Name, reason),
+	}, reason}
 }
 
 // functions returns the functions that have the same value for the same arguments. The value of a

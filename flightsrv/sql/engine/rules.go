@@ -29,13 +29,44 @@ type rules struct {
 	mu        sync.Mutex
 	databases *databases // nil until the first use
 	functions map[string]string
-	checked   map[ruleKey][]int    // columns that an expression reads
-	idle      []*preparedStatement // the most recently used last
-	closed    bool
+	checked   map[ruleKey][]int // columns that an expression reads
+	idle      idleRules
 }
 
-// ruleKey identifies an expression, or a query of expressions, over a table with certain columns.
-type ruleKey struct{ schema, text string }
+// ruleRun is where expressions are computed.
+type ruleRun struct {
+	take   func(ctx context.Context) (*database, error) // the exclusive use of a DuckDB
+	rights string                                       // of the callers of that DuckDB; "": it has none
+	idle   *idleRules
+}
+
+// ofRules is where the rules of restricted tables are computed.
+func (e *Engine) ofRules() ruleRun { return ruleRun{take: e.takeForRules, idle: &e.rules.idle} }
+
+// ofCaller is where the filters of a caller's requests are computed: no query waits for them, so that
+// they need no DuckDBs of their own.
+func (e *Engine) ofCaller(ctx context.Context) ruleRun {
+	rights := e.cfg.Catalog.Scope(ctx).Key()
+	return ruleRun{
+		take: func(ctx context.Context) (*database, error) { return e.databases.take(ctx, rights) }, rights: rights,
+		idle: &e.filters,
+	}
+}
+
+// Filters returns what computes the filters of requests.
+func (e *Engine) Filters() restrict.Evaluator { return requested{e} }
+
+// requested computes the filters of requests. It implements restrict.Evaluator.
+type requested struct{ *Engine }
+
+// Filter implements restrict.Evaluator.
+func (r requested) Filter(ctx context.Context, t *readers.Table, predicate string) ([][]int32, error) {
+	return r.filter(ctx, r.ofCaller(ctx), t, predicate)
+}
+
+// ruleKey identifies an expression, or a query of expressions, over a table with certain columns, for
+// callers of some rights.
+type ruleKey struct{ schema, text, rights string }
 
 const (
 	rulesKey       = "/rows" // of the table in rules; no entry has such a name
@@ -49,13 +80,27 @@ const (
 
 // Filter implements restrict.Evaluator.
 func (e *Engine) Filter(ctx context.Context, t *readers.Table, predicate string) ([][]int32, error) {
+	kept, err := e.filter(ctx, e.ofRules(), t, predicate)
+	return kept, inRule(predicate, err)
+}
+
+// inRule returns the error of a rule with its text.
+func inRule(expression string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("rule %q: %w", expression, err)
+}
+
+// filter returns the rows of each batch for which a predicate is true, ascending.
+func (e *Engine) filter(ctx context.Context, on ruleRun, t *readers.Table, predicate string) ([][]int32, error) {
 	kept := make([][]int32, len(t.Batches))
 	of := newRuleRelation(t)
-	if _, err := e.check(ctx, of, predicate); err != nil {
+	if _, err := e.check(ctx, on, of, predicate); err != nil {
 		return nil, err
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s WHERE (%s\n)", quoteName(of.numberName()), rulesTable, predicate)
-	err := e.evaluate(ctx, of, t, query, func(rec arrow.Record) error {
+	head := fmt.Sprintf("SELECT %s FROM %s WHERE (", quoteName(of.numberName()), rulesTable)
+	err := e.evaluate(ctx, on, of, t, head+predicate+"\n)", func(rec arrow.Record) error {
 		for _, row := range rec.Column(0).(*array.Int64).Int64Values() {
 			i, exact := slices.BinarySearch(t.Starts, row)
 			if !exact {
@@ -71,7 +116,7 @@ func (e *Engine) Filter(ctx context.Context, t *readers.Table, predicate string)
 	for _, rows := range kept {
 		slices.Sort(rows)
 	}
-	return kept, err
+	return kept, within(err, len(head), predicate)
 }
 
 // Compute implements restrict.Evaluator.
@@ -79,8 +124,8 @@ func (e *Engine) Compute(ctx context.Context, t *readers.Table, masks []restrict
 	of := newRuleRelation(t)
 	query := "SELECT " + quoteName(of.numberName())
 	for _, m := range masks {
-		if _, err := e.check(ctx, of, m.Expression); err != nil {
-			return nil, err
+		if _, err := e.check(ctx, e.ofRules(), of, m.Expression); err != nil {
+			return nil, inRule(m.Expression, err)
 		}
 		f := of.schema.Field(m.Column)
 		if m.Column == of.geometry {
@@ -96,7 +141,7 @@ func (e *Engine) Compute(ctx context.Context, t *readers.Table, masks []restrict
 			r.release()
 		}
 	}()
-	err := e.evaluate(ctx, of, t, query, func(rec arrow.Record) error {
+	err := e.evaluate(ctx, e.ofRules(), of, t, query, func(rec arrow.Record) error {
 		r, err := newRun(rec)
 		if r.rows > 0 && err == nil {
 			runs = append(runs, r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -51,7 +52,7 @@ func (e *Engine) takeForRules(ctx context.Context) (*database, error) {
 }
 
 // evaluate runs a query over the rows of a table, and calls each with its records.
-func (e *Engine) evaluate(ctx context.Context, of *relation, t *readers.Table, query string,
+func (e *Engine) evaluate(ctx context.Context, on ruleRun, of *relation, t *readers.Table, query string,
 	each func(arrow.Record) error,
 ) error {
 	if err := e.enter(); err != nil {
@@ -60,7 +61,7 @@ func (e *Engine) evaluate(ctx context.Context, of *relation, t *readers.Table, q
 	defer e.busy.Done()
 	ctx, stop := e.withEngine(ctx)
 	defer stop()
-	p, err := e.prepareRule(ctx, of, query)
+	p, err := e.prepareRule(ctx, on, of, query)
 	if err != nil {
 		return err
 	}
@@ -80,21 +81,23 @@ func (e *Engine) evaluate(ctx context.Context, of *relation, t *readers.Table, q
 		p.close()
 		return err
 	}
-	e.rules.put(p)
+	on.idle.put(p)
 	return nil
 }
 
 // prepareRule returns a statement for a query over a table with certain columns.
-func (e *Engine) prepareRule(ctx context.Context, of *relation, query string) (_ *preparedStatement, err error) {
+func (e *Engine) prepareRule(ctx context.Context, on ruleRun, of *relation, query string) (
+	_ *preparedStatement, err error,
+) {
 	schema := of.schema.String()
-	if p := e.rules.take(ruleKey{schema, query}); p != nil {
+	if p := on.idle.take(ruleKey{schema, query, on.rights}); p != nil {
 		return p, nil
 	}
 	p := &preparedStatement{
-		engine: e, query: query, scope: schema, relations: map[string]*relation{rulesKey: of},
+		engine: e, query: query, scope: schema, rights: on.rights, relations: map[string]*relation{rulesKey: of},
 		mentions: []mention{{MainSchema, rulesTable, rulesKey}},
 	}
-	if p.db, err = e.takeForRules(ctx); err != nil {
+	if p.db, err = on.take(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -128,30 +131,37 @@ func checkResult(result *arrow.Schema, query string) error {
 	return nil
 }
 
+// idleRules are statements of expressions that nobody uses now.
+type idleRules struct {
+	mu         sync.Mutex
+	statements []*preparedStatement // the most recently used last
+	closed     bool
+}
+
 // take returns an idle statement, or nil.
-func (r *rules) take(key ruleKey) *preparedStatement {
+func (r *idleRules) take(key ruleKey) *preparedStatement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.idle, func(p *preparedStatement) bool {
-		return p.query == key.text && p.scope == key.schema && p.conn.Usable() && p.resume()
+	i := slices.IndexFunc(r.statements, func(p *preparedStatement) bool {
+		return p.query == key.text && p.scope == key.schema && p.rights == key.rights && p.conn.Usable() && p.resume()
 	})
 	if i < 0 {
 		return nil
 	}
-	p := r.idle[i]
-	r.idle = slices.Delete(r.idle, i, i+1)
+	p := r.statements[i]
+	r.statements = slices.Delete(r.statements, i, i+1)
 	return p
 }
 
 // put keeps a statement for the next use.
-func (r *rules) put(p *preparedStatement) {
+func (r *idleRules) put(p *preparedStatement) {
 	p.rest()
 	r.mu.Lock()
 	if !r.closed {
-		r.idle, p = append(r.idle, p), nil
-		if len(r.idle) > maxIdleRules {
-			p = r.idle[0]
-			r.idle = slices.Delete(r.idle, 0, 1)
+		r.statements, p = append(r.statements, p), nil
+		if len(r.statements) > maxIdleRules {
+			p = r.statements[0]
+			r.statements = slices.Delete(r.statements, 0, 1)
 		}
 	}
 	r.mu.Unlock()
@@ -160,13 +170,18 @@ func (r *rules) put(p *preparedStatement) {
 	}
 }
 
-// close ends the DuckDBs of rules, which nobody uses any more.
-func (r *rules) close() error {
+// close closes all statements, and those that are put later.
+func (r *idleRules) close() {
 	r.mu.Lock()
-	idle := r.idle
-	r.idle, r.closed = nil, true
+	idle := r.statements
+	r.statements, r.closed = nil, true
 	r.mu.Unlock()
 	closeAll(idle)
+}
+
+// close ends the DuckDBs of rules, which nobody uses any more.
+func (r *rules) close() error {
+	r.idle.close()
 	if r.databases == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/readers"
 )
@@ -38,6 +39,9 @@ func (a *handlers) info(ctx context.Context, w *httpcall.Writer, r *http.Request
 	answer, err := c.Action(ctx, "describe", body)
 	var at *readers.ParseError
 	if errors.As(err, &at) {
+		if entry, err := a.Catalog.Resolve(ctx, access.Read, name); err == nil {
+			name = entry
+		}
 		return &httpcall.LinesError{Err: err, Lines: a.Catalog.Excerpt(ctx, catalog.Request{Name: name}, at)}
 	}
 	if err != nil {

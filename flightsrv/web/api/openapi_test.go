@@ -121,7 +121,7 @@ func (op operation) check(t *testing.T, at string) {
 // TestParametersAreThoseOfTickets checks that each described parameter is read.
 func TestParametersAreThoseOfTickets(t *testing.T) {
 	values := map[string]string{
-		"columns": "a,b", "bbox": "0,0,1,1", "rows": "0,5", "limit": "1", "partitions": `{"a":1}`, "geometry_encoding": "wkb",
+		"columns": "a,b", "where": "a > 1", "bbox": "0,0,1,1", "rows": "0,5", "limit": "1", "partitions": `{"a":1}`, "geometry_encoding": "wkb",
 		"coords": "separated", "crs": "OGC:CRS84", "version": "x", "options": `{"a":1}`, "format": "arrow",
 		"compression": "zstd", "download": "true",
 	}

@@ -136,7 +136,7 @@ var infoParameters = []param{
 
 var (
 	nameParameter = param{
-		"name", "Name of the table. Its slashes may be sent as they are.",
+		"name", "Name of the table, whose slashes may be sent as they are. Folder and extension may be left out if that is unambiguous.",
 		schema{"type": "string", "examples": []string{"world/countries.geojson"}},
 	}
 	optionsParameter = param{"options", "JSON object of options of the format.", schema{"type": "string"}}
@@ -149,6 +149,9 @@ func ticketParameters() []param {
 		nameParameter,
 		{"columns", "Columns, in this order. Without it, all.", schema{
 			"type": "array", "items": schema{"type": "string"}, "minItems": 1,
+		}},
+		{"where", "Only rows for which this SQL predicate over the columns is true.", schema{
+			"type": "string", "examples": []string{"pop_est > 1000000 AND continent = 'Asia'"},
 		}},
 		{"bbox", "Only rows whose box meets this one: xmin, ymin, xmax, ymax in the CRS of the table.", box},
 		{"rows", "Only rows of this range: the first one, and the one after the last.", schema{

@@ -41,6 +41,10 @@ func (a *handlers) table(ctx context.Context, w *httpcall.Writer, r *http.Reques
 	}
 	t.Compression = choice.Compression
 	c.Selects(t)
+	if t.Name, err = a.Catalog.Resolve(ctx, access.Read, t.Name); err != nil {
+		return err
+	}
+	c.Selects(t)
 	body := w.Body(choice.Coding)
 	defer body.Release()
 	tag := func(version string, coding httpcall.Codec) string {

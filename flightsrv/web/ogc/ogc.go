@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
@@ -72,6 +73,11 @@ func (h *handlers) answer(ctx context.Context, w *httpcall.Writer, r *http.Reque
 	httpcall.SetCacheControl(w, h.Calls)
 	if q.html, err = q.prefersHTML(); err != nil {
 		return err
+	}
+	if at.collection != "" {
+		if q.path.collection, err = h.Catalog.Resolve(ctx, access.Read, at.collection); err != nil {
+			return err
+		}
 	}
 	switch at.resource {
 	case landing:

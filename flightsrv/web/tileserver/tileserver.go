@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/flightsrv/web/httpcall"
 	"github.com/vibeflight/vibeflight/flightsrv/web/tiles"
@@ -148,6 +149,12 @@ func (h *handlers) open(ctx context.Context, c httpcall.Call, name string, colum
 	*catalog.TableRef, error,
 ) {
 	t := ticket.Ticket{Name: name, Columns: columns}
+	c.Selects(t)
+	name, err := h.Catalog.Resolve(ctx, access.Read, name)
+	if err != nil {
+		return nil, err
+	}
+	t.Name = name
 	c.Selects(t)
 	return tiles.Open(ctx, h.Catalog, catalog.Request{Name: name})
 }

@@ -114,6 +114,7 @@ class Connection:
         *,
         layer: str | None = None,
         columns: Iterable[str] | str | None = None,
+        where: str | None = None,
         bbox: Iterable[SupportsFloat] | None = None,
         rows: Sequence[SupportsIndex] | None = None,
         limit: SupportsIndex | None = None,
@@ -127,12 +128,13 @@ class Connection:
     ) -> Selection:
         """Selects an entry, or a part of it. A request is sent only when its rows or their description are needed.
 
-        name               the name in the catalog; for a file with layers, it selects the first one
+        name               the name in the catalog, or without folder or extension if that is unambiguous; a file with layers means the first one
         layer              the name of a layer, for a file that has layers
         columns            names of the columns to return, in this order; geometry may be omitted
+        where              a condition of SQL over the columns, such as "pop_est > 1000000 AND continent = 'Asia'"; selects rows for which it is true
         bbox               xmin, ymin, xmax, ymax in the table's CRS, or in crs, bounds included; selects rows whose bounding box intersects it
-        rows               start and end of a half-open range of the file's rows, clipped to the existing rows
-        limit              maximum number of rows, applied after rows and bbox
+        rows               start and end of a half-open range of the file's rows, or of those that where selects, clipped to the existing rows
+        limit              maximum number of rows, applied after where, rows and bbox
         options            options of the format, such as {"on_error": "skip"}; see the page of the format
         geometry_encoding  native, wkb or wkt
         coords             separated or interleaved, for native geometries
@@ -141,7 +143,7 @@ class Connection:
         workers, progress  override the settings of the connection for this table
         """
         asked = ticket(
-            name, layer=layer, columns=columns, bbox=bbox, rows=rows, limit=limit, options=options,
+            name, layer=layer, columns=columns, where=where, bbox=bbox, rows=rows, limit=limit, options=options,
             geometry_encoding=geometry_encoding, coords=coords, compression=compression, crs=crs,
         )  # fmt: skip
         return Selection(self._channel, self._settings_for(workers, progress), asked)
@@ -187,7 +189,7 @@ class Connection:
         format  such as `geojson`; default: from the extension of the file name
         name    name of the file in errors; default: its own name, or "" for bytes
 
-        The rest is as in table().
+        The rest is as in table(). An uploaded file takes no where.
         """
         file = file_of(source, name)
         asked = ticket(

@@ -29,7 +29,7 @@ def read(server: str | Connection, name: str, **selection: Any) -> daft.DataFram
     """Returns a table, or a part of it, as a DataFrame. Nothing but its description is read now.
 
     server     an address, or a Connection, for TLS
-    selection  the arguments of Connection.partitions: columns, bbox, …
+    selection  the arguments of Connection.partitions: columns, where, bbox, …
     """
     return Table(plan(server, name, **selection)).read()
 

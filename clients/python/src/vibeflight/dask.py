@@ -28,7 +28,7 @@ def read(server: str | Connection, name: str, **selection: Any) -> Any:
     """Returns a table, or a part of it, as a frame. Nothing but its description is read now.
 
     server     an address, or a Connection, for TLS
-    selection  the arguments of Connection.partitions: columns, bbox, …
+    selection  the arguments of Connection.partitions: columns, where, bbox, …
 
     Columns that a computation does not use are not read. Integers and booleans have pandas' nullable types, Int64 and the like, in every
     partition; dates, lists and bytes have those of Arrow.

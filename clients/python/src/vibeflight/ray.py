@@ -35,7 +35,7 @@ def read(
 
     server                        an address, or a Connection, for TLS
     concurrency, ray_remote_args  as in ray.data.read_datasource
-    selection                     the arguments of Connection.partitions: columns, bbox, …
+    selection                     the arguments of Connection.partitions: columns, where, bbox, …
     """
     source = Table(plan(server, name, **selection))
     return ray.data.read_datasource(source, concurrency=concurrency, ray_remote_args=ray_remote_args)

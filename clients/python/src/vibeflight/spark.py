@@ -35,6 +35,7 @@ class Table(DataSource):
     table          the name of the entry; load(name) says it too
     columns        names, with commas between them, or a JSON array
     bbox           xmin,ymin,xmax,ymax
+    where          a condition of SQL over the columns
     layer, limit, crs, compression, geometry_encoding, options   as in Connection.table; options is a JSON object, geometry_encoding is wkb or wkt
     retry_seconds  how long a task waits for a server that can't be reached
     tls_ca, tls_insecure, timeout   as in vibeflight.connect; tls_ca is a file that the driver reads
@@ -80,7 +81,7 @@ def _plan(options: dict[str, str]) -> Partitions:
     name = o.get("table") or o.get("path")
     if not name:
         raise Invalid("option table is missing: the name of an entry, such as world/countries.geojson")
-    selection: dict[str, Any] = {key: o[key] for key in ("layer", "crs", "compression") if key in o}
+    selection: dict[str, Any] = {key: o[key] for key in ("layer", "where", "crs", "compression") if key in o}
     selection["geometry_encoding"] = o.get("geometry_encoding", "wkb")
     if "columns" in o:
         text = o["columns"]

@@ -19,6 +19,7 @@ class Ticket:
 
     name: str
     columns: tuple[str, ...] | None = None
+    where: str | None = None
     bbox: tuple[float, float, float, float] | None = None
     rows: tuple[int, int] | None = None
     limit: int | None = None
@@ -40,6 +41,7 @@ def ticket(
     *,
     layer: str | None = None,
     columns: Iterable[str] | str | None = None,
+    where: str | None = None,
     bbox: Iterable[SupportsFloat] | None = None,
     rows: Sequence[SupportsIndex] | None = None,
     limit: SupportsIndex | None = None,
@@ -60,6 +62,7 @@ def ticket(
     return Ticket(
         name,
         columns=None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns),
+        where=where,
         bbox=box,
         rows=None if rows is None else (operator.index(rows[0]), operator.index(rows[1])),
         limit=None if limit is None else operator.index(limit),
@@ -86,7 +89,7 @@ def fitting(asked: GeometryEncoding | None, fit: Sequence[GeometryEncoding]) -> 
 
 
 def narrowed(encoded: bytes, rows: tuple[int, int]) -> bytes | None:
-    """The part of an endpoint's ticket that lies in rows of the file, `[start, end)`; None if nothing of it does."""
+    """The part of an endpoint's ticket that lies in rows of the table, `[start, end)`; None if nothing of it does."""
     said = said_in(encoded)
     start, end = said.get("rows", rows)
     start, end = max(start, rows[0]), min(end, rows[1])

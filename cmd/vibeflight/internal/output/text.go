@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,6 +33,17 @@ func OneLine(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// marked matches the text of an error that ends with a line of SQL, and a mark below a place in it.
+var marked = regexp.MustCompile(`(?s)^(.*)\n  ([^\n]*)\n( +\^)$`)
+
+// ErrorLines is OneLine for the text of an error. A line of SQL with a mark below stays a line.
+func ErrorLines(text string) string {
+	if m := marked.FindStringSubmatch(text); m != nil {
+		return OneLine(m[1]) + "\n  " + OneLine(m[2]) + "\n" + m[3]
+	}
+	return OneLine(text)
 }
 
 // Clip returns at most n characters of text, the last one "…" if something is missing.

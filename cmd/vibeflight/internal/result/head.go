@@ -101,7 +101,7 @@ func cells(rec arrow.Record) [][]string {
 // summary describes what the table leaves out.
 func summary(t ticket.Ticket, shown, all int64, columns, allColumns int) string {
 	var text string
-	switch selected := t.BBox != nil || t.Rows != nil; {
+	switch selected := t.BBox != nil || t.Rows != nil || t.Where != ""; {
 	case all == 0:
 		text = "the file has no rows"
 	case selected && shown == 0 && *t.Limit > 0:

@@ -23,6 +23,9 @@ type Local struct {
 	formats readers.Registry
 	limits  readers.Limits
 	unpack  source.UnpackOptions
+	// Filter returns the rows of a table for which a predicate is true, as a table. It must be set for
+	// tickets with a filter.
+	Filter func(ctx context.Context, t *readers.Table, where string, limits readers.Limits) (*catalog.TableRef, error)
 
 	name   string       // of table
 	source *source.File // of table, closed
@@ -92,18 +95,41 @@ func (l *Local) Scan(ctx context.Context, t ticket.Ticket, p *output.Progress) (
 	if err != nil {
 		return nil, err
 	}
-	scan, err := catalog.NewScan(table, catalog.Selection{
+	sel := catalog.Selection{
 		Columns: t.Columns, BBox: t.BBox, Rows: t.Rows,
 		Limit: t.Limit, Encoding: t.Encoding, CRS: t.CRS,
-	})
+	}
+	if t.Where != "" {
+		return l.scanFiltered(ctx, t, table, sel)
+	}
+	scan, err := catalog.NewScan(table, sel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	return localRows{scan}, nil
+	return localRows{scan, nil}, nil
+}
+
+// scanFiltered is Scan for a ticket with a filter.
+func (l *Local) scanFiltered(ctx context.Context, t ticket.Ticket, table *readers.Table, sel catalog.Selection) (
+	RowStream, error,
+) {
+	ref, err := l.Filter(ctx, table, t.Where, l.limits)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	scan, err := ref.Scan(sel)
+	if err != nil {
+		ref.Release()
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return localRows{scan, ref}, nil
 }
 
 // localRows is a scan as a RowStream.
-type localRows struct{ scan *catalog.Scan }
+type localRows struct {
+	scan *catalog.Scan
+	of   *catalog.TableRef // that Close releases; nil: none
+}
 
 func (r localRows) Schema() *arrow.Schema { return r.scan.Schema() }
 
@@ -117,4 +143,8 @@ func (r localRows) Rows() int64 {
 
 func (r localRows) Next(ctx context.Context) (arrow.Record, error) { return r.scan.Next(ctx) }
 
-func (r localRows) Close() {}
+func (r localRows) Close() {
+	if r.of != nil {
+		r.of.Release()
+	}
+}
