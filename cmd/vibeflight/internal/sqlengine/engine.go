@@ -17,6 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
@@ -85,6 +86,9 @@ type Engine struct {
 func (c *Flags) Open(files *catalog.Catalog, spill string, workers bool,
 	log zerolog.Logger,
 ) (*Engine, error) {
+	if duck.LibraryVersion() == "" {
+		return nil, engine.ErrNoSQL // and no folder
+	}
 	e := &Engine{}
 	cfg := engine.Config{
 		Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads,
