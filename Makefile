@@ -91,10 +91,10 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed lint vet fuzz nocgo cli-docs performance docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: build nvrtc spatial java $(CHART) $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: platforms build nvrtc spatial java $(CHART) $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
@@ -130,7 +130,7 @@ test-clients: build spatial java $(VENV) $(BROWSER) ## our Python package, pyarr
 test-distributed: build $(STORES) $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
 	.venv-distributed/bin/python -m pytest integration/test_distributed.py
 
-lint: vet $(LINT) $(CLANG) ## style, import directions, names and sizes: .golangci.yml, .clang-format, integration/lint
+lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet for other systems: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
 	$(CHECK_CUDA) $(LINT) run ./gpu/... ./kernels/...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
@@ -142,6 +142,12 @@ vet: cuda
 
 fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 	$(CHECK) .ci/fuzz $(FUZZ_SECS)
+
+platforms: ## the server builds for every platform, without C
+	for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 windows/amd64 windows/arm64; do \
+		echo "$$platform"; \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -trimpath -buildvcs=false -o /dev/null ./cmd/vibeflight; \
+	done
 
 nocgo: ## the server builds without C
 	CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -24,7 +24,7 @@ func TestListing(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, rel), text)
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+	if err := systemtest.Mkfifo(filepath.Join(dir, "pipe")); err != nil {
 		t.Fatal(err)
 	}
 	l := newLab(t, dir, sized)

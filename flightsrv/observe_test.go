@@ -18,7 +18,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
 	"github.com/rs/zerolog"
-	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -28,6 +27,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // measured returns telemetry with /metrics.
@@ -260,11 +260,11 @@ func TestObserveAllocates(t *testing.T) {
 
 // cpuTime returns the CPU time of the process so far.
 func cpuTime(b *testing.B) time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+	used, err := system.CPUTime()
+	if err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used
 }
 
 // BenchmarkObservedGet reads a cached table from several servers in turn: two without login, metrics

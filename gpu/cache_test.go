@@ -6,9 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 )
 
 func TestCacheOutlivesTheProcess(t *testing.T) {
@@ -59,7 +60,7 @@ func TestCacheHeals(t *testing.T) {
 		{"a folder", func() error { return os.Mkdir(path, 0o700) }},
 		{"a link", func() error { return os.Symlink(l.path(other), path) }},
 		{"a link to nothing", func() error { return os.Symlink("nothing", path) }},
-		{"a pipe", func() error { return syscall.Mkfifo(path, 0o600) }},
+		{"a pipe", func() error { return systemtest.Mkfifo(path) }},
 		{"another source's file", file(foreign)},
 		{"a byte too many", file(append(bytes.Clone(whole), 0))},
 		{"a sparse file of 1 TB", func() error { return errors.Join(file(whole)(), os.Truncate(path, 1<<40)) }},

@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 )
 
 const sharedPrograms = 6
@@ -165,9 +166,7 @@ func TestFailedCompilationLeavesNothing(t *testing.T) {
 
 // fillDisk compiles where no file may grow beyond some bytes, which is how a full disk looks.
 func fillDisk(dir string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	limit := syscall.Rlimit{Cur: uint64(cacheHeader) + 3, Max: uint64(cacheHeader) + 3}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	if err := systemtest.LimitFileSize(uint32(cacheHeader) + 3); err != nil {
 		return err
 	}
 	compiler := &counter{version: "counter 1"}

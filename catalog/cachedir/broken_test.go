@@ -17,6 +17,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/internal/files/faulty"
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 )
 
 func TestForeignFilesAreLeftAlone(t *testing.T) {
@@ -31,7 +32,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 		os.WriteFile(at(strings.ToUpper(table(1))), make([]byte, 1000), 0o600),
 		os.Mkdir(at(table(2)), 0o700),
 		os.Symlink(outside, at(table(3))),
-		syscall.Mkfifo(at(table(4)), 0o600),
+		systemtest.Mkfifo(at(table(4))),
 		os.Mkdir(at(".tmp-1-0123456789abcdef"), 0o700),
 		os.Symlink(outside, at(".tmp-1-0123456789abcdee")),
 	))

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/tree"
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -110,7 +110,7 @@ func TestDraftsOfACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, draftPrefix+"pipe"), 0o600); err != nil {
+	if err := systemtest.Mkfifo(filepath.Join(dir, draftPrefix+"pipe")); err != nil {
 		t.Fatal(err)
 	}
 	other := open(t, tree.Root{Dir: dir})

@@ -11,6 +11,9 @@ import (
 // layers lists the packages from the bottom to the top. A package imports only packages of lines
 // above its own, so that the list has no cycle. Packages of one line do not import each other.
 var layers = []string{
+	// the operating system
+	"internal/system",
+	"internal/system/systemtest",
 	// CUDA
 	"gpu/internal/driver gpu/internal/cuda/loader",
 	"gpu/internal/cuda gpu/internal/emu gpu/internal/driver/drivertest",
@@ -108,7 +111,7 @@ var importers = map[string][]string{
 
 // trees lists the folders at the top of the repository in the order of layers. A test may import
 // packages above its own that are of the same tree.
-var trees = []string{"gpu", "kernels", "readers", "catalog", "flightsrv", "cmd", "integration"}
+var trees = []string{"internal", "gpu", "kernels", "readers", "catalog", "flightsrv", "cmd", "integration"}
 
 func TestImportsPointDown(t *testing.T) {
 	level := map[string]int{}

@@ -1,9 +1,12 @@
 package geoarrow
 
 import (
-	"syscall"
+	"os"
+	"runtime"
 	"testing"
 	"unsafe"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // TestReserve foresees four times the elements: a ninth more fit in the same memory, but its pages
@@ -22,12 +25,15 @@ func TestReserve(t *testing.T) {
 	if cap(s) < 4*n*9/8 {
 		t.Fatalf("room for %d, want an eighth more than %d", cap(s), 4*n)
 	}
-	page := syscall.Getpagesize()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says which pages are there")
+	}
+	page := os.Getpagesize()
 	first, behind := pagesOf(s[:4*n], page), pagesOf(s[4*n:cap(s)], page)
-	if resident(first, page) < len(first) {
+	if system.Resident(first) < len(first) {
 		t.Skip("the kernel does not populate")
 	}
-	if resident(behind, page) > 0 && !poisoned {
+	if system.Resident(behind) > 0 && !poisoned {
 		t.Error("pages after what was foreseen are there")
 	}
 	there := &s[:1][0]

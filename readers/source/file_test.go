@@ -4,8 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 )
 
 func TestOpenInStaysBelowTheRoot(t *testing.T) {
@@ -20,7 +21,7 @@ func TestOpenInStaysBelowTheRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(base, "root/pipe"), 0o644); err != nil {
+	if err := systemtest.Mkfifo(filepath.Join(base, "root/pipe")); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(filepath.Join(base, "root"))

@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 )
 
 func TestRemoveTakesNoFolder(t *testing.T) {
@@ -27,7 +30,7 @@ func TestOpenFollowsNoLinkAndWaitsForNoPipe(t *testing.T) {
 	dir := t.TempDir()
 	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
 	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, link),
-		syscall.Mkfifo(pipe, 0o600)); err != nil {
+		systemtest.Mkfifo(pipe)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (OS{}).Open(link); !errors.Is(err, syscall.ELOOP) {
@@ -79,7 +82,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("Lock, %s: %v, %v, want %v", step.name, got, err, step.want)
 		}
 	}
-	if err := errors.Join(Unmap(m), f.Close()); err != nil {
+	if err := errors.Join(system.Unmap(m), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := other.Lock(); !got || err != nil {

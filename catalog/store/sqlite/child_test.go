@@ -7,16 +7,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/store"
 	"github.com/vibeflight/vibeflight/catalog/store/storetest"
+	"github.com/vibeflight/vibeflight/internal/system/systemtest"
 )
 
 // childVar has "<job> <path>" in the processes that these tests start.
@@ -31,7 +30,7 @@ const childVar = "VIBEFLIGHT_STORE_TEST_CHILD"
 func child(job string) int {
 	what, path, _ := strings.Cut(job, " ")
 	if what == "full" {
-		if err := noFileAbove(fullBytes); err != nil {
+		if err := systemtest.LimitFileSize(fullBytes); err != nil {
 			fmt.Println(err)
 			return 1
 		}
@@ -83,12 +82,6 @@ func count(s *Store) error {
 }
 
 const fullBytes = 1 << 20
-
-// noFileAbove limits the file size of this process. Larger writes fail, as on a full disk.
-func noFileAbove(size uint64) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
-}
 
 func full(s *Store) error {
 	ctx := context.Background()

@@ -1,5 +1,3 @@
-//go:build unix
-
 package tiles
 
 import (
@@ -9,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // benchFile names a file, alone in its folder, that integration/bench/gen_buildings.c made, and
@@ -92,9 +90,9 @@ func BenchmarkTile(b *testing.B) {
 
 // processor returns the time that the process has used its processors for.
 func processor(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+	used, err := system.CPUTime()
+	if err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"io"
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers/remote"
 )
 
@@ -49,9 +49,9 @@ func BenchmarkReadFile(b *testing.B) {
 
 // cpuTime returns the CPU time of this process so far.
 func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+	used, err := system.CPUTime()
+	if err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used
 }

@@ -1,0 +1,2 @@
+// Package systemtest has calls of the operating system that only tests use.
+package systemtest
