@@ -17,8 +17,9 @@ import (
 	"net"
 	"os"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Limits of a Desk.
@@ -179,7 +180,7 @@ func (d *Desk) serve(conn *net.UnixConn) {
 		return
 	}
 	defer d.end(o)
-	if _, _, err := conn.WriteMsgUnix([]byte{given}, syscall.UnixRights(int(o.file.Fd())), nil); err != nil {
+	if err := system.PassFile(conn, given, o.file); err != nil {
 		return
 	}
 	_ = conn.SetDeadline(time.Now().Add(d.leaseTime))

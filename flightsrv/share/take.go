@@ -2,11 +2,12 @@ package share
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // ErrUnknownKey says that a server has no file for a key: it was used, or is too old.
@@ -30,25 +31,9 @@ func receive(conn *net.UnixConn, key string) (*os.File, error) {
 	if _, err := conn.Write([]byte(key + "\n")); err != nil {
 		return nil, err
 	}
-	mark, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4))
-	n, m, _, _, err := conn.ReadMsgUnix(mark, rights)
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || err == nil && n == 0 {
+	f, err := system.ReceiveFile(conn, given, "shared table")
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, system.ErrNoDescriptor) {
 		return nil, ErrUnknownKey
 	}
-	if err != nil {
-		return nil, err
-	}
-	messages, err := syscall.ParseSocketControlMessage(rights[:m])
-	if err != nil {
-		return nil, err
-	}
-	if mark[0] != given || len(messages) != 1 {
-		return nil, fmt.Errorf("the server sent %q and %d messages, not a descriptor", mark, len(messages))
-	}
-	fds, err := syscall.ParseUnixRights(&messages[0])
-	if err != nil {
-		return nil, err
-	}
-	syscall.CloseOnExec(fds[0])
-	return os.NewFile(uintptr(fds[0]), "shared table"), nil
+	return f, err
 }
