@@ -15,4 +15,6 @@ func PassFile(c *net.UnixConn, mark byte, f *os.File) error { return passFile(c,
 
 // ReceiveFile receives a message of PassFile. The error of another message is ErrNoDescriptor. name
 // is that of the file in errors.
-func ReceiveFile(c *net.UnixConn, mark byte, name string) (*os.File, error) { return receiveFile(c, mark, name) }
+func ReceiveFile(c *net.UnixConn, mark byte, name string) (*os.File, error) {
+	return receiveFile(c, mark, name)
+}
