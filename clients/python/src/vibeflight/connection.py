@@ -55,13 +55,19 @@ def connect(
     An invalid address raises a ValueError. A wrong credential raises Unauthenticated with the first call. Partitions have the credential, so that
     the workers of a distributed engine log in.
     """
-    if workers is None:
-        workers = min(max(os.cpu_count() or 1, 4), MOST_WORKERS)
-    if workers < 1:
-        raise ValueError(f"workers: want 1 or more, have {workers}")
+    workers = workers_of(workers)
     roots = None if tls_ca is None else pathlib.Path(tls_ca).read_bytes()
     credential = login(user, password, token, tls_client_cert, tls_client_key)
     return Connection(Channel(server, tls_ca=roots, tls_insecure=tls_insecure, timeout=timeout, login=credential), Settings(workers, progress))
+
+
+def workers_of(given: int | None) -> int:
+    """The number of endpoints that are read in parallel: what was given, or the default."""
+    if given is None:
+        return min(max(os.cpu_count() or 1, 4), MOST_WORKERS)
+    if given < 1:
+        raise ValueError(f"workers: want 1 or more, have {given}")
+    return given
 
 
 def plan(server: str | Connection, name: str, **selection: Any) -> Partitions:
