@@ -110,7 +110,7 @@ def test_errors(data, tmp_path):
     assert str(data / "wrong.csv") in str(caught.value)
     with pytest.raises(FileNotFoundError):
         vibeflight.read(tmp_path / "none.geojson")
-    with pytest.raises(IsADirectoryError, match="vibeflight.serve"):
+    with pytest.raises(IsADirectoryError, match=r"vibeflight\.serve"):
         vibeflight.read(data)
     (tmp_path / "notes.md").write_text("# Notes")
     with pytest.raises(vibeflight.NotFound, match=r"notes.md\": not a known format"):

@@ -186,5 +186,7 @@ def _restarted(fetch: Callable[[bool], T]) -> T:
 
 def _nullable(table: pa.Table) -> Callable[[pa.DataType], Any]:
     """What makes pandas keep the values of integer and boolean columns in which some are missing: it would turn them to floats and objects."""
-    missing = {column.type for column in table.columns if column.null_count}
-    return {t: dtype for t, dtype in nullable_types().items() if t in missing}.get
+    # Types of geoarrow-pyarrow, where it is imported, have no hash.
+    missing = {column.type for column in table.columns if column.null_count and not isinstance(column.type, pa.BaseExtensionType)}
+    found = {t: dtype for t, dtype in nullable_types().items() if t in missing}
+    return lambda t: None if isinstance(t, pa.BaseExtensionType) else found.get(t)
