@@ -76,6 +76,8 @@ func (c *completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 		values = fixedValues(fixed[f.Name]...)
 	case slices.Contains(folders, f.Name):
 		values = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	case f.Name == "data":
+		values = files
 	case f.Name == "columns":
 		values = c.columns
 	case f.Name == "option":
