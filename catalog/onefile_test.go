@@ -15,7 +15,9 @@ import (
 // A root of one file has that file alone, with its siblings, and follows its changes.
 func TestRootOfOneFile(t *testing.T) {
 	dir := t.TempDir()
-	for _, rel := range []string{"a.fake", "b.fake", "a.other", "a/c.fake", "roads.shp", "roads.dbf", "x.pack/main.bin"} {
+	for _, rel := range []string{
+		"a.fake", "b.fake", "a.other", "a/c.fake", "roads.shp", "roads.dbf", "x.pack/main.bin",
+	} {
 		write(t, filepath.Join(dir, rel), rel)
 	}
 	one := func(only string) func(*Config) {

@@ -79,5 +79,6 @@ func (c *Config) announceOn(addresses []string, files *catalog.Catalog) {
 	if c.http != nil {
 		_, _ = fmt.Fprintf(c.Stdio.Out, "console at %s\n", c.http.URL())
 	}
-	_, _ = fmt.Fprintf(c.Stdio.Out, "serving %s at %s\n", units.Counted(int64(entries), "table"), strings.Join(at, ", "))
+	tables := units.Counted(int64(entries), "table")
+	_, _ = fmt.Fprintf(c.Stdio.Out, "serving %s at %s\n", tables, strings.Join(at, ", "))
 }

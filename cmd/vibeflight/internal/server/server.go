@@ -167,9 +167,9 @@ func (c *Config) Define(f *pflag.FlagSet) {
 			"longitude is first in both")
 	c.HTTP.flags(f)
 	c.Observe.flags(f)
-	f.BoolVar(&c.ExitWithStdin, "exit-with-stdin", false, "end as by SIGTERM when standard input ends, so that the server "+
-		"does not outlive the program that started it; print the address on standard output; remove the folder "+
-		"of a unix socket if it is empty then")
+	f.BoolVar(&c.ExitWithStdin, "exit-with-stdin", false, "end as by SIGTERM when standard input ends, so that "+
+		"the server does not outlive the program that started it; print the address on standard output; remove "+
+		"the folder of a unix socket if it is empty then")
 	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
