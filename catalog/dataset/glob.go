@@ -25,8 +25,11 @@ type glob struct {
 // isOf reports whether the pattern is of files below a root.
 func (g *glob) isOf(root tree.Root) bool {
 	return root.Alias == g.root.Alias && root.Dir == g.root.Dir && root.URL == g.root.URL &&
-		root.Unlisted == g.root.Unlisted
+		root.Unlisted == g.root.Unlisted && !isPart(root)
 }
+
+// isPart reports whether a root has one file, or no list: patterns do not match its files.
+func isPart(root tree.Root) bool { return root.Only != "" || root.NamedOnly }
 
 // enters reports whether a folder below the pattern's root may have files that match, or folders
 // with such files.
@@ -170,7 +173,7 @@ func (r *Resolution) resolveURL(text string) (glob, error) {
 	// Without user and password: it becomes part of names.
 	written := strings.TrimSuffix(remote.Address(fixed+"/"), "/")
 	for _, root := range r.Roots {
-		if root.URL == "" {
+		if root.URL == "" || isPart(root) {
 			continue
 		}
 		below, ok := inside(strings.TrimSuffix(remote.Address(root.URL), "/"), written)
@@ -203,7 +206,7 @@ func (r *Resolution) resolve(text string) (glob, error) {
 	fixed, pattern := Split(text)
 	alias, rest, _ := strings.Cut(fixed, "/")
 	for _, root := range r.Roots {
-		if root.Alias == alias && alias != "" && !root.Unlisted {
+		if root.Alias == alias && alias != "" && !root.Unlisted && !isPart(root) {
 			return glob{written: fixed, root: root, below: rest, pattern: pattern}, nil
 		}
 	}
@@ -212,7 +215,7 @@ func (r *Resolution) resolve(text string) (glob, error) {
 		return glob{}, err
 	}
 	for _, root := range r.Roots {
-		if below, ok := inside(root.Dir, dir); ok && root.URL == "" {
+		if below, ok := inside(root.Dir, dir); ok && root.URL == "" && !isPart(root) {
 			return glob{written: fixed, root: root, below: below, pattern: pattern}, nil
 		}
 	}

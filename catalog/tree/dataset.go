@@ -103,6 +103,9 @@ func (t *Tree) addDatasets(x *index, collide func(first, second Entry)) {
 
 // enters reports whether a walk reads a folder. Those of a listed root are all read.
 func (t *Tree) enters(p place) bool {
+	if p.mount.Only != "" {
+		return p.rel == p.mount.Only
+	}
 	return !p.mount.Unlisted || slices.ContainsFunc(t.cfg.Datasets, func(d Dataset) bool {
 		return d.Enter(p.mount.Root, p.rel)
 	})

@@ -153,7 +153,7 @@ func (t *Tree) Lookup(ctx context.Context, name string) (Entry, error) {
 	}
 	e, err := t.lookupFile(ctx, file)
 	var notFound *NotFoundError
-	if errors.As(err, &notFound) {
+	if errors.As(err, &notFound) && notFound.Err == nil {
 		return Entry{}, t.NotFound(name)
 	}
 	if err != nil {
@@ -242,6 +242,7 @@ func (t *Tree) lookupFile(ctx context.Context, name string) (Entry, error) {
 		return e, nil
 	}
 	known, listed := t.index.Load().find(name)
+	var why error // of a root that is not listed
 	for _, m := range t.mounts {
 		rel, ok := m.Rel(name)
 		if !ok || m.Unlisted {
@@ -251,12 +252,17 @@ func (t *Tree) lookupFile(ctx context.Context, name string) (Entry, error) {
 		if system.Exhausted(err) || err != nil && m.store != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Entry{}, fmt.Errorf("%s: %w", name, err)
 		}
-		if err != nil {
-			continue // any other obstacle means that it is not an entry
+		if err != nil { // any other obstacle means that it is not an entry
+			if m.NamedOnly {
+				why = reason(rel, err)
+			}
+			continue
 		}
 		if !listed || e.Identity != known.Identity || e.Format != known.Format || e.mount != known.mount {
 			t.cfg.Changed(name, e.Identity)
-			t.watch.suspect(place{m, parent(rel)})
+			if !m.NamedOnly {
+				t.watch.suspect(place{m, parent(rel)})
+			}
 		}
 		return e, nil
 	}
@@ -267,7 +273,13 @@ func (t *Tree) lookupFile(ctx context.Context, name string) (Entry, error) {
 	if listed {
 		t.watch.suspect(place{known.mount, parent(known.rel)})
 	}
-	return Entry{}, &NotFoundError{Name: name}
+	return Entry{}, &NotFoundError{Name: name, Err: why}
+}
+
+// reason returns why the file at rel is no entry, without its path.
+func reason(rel string, err error) error {
+	text := strings.TrimPrefix(err.Error(), rel+": ")
+	return errors.New(strings.TrimSuffix(text, ": "+fs.ErrNotExist.Error()))
 }
 
 // examine makes the entry at rel from the file as it is now. known is the entry in the index, if

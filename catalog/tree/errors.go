@@ -10,10 +10,14 @@ import (
 type NotFoundError struct {
 	Name    string
 	Closest []string // up to 3 names of entries, closest first
+	Err     error    // why the file of a root that is not listed is no entry; nil: not known
 }
 
 // Error is `no entry "floridda.geojson"; the closest are "florida.geojson"`.
 func (e *NotFoundError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("no entry %q: %v", e.Name, e.Err)
+	}
 	switch len(e.Closest) {
 	case 0:
 		return fmt.Sprintf("no entry %q", e.Name)

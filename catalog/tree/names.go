@@ -23,6 +23,10 @@ type Root struct {
 	// Unlisted files have no entries of their own: they are members of datasets. Alias is then any
 	// text that begins the names in errors.
 	Unlisted bool
+	// Only is the name of the one file of Dir that is served; "": all of them.
+	Only string
+	// NamedOnly files are found by their names alone, hidden ones too: the folder is never listed.
+	NamedOnly bool
 }
 
 // OpenStore opens the folder of a URL.
@@ -36,9 +40,10 @@ func (r Root) place() string {
 	return r.Dir
 }
 
-// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR", or a URL in place of DIR. An alias has
-// ASCII letters, digits, '.', '_' and '-', and does not begin with '.'. A folder whose own name contains '=' is written
-// with a '/' before the '=', as "./year=2024". Dir of the result is absolute.
+// ParseRoot parses the value of --data: "DIR" or "ALIAS=DIR", or a URL or a file in place of DIR. An
+// alias has ASCII letters, digits, '.', '_' and '-', and does not begin with '.'. A folder whose own
+// name contains '=' is written with a '/' before the '=', as "./year=2024". Dir of the result is
+// absolute. The root of a file is its folder, of which it is the only file.
 func ParseRoot(s string) (Root, error) {
 	r := Root{Dir: s}
 	if i := strings.IndexByte(s, '='); i >= 0 && !strings.Contains(s[:i], "/") {
@@ -49,6 +54,9 @@ func ParseRoot(s string) (Root, error) {
 	}
 	if remote.IsURL(r.Dir) {
 		r.URL, r.Dir = r.Dir, ""
+	}
+	if info, err := os.Stat(r.Dir); err == nil && info.Mode().IsRegular() {
+		r = r.OfFile()
 	}
 	if err := r.check(); err != nil {
 		return Root{}, fmt.Errorf("%q: %w", s, err)
@@ -62,6 +70,12 @@ func ParseRoot(s string) (Root, error) {
 	}
 	r.Dir = abs
 	return r, nil
+}
+
+// OfFile returns the root of the file at Dir, or of a folder that is one file.
+func (r Root) OfFile() Root {
+	r.Dir, r.Only = filepath.Dir(r.Dir), filepath.Base(r.Dir)
+	return r
 }
 
 func (r Root) check() error {
@@ -92,8 +106,7 @@ func (r Root) checkDir() error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is a file; a root is a folder: give %s to serve the recognised files below it",
-			r.Dir, filepath.Dir(r.Dir))
+		return fmt.Errorf("%s is not a folder", r.Dir)
 	}
 	return nil
 }
@@ -103,35 +116,36 @@ func (r Root) name(rel string) string {
 	return r.head() + escape(rel)
 }
 
-// head returns what the names of all entries below the root begin with.
+// head returns what the names of all entries below the root begin with. Names in the root of the file
+// system are absolute paths.
 func (r Root) head() string {
-	if r.Alias == "" {
-		return ""
+	switch {
+	case r.Alias != "":
+		return r.Alias + "/"
+	case r.NamedOnly && r.Dir == "/":
+		return "/"
 	}
-	return r.Alias + "/"
+	return ""
 }
 
 // Rel returns the path below the root that a name stands for. It returns false for a name that no
 // file below the root can have: of another alias, not escaped as escape does it, absolute, or with
-// an empty, hidden, "." or ".." component.
+// an empty, hidden, "." or ".." component. Of a root of one file, it is the name of that file.
 func (r Root) Rel(name string) (string, bool) {
-	if r.Alias != "" {
-		rest, ok := strings.CutPrefix(name, r.Alias+"/")
-		if !ok {
-			return "", false
-		}
-		name = rest
+	name, ok := strings.CutPrefix(name, r.head())
+	if !ok {
+		return "", false
 	}
 	rel, ok := unescape(name)
 	if !ok || len(rel) > MaxNameBytes || strings.IndexByte(rel, 0) >= 0 {
 		return "", false
 	}
 	for part := range strings.SplitSeq(rel, "/") {
-		if hidden(part) {
+		if hidden(part) && (!r.NamedOnly || part == "" || part == "." || part == "..") {
 			return "", false
 		}
 	}
-	return rel, true
+	return rel, r.Only == "" || rel == r.Only
 }
 
 // MaxNameBytes bounds a path below a root; PATH_MAX of Linux.

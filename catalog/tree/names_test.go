@@ -73,6 +73,36 @@ func TestRelRefuses(t *testing.T) {
 	}
 }
 
+// A root of one file has no other name, and one whose files are found by their names has hidden ones.
+func TestRelOfPartOfAFolder(t *testing.T) {
+	for _, tt := range []struct {
+		root      Root
+		name, rel string // rel "": refused
+	}{
+		{Root{Only: "a#.csv"}, "a%23.csv", "a#.csv"},
+		{Root{Only: "a.csv"}, "b.csv", ""},
+		{Root{Only: "a.csv"}, "x/a.csv", ""},
+		{Root{Alias: "x", Only: "a.csv"}, "x/a.csv", "a.csv"},
+		{Root{Alias: "x", Only: "a.csv"}, "a.csv", ""},
+		{Root{NamedOnly: true, Dir: "/"}, "/srv/.a/.b.csv", "srv/.a/.b.csv"},
+		{Root{NamedOnly: true, Dir: "/"}, "srv/a.csv", ""},
+		{Root{NamedOnly: true, Dir: "/"}, "/srv/../a.csv", ""},
+		{Root{NamedOnly: true, Dir: "/"}, "//a.csv", ""},
+		{Root{NamedOnly: true, Dir: "/"}, "/./a.csv", ""},
+		{Root{NamedOnly: true, Dir: "/"}, "/", ""},
+		{Root{NamedOnly: true, Dir: "/srv"}, "a/.b.csv", "a/.b.csv"},
+		{Root{NamedOnly: true, Dir: "/srv"}, "/srv/a.csv", ""},
+	} {
+		rel, ok := tt.root.Rel(tt.name)
+		if ok != (tt.rel != "") || ok && rel != tt.rel {
+			t.Errorf("%+v: Rel(%q) = %q, %v, want %q", tt.root, tt.name, rel, ok, tt.rel)
+		}
+		if ok && tt.root.name(rel) != tt.name {
+			t.Errorf("%+v: name(%q) = %q, want %q", tt.root, rel, tt.root.name(rel), tt.name)
+		}
+	}
+}
+
 func TestParseRoot(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "roads.geojson")
@@ -94,8 +124,8 @@ func TestParseRoot(t *testing.T) {
 		{"alias and equals", "x=" + odd, Root{Alias: "x", Dir: odd}, ""},
 		{"URL", "s3://bucket/a?region=x", Root{URL: "s3://bucket/a?region=x"}, ""},
 		{"alias of a URL", "x=https://host/a/", Root{Alias: "x", URL: "https://host/a/"}, ""},
-		{"file", file, Root{}, "is a file"},
-		{"file with alias", "x=" + file, Root{}, dir},
+		{"file", file, Root{Dir: dir, Only: "roads.geojson"}, ""},
+		{"file with alias", "x=" + file, Root{Alias: "x", Dir: dir, Only: "roads.geojson"}, ""},
 		{"nothing there", dir + "/none", Root{}, "no such file"},
 		{"empty", "", Root{}, "empty"},
 		{"alias alone", "x=", Root{}, "empty"},

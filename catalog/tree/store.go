@@ -150,7 +150,7 @@ func (t *Tree) formatOfName(name, rel string) string {
 func (t *Tree) listStores(ctx context.Context) error {
 	var errs []error
 	for _, m := range t.mounts {
-		if m.store != nil {
+		if m.store != nil && !m.NamedOnly {
 			errs = append(errs, t.list(ctx, m))
 		}
 	}
@@ -327,7 +327,7 @@ func (t *Tree) Suspect(ctx context.Context, e Entry) error {
 	}
 	s := e.mount.store
 	s.stats.forget(e.rel)
-	if format, _ := t.cfg.Formats.ByName(e.Format); len(format.Siblings) > 0 {
+	if format, _ := t.cfg.Formats.ByName(e.Format); len(format.Siblings) > 0 && !e.mount.NamedOnly {
 		return t.list(ctx, e.mount)
 	}
 	s.suspect()

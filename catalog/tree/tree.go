@@ -104,17 +104,29 @@ func Open(ctx context.Context, cfg Config) (*Tree, error) {
 				"give a root an alias (ALIAS=DIR)", first.Name, first.Path, second.Path)
 		}
 	})
-	if err = errors.Join(err, collision); err != nil {
+	if err = errors.Join(err, collision, t.lonely()); err != nil {
 		_ = t.Close()
 		return nil, err
 	}
 	t.watch.start()
 	for _, m := range t.mounts {
-		if m.store != nil {
+		if m.store != nil && !m.NamedOnly {
 			t.watch.wg.Go(func() { t.followStore(t.ctx, m) })
 		}
 	}
 	return t, nil
+}
+
+// lonely returns an error for a root of one file that is no entry.
+func (t *Tree) lonely() error {
+	x := t.index.Load()
+	for i, m := range t.mounts {
+		if m.Only != "" && x.listing(i).entries == 0 {
+			return fmt.Errorf("%s: no file of a known format, or a part of another file, or a link out of its folder",
+				m.path(m.Only))
+		}
+	}
+	return nil
 }
 
 // Close ends the watch and closes the roots.
@@ -222,7 +234,7 @@ func (t *Tree) rescan(ctx context.Context, collide func(first, second Entry)) er
 	defer t.scanBegan.Store(0)
 	all := folders{}
 	for _, m := range t.mounts {
-		if m.store != nil {
+		if m.store != nil || m.NamedOnly {
 			continue
 		}
 		if err := t.walk(ctx, all, t.folders, place{m, "."}, nil, 0); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -124,7 +125,7 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 		return nil, err
 	}
 	for _, base := range found {
-		if hidden(base) {
+		if hidden(base) || p.mount.Only != "" && source.Stem(base) != source.Stem(p.mount.Only) {
 			continue
 		}
 		err := t.note(f, old, p, here, base)
@@ -136,6 +137,11 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 		}
 	}
 	t.group(f.files)
+	if p.mount.Only != "" {
+		maps.DeleteFunc(f.files, func(base string, found file) bool {
+			return base != p.mount.Only && !found.sibling
+		})
+	}
 	return f, nil
 }
 

@@ -100,6 +100,7 @@ class Channel:
         self._clients: dict[tuple[str, int], flight.FlightClient] = {}
         self._lost: dict[str, float] = {}  # locations that were not reached, and when
         self._closed = False
+        self.owner: object | None = None  # lives as long as this: the process of a private server
         self.client()
 
     def client(self, at: str | None = None, lane: int = 0) -> flight.FlightClient:

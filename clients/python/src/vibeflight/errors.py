@@ -49,6 +49,10 @@ class Unavailable(Error, flight.FlightUnavailableError):
     """The server cannot be reached, or the connection was lost, also after a second try."""
 
 
+class NotStarted(Error):
+    """A private server did not start. The text is what it printed, or says that the program vibeflight is missing."""
+
+
 class AlreadyExists(Error, pa.ArrowException):
     """An entry of this name exists."""
 

@@ -57,16 +57,6 @@ func (c *httpFlags) check() error {
 	return nil
 }
 
-// Arguments returns the arguments of the command line without the address of --http. pflag takes
-// the word after a flag whose value is optional for an argument.
-func (c *Config) Arguments(args []string) []string {
-	if len(args) == 1 && c.HTTP.address == web.DefaultAddress {
-		c.HTTP.address = args[0]
-		return nil
-	}
-	return args
-}
-
 // listenHTTP starts the listener of --http, which answers for metrics and health from the start; nil
 // without the flag.
 func (c *Config) listenHTTP(watch *observers, log zerolog.Logger) (*web.Listener, error) {

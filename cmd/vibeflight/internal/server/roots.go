@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 	"github.com/vibeflight/vibeflight/readers/remote"
@@ -17,11 +20,22 @@ import (
 
 // roots returns the folders that --data names.
 func (c *Config) roots() (roots []catalog.Root, err error) {
-	for _, data := range c.Data {
-		root, err := catalog.ParseRoot(data)
-		if err != nil {
-			return nil, usage.Errorf("--data: %w", err)
+	for i, data := range slices.Concat(c.Data, c.Unlisted) {
+		flag, unlisted := "--data", i >= len(c.Data)
+		if unlisted {
+			flag = "--unlisted"
 		}
+		root, err := catalog.ParseRoot(data)
+		if err == nil && root.URL == "" && root.Only == "" && localfile.IsBundle(root.Dir) {
+			root = root.OfFile()
+		}
+		if err == nil && unlisted && root.Only != "" {
+			err = fmt.Errorf("%q is not a folder; --data serves a file", data)
+		}
+		if err != nil {
+			return nil, usage.Errorf("%s: %w", flag, err)
+		}
+		root.NamedOnly = unlisted
 		if root.Refresh, err = c.refreshOf(root); err != nil {
 			return nil, err
 		}
@@ -70,6 +84,9 @@ func (c *Config) writableRoot() (*catalog.Root, error) {
 			return nil, usage.Errorf("--writable: %w", err)
 		}
 		root, err = catalog.ParseRoot(c.Writable)
+	}
+	if err == nil && root.Only != "" {
+		err = fmt.Errorf("%q is not a folder", c.Writable)
 	}
 	if err != nil {
 		return nil, usage.Errorf("--writable: %w", err)

@@ -22,6 +22,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/host"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
+	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqlengine"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
@@ -42,6 +43,7 @@ import (
 type Config struct {
 	Config          string     // file with settings, by the names of the flags; empty: none
 	Data            []string   // roots as DIR or ALIAS=DIR, or as URLs; at least one
+	Unlisted        []string   // roots whose files are found by their names alone, in the form of Data
 	Refresh         []string   // intervals of lists, as DURATION or ALIAS=DURATION
 	Dataset         []string   // many files as one table, as NAME=GLOB
 	Listen          []string   // host:port or unix:///path; default 127.0.0.1:8815
@@ -78,10 +80,14 @@ type Config struct {
 	HTTP            httpFlags
 	LogLevel        string // trace to error; default info
 	LogFormat       string // auto, console or json
+	ExitWithStdin   bool   // the end of standard input ends the server
+	Stdio           output.Stdio
 
 	File    settings.File // what Config says besides flags
 	Version string        // of the program
 
+	announce bool          // print the address on standard output
+	named    bool          // the folders of Data are arguments, or the current folder
 	http     *web.Listener // nil: none
 	reload   reloads
 	stop     func()         // ends Serve
@@ -94,8 +100,10 @@ func (c *Config) Define(f *pflag.FlagSet) {
 	f.StringVar(&c.Config, "config", "", "`file` with settings by the names of these flags, and options for files, "+
 		"in TOML")
 	c.MaxMessageBytes = flightsrv.DefaultMaxMessageBytes
-	f.StringArrayVar(&c.Data, "data", nil, "folder to serve, as `DIR` or ALIAS=DIR, or the URL of one: s3://, gs://, "+
-		"az://, https://; may repeat")
+	f.StringArrayVar(&c.Data, "data", nil, "folder or file to serve, as `DIR` or ALIAS=DIR, or the URL of a folder: "+
+		"s3://, gs://, az://, https://; may repeat")
+	f.StringArrayVar(&c.Unlisted, "unlisted", nil, "folder whose files have entries that are found by their names and "+
+		"never listed, hidden files too, as `DIR` or ALIAS=DIR, or the URL of one; may repeat")
 	f.StringArrayVar(&c.Refresh, "refresh-interval", nil,
 		"time between two lists of a URL of --data, as `DURATION` or ALIAS=DURATION; may repeat; default 1m")
 	f.StringArrayVar(&c.Dataset, "dataset", nil,
@@ -159,6 +167,9 @@ func (c *Config) Define(f *pflag.FlagSet) {
 			"longitude is first in both")
 	c.HTTP.flags(f)
 	c.Observe.flags(f)
+	f.BoolVar(&c.ExitWithStdin, "exit-with-stdin", false, "end as by SIGTERM when standard input ends, so that "+
+		"the server does not outlive the program that started it; print the address on standard output; remove "+
+		"the folder of a unix socket if it is empty then")
 	f.StringVar(&c.LogLevel, "log-level", "info", "lowest level that is logged: trace, debug, info, warn, error")
 	f.StringVar(&c.LogFormat, "log-format", "auto", "auto, console or json; auto is console on a terminal, else json")
 }
@@ -196,8 +207,6 @@ func (c *Config) Check() error {
 		return err
 	}
 	switch {
-	case len(c.Data) == 0 && c.Writable == "" && len(c.Dataset) == 0 && len(c.File.Datasets) == 0:
-		return usage.Errorf("--data: say which folder to serve")
 	case c.MaxPutBytes < 1:
 		return usage.Errorf("--max-put-bytes: %v is less than 1 byte", c.MaxPutBytes)
 	case len(c.Listen) == 0:
@@ -225,6 +234,10 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	defer stop()
 	defer exitAfter(ctx, c.stopTime(), os.Exit, log)()
 	c.stop, c.hangups, c.terminal = stop, hangups(), hasTerminal()
+	if c.ExitWithStdin {
+		defer c.removeFolders()
+		go c.exitWithStdin(log)
+	}
 	watch, err := c.Observe.open(ctx, c.HTTP.address != "", c.Version, log)
 	if err != nil {
 		return err
@@ -232,7 +245,11 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	if c.http, err = c.listenHTTP(watch, log); err != nil {
 		return errors.Join(err, watch.close())
 	}
-	return errors.Join(c.serve(ctx, watch, log), closeHTTP(c.http), watch.close())
+	err = c.serve(ctx, watch, log)
+	if c.ExitWithStdin && errors.Is(err, context.Canceled) {
+		err = nil // standard input ended during the start
+	}
+	return errors.Join(err, closeHTTP(c.http), watch.close())
 }
 
 // serve is Serve with the observers.
@@ -304,6 +321,9 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 		return errors.Join(err, engineSet.Close())
 	}
 	entries, _ := files.Count()
+	if entries == 0 && c.named {
+		return errors.Join(c.nothingToServe(), files.Close(), engineSet.Close())
+	}
 	log.Info().Int("entries", entries).Int64("memory_bytes", memory).Dur("took_ms",
 		time.Since(started)).
 		Msg("the catalog is read")
@@ -369,6 +389,14 @@ func (c *Config) scheme() string {
 		return "grpc+tls://"
 	}
 	return "grpc://"
+}
+
+// location returns the URI of an address.
+func (c *Config) location(address string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	return c.scheme() + address
 }
 
 // policy returns what callers may do; nil: everything.
@@ -442,11 +470,10 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 	}
 	defer c.serveHTTP(c.http, server, files, sql.Of(queries), watch)()
 	for _, address := range server.Addrs() {
-		if !strings.Contains(address, "://") {
-			address = c.scheme() + address
-		}
+		address = c.location(address)
 		log.Info().Msg("listening on " + address)
 	}
+	c.announceOn(server.Addrs(), files)
 	notify("READY=1")
 	go keepWatchdog(ctx)
 	go c.reload.serveHangups(ctx, c.hangups, c.terminal, c.stop, log)
