@@ -94,7 +94,6 @@ def configuration(stages, target):
             case "HEALTHCHECK":
                 flags, test = rest.split("CMD ", 1)
                 config["Healthcheck"] = {"Test": ["CMD", *json.loads(test)], "Flags": flags.split()}
-    config["Entrypoint"] = config.pop("Entrypoint", None) or config.get("Entrypoint")
     return config
 
 
@@ -129,7 +128,10 @@ def stand_in(folder):
 
 def build_mounts():
     """This machine's programs, and the caches of Go, so that a build compiles what has changed."""
-    go = {name: subprocess.run(["go", "env", name], capture_output=True, text=True, check=True).stdout.strip() for name in ("GOMODCACHE", "GOCACHE")}
+    own = {k: v for k, v in os.environ.items() if k != "XDG_CACHE_HOME"}  # the tests' folder has no cache of Go
+    go = {name: subprocess.run(["go", "env", name], env=own, capture_output=True, text=True, check=True).stdout.strip() for name in ("GOMODCACHE", "GOCACHE")}
+    for folder in go.values():
+        os.makedirs(folder, exist_ok=True)
     mounts = [Mount("/usr", "/usr"), Mount("/var/lib/dpkg", "/var/lib/dpkg"),
               Mount(go["GOMODCACHE"], "/root/go/pkg/mod", read_only=False), Mount(go["GOCACHE"], "/root/.cache/go-build", read_only=False)]
     return mounts + [Mount(p, p) for p in ("/opt/wheels",) if os.path.isdir(p)]
@@ -179,13 +181,6 @@ class Buildah:
         found = json.loads(self.buildah("inspect", "--type", "image", f"localhost/{target}"))
         config = found["Docker"]["config"]
         return Image(pathlib.Path(self.buildah("mount", made)), config)
-
-    def packed_bytes(self, target):
-        """The size of an image's layers as registries store and count them: packed by gzip."""
-        shutil.rmtree(self.folder / "pushed", ignore_errors=True)
-        self.buildah("push", "--quiet", "--compression-format", "gzip", f"localhost/{target}", f"dir:{self.folder}/pushed")
-        manifest = json.loads((self.folder / "pushed" / "manifest.json").read_text())
-        return sum(layer["size"] for layer in manifest["layers"])
 
 
 class Chroot:
