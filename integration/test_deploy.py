@@ -370,3 +370,18 @@ def test_page_values(tmp_path):
     (values,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/how-to/run-a-fleet.md").read_text(), re.M | re.S)
     found, _ = render(tmp_path, yaml.safe_load(values))
     assert ("StatefulSet", "geo-vibeflight") in found
+
+
+def test_containers_page(flags):
+    """Variables, targets and profiles that docs/how-to/containers.md names exist."""
+    page = (ROOT / "docs/how-to/containers.md").read_text()
+    compose = (ROOT / "docker-compose.yml").read_text()
+    asked = set(re.findall(r"\$\{(\w+)", compose))
+    assert asked == set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.M))
+    assert unknown(set(re.findall(r"VIBEFLIGHT_[A-Z_]+", page)) - asked, flags) == []
+    stages = {s.name for s in dockerfile.parse((ROOT / "Dockerfile").read_text())}
+    assert set(re.findall(r"^\| `(\w+)`.*\| +[\d,]+ MB \|", page, re.M)) | set(re.findall(r"--target (\w+)", page)) <= stages
+    profiles = {p for s in yaml.safe_load(compose)["services"].values() for p in s["profiles"]}
+    assert set(re.findall(r"--profile ([\w-]+)", page)) <= profiles
+    published = {int(p.split(":")[1]) for p in re.findall(r'"(127\.0\.0\.1:\d+:\d+)"', compose)}
+    assert published == {int(p) for p in re.findall(r"//127\.0\.0\.1:(\d+)", page)}

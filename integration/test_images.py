@@ -1,4 +1,5 @@
 """The images of the Dockerfile: what it says fits the binary, and what it builds runs on a read-only root as a user that no file names."""
+import gzip
 import hashlib
 import json
 import os
@@ -112,6 +113,7 @@ def files(tmp_path_factory):
     """A folder that every user may read: that of a container does not own it. The folders of pytest are closed to others, but it is mounted."""
     folder = tmp_path_factory.mktemp("files")
     naturalearth.write_countries(folder / "world" / "countries.geojson")
+    (folder / "numbers.csv.gz").write_bytes(gzip.compress(b"n\n1\n2\n"))
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return folder
@@ -198,6 +200,34 @@ def test_without_volumes(images, files):
         assert server.client().do_get(flight.Ticket("world/countries.geojson")).read_all().num_rows == 177
         assert server.check_health().returncode == 0
         assert {e["message"].split(":")[0] for e in lines(server, "warn")} == {"there is no cache on disk", "SQL queries can't spill"}
+
+
+@marked
+def test_temporary_folder(images, files):
+    """A packed file is unpacked to /tmp where there is no cache."""
+    with ContainedServer(images("sql"), mounts=[Mount(files, "/data"), Mount.tmpfs("/tmp")]) as server:
+        assert server.client().do_get(flight.Ticket("numbers.csv.gz")).read_all()["n"].to_pylist() == [1, 2]
+
+
+@marked
+def test_tls_and_login(images, files, cache, certificate, tmp_path):
+    """With TLS and a login, secrets are read from a mount, and the health check finds out."""
+    secrets = tmp_path / "secrets"
+    secrets.mkdir(mode=0o755)
+    for path in certificate:
+        shutil.copy(path, secrets / path.name)
+    subprocess.run([BINARY, "user", "add", "--users", secrets / "users", "ann"], input="correct horse\n", text=True, capture_output=True, check=True)
+    for path in secrets.iterdir():
+        os.chown(path, UNKNOWN_USER, UNKNOWN_USER)
+    env = {"VIBEFLIGHT_USERS": "/etc/vibeflight/users", "VIBEFLIGHT_TLS_CERT": "/etc/vibeflight/cert.pem", "VIBEFLIGHT_TLS_KEY": "/etc/vibeflight/key.pem"}
+    with ContainedServer(images("sql"), mounts=[*mounts(files, cache), Mount(secrets, "/etc/vibeflight")], env=env) as server:
+        health = server.check_health()
+        assert (health.stdout, health.returncode) == ("SERVING\n", 0), health.stderr
+        with flight.connect(f"grpc+tls://{server.location}", tls_root_certs=certificate[0].read_bytes()) as client:
+            with pytest.raises(flight.FlightUnauthenticatedError):
+                client.do_get(flight.Ticket("world/countries.geojson")).read_all()
+            options = flight.FlightCallOptions(headers=[client.authenticate_basic_token("ann", "correct horse")])
+            assert client.do_get(flight.Ticket("world/countries.geojson"), options).read_all().num_rows == 177
 
 
 @marked
