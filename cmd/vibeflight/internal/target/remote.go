@@ -273,7 +273,8 @@ func (r *Remote) Health(ctx context.Context) error {
 		return r.problem(err)
 	}
 	if state := reply.GetStatus(); state != grpc_health_v1.HealthCheckResponse_SERVING {
-		return fmt.Errorf("%s: %s: a component is stuck, or the server is about to end; its log says which", r.address, state)
+		return fmt.Errorf("%s: %s: a component is stuck, or the server is about to end; its log says which",
+			r.address, state)
 	}
 	return nil
 }
