@@ -21,6 +21,7 @@ DISTRIBUTED := .venv-distributed/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
 CHART   := build/chart
+COMPOSE := build/compose
 CLANG   := .tools/clang-format-20.1.8/bin/clang-format
 LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -91,10 +92,10 @@ release: images ## bin/vibeflight with the kernels compiled in, stripped
 	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
 
 ##@ Check
-.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed test-images lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: platforms build nvrtc spatial java $(CHART) $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
@@ -129,6 +130,9 @@ test-clients: build spatial java $(VENV) $(BROWSER) ## our Python package, pyarr
 
 test-distributed: build $(STORES) $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
 	.venv-distributed/bin/python -m pytest integration/test_distributed.py
+
+test-images: build $(COMPOSE) $(VENV) ## the container images, built by buildah or below a chroot, each on a read-only root as an unknown user; needs root
+	$(PY) -m pytest integration/test_images.py integration/test_deploy.py --long -s
 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet for other systems: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
@@ -181,7 +185,7 @@ gpu-check-build: cuda build images ## what gpu-check runs, for a machine with a 
 	install -m 755 .ci/gpu-check build/gpu-check/run
 
 ##@ Tend
-.PHONY: fmt lock profile clean cuda spatial java stores chart
+.PHONY: fmt lock profile clean cuda spatial java stores chart compose
 cuda: ## fetch CUDA's headers
 	@CUDA=$(CUDA) .ci/cuda headers
 
@@ -198,6 +202,9 @@ stores: $(STORES) ## build build/stores, the object stores of the tests, and fet
 	@.ci/stores
 
 chart: $(CHART) ## build build/chart, which renders deploy/helm for the tests
+	@
+
+compose: $(COMPOSE) ## build build/compose, which reads the Compose files for the tests
 	@
 
 fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
@@ -230,6 +237,10 @@ $(STORES): $(wildcard integration/stores/*.go) integration/stores/go.mod integra
 # Helm's engine and the types of Kubernetes' API, in a Go module of their own too.
 $(CHART): $(wildcard integration/chart/*.go) integration/chart/go.mod integration/chart/go.sum
 	cd integration/chart && $(GO) build -buildvcs=false -o ../../$@ .
+
+# The reference implementation of Compose files, in a Go module of its own too.
+$(COMPOSE): $(wildcard integration/compose/*.go) integration/compose/go.mod integration/compose/go.sum
+	cd integration/compose && $(GO) build -buildvcs=false -o ../../$@ .
 
 # npm packages of the console and of its tests, exactly those of the lock files. No package runs a script.
 $(sort $(CONSOLE) $(BROWSER)): %/node_modules/.package-lock.json: %/package-lock.json

@@ -1,9 +1,12 @@
 """What deploy/ has for fleets fits the binary: flags, ports, configurations. Neither Docker nor Kubernetes is needed."""
+import http.client
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 
+import dockerfile
 import fleet
 import pyarrow.flight as flight
 import pytest
@@ -13,6 +16,7 @@ from serving import BINARY, ROOT, Server, free_port
 COMPOSE = ROOT / "deploy" / "compose"
 CHART = ROOT / "deploy" / "helm" / "vibeflight"
 RENDERER = ROOT / "build" / "chart"
+COMPOSER = ROOT / "build" / "compose"
 needs_haproxy = pytest.mark.skipif(not fleet.program("haproxy"), reason="haproxy is not installed here: apt-get install haproxy")
 
 
@@ -95,6 +99,98 @@ def test_haproxy_accepts_its_configuration(tmp_path):
     (tmp_path / "haproxy.cfg").write_text(text)
     done = subprocess.run([fleet.program("haproxy"), "-c", "-f", tmp_path / "haproxy.cfg"], capture_output=True, text=True)
     assert done.returncode == 0 and "WARNING" not in done.stderr + done.stdout, done.stderr
+
+
+needs_composer = pytest.mark.skipif(not COMPOSER.exists(), reason="build/compose is not here: make compose builds it")
+
+
+def services(file, *profiles, **variables):
+    """The services that docker compose starts for a file and the profiles of its command line."""
+    flags = [f for profile in profiles for f in ("--profile", profile)]
+    done = subprocess.run([COMPOSER, *flags, file], capture_output=True, text=True, env={"PATH": ""} | variables)
+    if done.returncode:
+        raise ValueError(done.stderr)
+    return json.loads(done.stdout)["services"]
+
+
+@needs_composer
+@pytest.mark.parametrize("profiles, names", [
+    ([], {"vibeflight"}),
+    (["cpu"], {"vibeflight"}),
+    (["gpu"], {"vibeflight-gpu"}),
+    (["observed"], {"vibeflight", "prometheus", "grafana"}),
+    (["observed-gpu"], {"vibeflight-gpu", "prometheus", "grafana"}),
+])
+def test_profiles(flags, profiles, names):
+    """Each profile has one server, under the name that Prometheus reads, and publishes to this machine only."""
+    found = services(ROOT / "docker-compose.yml", *profiles)
+    assert set(found) == names
+    (server,) = [s for name, s in found.items() if name.startswith("vibeflight")]
+    assert server["command"] == ["serve"] and unknown(server["environment"], flags) == []
+    assert server["read_only"] and server["cap_drop"] == ["ALL"] and server["security_opt"] == ["no-new-privileges:true"]
+    assert "vibeflight" in server["networks"]["default"]["aliases"]
+    ports = [p for s in found.values() for p in s.get("ports", [])]
+    assert {p["host_ip"] for p in ports} == {"127.0.0.1"}
+    assert len({p["published"] for p in ports}) == len(ports)
+    assert {int(server["environment"][name].split(":")[1]) for name in ("VIBEFLIGHT_LISTEN", "VIBEFLIGHT_HTTP")} == {p["target"] for p in server["ports"]}
+    for service in found.values():
+        for volume in service["volumes"]:
+            assert volume["type"] == "volume" or volume["source"] == "./data" or (ROOT / volume["source"]).exists(), volume
+    stages = {s.name: s for s in dockerfile.parse((ROOT / "Dockerfile").read_text())}
+    target = server["build"]["target"]
+    assert target == ("cuda" if "gpu" in "".join(profiles) else "sql") and target in stages
+    gpus = server.get("deploy", {}).get("resources", {}).get("reservations", {}).get("devices", [])
+    assert bool(gpus) == (target == "cuda")
+
+
+@needs_composer
+def test_compose_variables():
+    """Variables of the shell choose the files and the user."""
+    found = services(ROOT / "docker-compose.yml", VIBEFLIGHT_FILES="/srv/geo", CONTAINER_USER="1000:1000")["vibeflight"]
+    assert found["user"] == "1000:1000" and found["volumes"][0]["source"] == "/srv/geo"
+
+
+@needs_composer
+def test_fleet_compose():
+    """The reference implementation reads fleet.yml, and wants its passwords."""
+    with pytest.raises(ValueError, match="set it in .env"):
+        services(COMPOSE / "fleet.yml")
+    assert len(services(COMPOSE / "fleet.yml", POSTGRES_PASSWORD="a", S3_ACCESS_KEY="b", S3_SECRET_KEY="c")) == 7
+
+
+def test_compose_observers(tmp_path):
+    """Prometheus reads /metrics by the name that the server knows, and Grafana finds Prometheus and the dashboard."""
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    prometheus, grafana = (compose["services"][name] for name in ("prometheus", "grafana"))
+    config = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())
+    (name, port) = config["scrape_configs"][0]["static_configs"][0]["targets"][0].split(":")
+    environment = compose["x-server"]["environment"]
+    assert environment["VIBEFLIGHT_HTTP"].endswith(f":{port}")
+    assert all((ROOT / "deploy/prometheus" / rules).exists() for rules in config["rule_files"])
+    provisioning = ROOT / "deploy/grafana/provisioning"
+    (source,) = yaml.safe_load((provisioning / "datasources/prometheus.yml").read_text())["datasources"]
+    assert source["url"] == "http://prometheus:9090" and source["isDefault"]
+    assert any(p.endswith(":9090") for p in prometheus["ports"])
+    mounted = dict(v.removesuffix(":ro").split(":")[::-1] for v in grafana["volumes"])
+    (provider,) = yaml.safe_load((provisioning / "dashboards/vibeflight.yml").read_text())["providers"]
+    (dashboard,) = [target for target, source in mounted.items() if source.endswith("vibeflight.json")]
+    assert dashboard.rpartition("/")[0] == provider["options"]["path"]
+    assert grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"] == dashboard
+    # A server with these settings answers by that name, and by no other.
+    (tmp_path / "a.csv").write_text("n\n1\n")
+    address = f"127.0.0.1:{free_port()}"
+    with Server(tmp_path, env={"VIBEFLIGHT_HTTP": address, "VIBEFLIGHT_HTTP_HOST": environment["VIBEFLIGHT_HTTP_HOST"], "VIBEFLIGHT_NO_SQL": "true"}):
+        for host, status in ((f"{name}:{port}", 200), ("other:8080", 421)):
+            connection = http.client.HTTPConnection(address)
+            connection.request("GET", "/metrics", headers={"Host": host})
+            assert connection.getresponse().status == status
+            connection.close()
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not installed here: apt-get install prometheus")
+def test_prometheus_accepts_its_configuration():
+    done = subprocess.run(["promtool", "check", "config", ROOT / "deploy/prometheus/prometheus.yml"], capture_output=True, text=True)
+    assert done.returncode == 0 and "SUCCESS" in done.stdout and "FAILED" not in done.stdout + done.stderr, done.stderr
 
 
 @pytest.mark.skipif(bool(fleet.missing()), reason=fleet.missing())
@@ -274,3 +370,18 @@ def test_page_values(tmp_path):
     (values,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/how-to/run-a-fleet.md").read_text(), re.M | re.S)
     found, _ = render(tmp_path, yaml.safe_load(values))
     assert ("StatefulSet", "geo-vibeflight") in found
+
+
+def test_containers_page(flags):
+    """Variables, targets and profiles that docs/how-to/containers.md names exist."""
+    page = (ROOT / "docs/how-to/containers.md").read_text()
+    compose = (ROOT / "docker-compose.yml").read_text()
+    asked = set(re.findall(r"\$\{(\w+)", compose))
+    assert asked == set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.M))
+    assert unknown(set(re.findall(r"VIBEFLIGHT_[A-Z_]+", page)) - asked, flags) == []
+    stages = {s.name for s in dockerfile.parse((ROOT / "Dockerfile").read_text())}
+    assert set(re.findall(r"^\| `(\w+)`.*\| +[\d,]+ MB \|", page, re.M)) | set(re.findall(r"--target (\w+)", page)) <= stages
+    profiles = {p for s in yaml.safe_load(compose)["services"].values() for p in s["profiles"]}
+    assert set(re.findall(r"--profile ([\w-]+)", page)) <= profiles
+    published = {int(p.split(":")[1]) for p in re.findall(r'"(127\.0\.0\.1:\d+:\d+)"', compose)}
+    assert published == {int(p) for p in re.findall(r"//127\.0\.0\.1:(\d+)", page)}

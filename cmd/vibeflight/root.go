@@ -105,7 +105,7 @@ func newRoot(std output.Stdio, lookup func(string) (string, bool)) *cobra.Comman
 	})
 	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std),
 		newBench(std), newAdmin(std), newCache(std), newUser(std), newToken(std),
-		newDoctor(std), newVersion(std), newCompletion(std), newMan(std),
+		newDoctor(std), newHealth(std), newVersion(std), newCompletion(std), newMan(std),
 		newSQLWorkerCommand())
 	complete.Register(root, lookup)
 	return root

@@ -91,7 +91,7 @@ var layers = []string{
 	// support of tests
 	"readers/remote/faults readers/remote/storetest",
 	"catalog/store/postgres/pgtest",
-	"integration/chart integration/issuer integration/lint integration/promql integration/stores",
+	"integration/chart integration/compose integration/issuer integration/lint integration/promql integration/stores",
 	"integration/fleetsim/lru integration/fleetsim/queue integration/fleetsim/sample",
 	"integration/fleetsim/model",
 	"integration/fleetsim",

@@ -10,7 +10,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/flight"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
@@ -21,6 +23,7 @@ import (
 // Remote is a server.
 type Remote struct {
 	address string
+	conn    *grpc.ClientConn
 	client  flight.Client
 }
 
@@ -261,6 +264,19 @@ func (r *Remote) problem(err error) error {
 		return fmt.Errorf("%s: is no vibeflight server: %s", r.address, s.Message())
 	}
 	return errors.New(s.Message())
+}
+
+// Health returns nil if the server's health service says that it serves.
+func (r *Remote) Health(ctx context.Context) error {
+	reply, err := grpc_health_v1.NewHealthClient(r.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		return r.problem(err)
+	}
+	if state := reply.GetStatus(); state != grpc_health_v1.HealthCheckResponse_SERVING {
+		return fmt.Errorf("%s: %s: a component is stuck, or the server is about to end; its log says which",
+			r.address, state)
+	}
+	return nil
 }
 
 // Answers reports whether a vibeflight server answers.

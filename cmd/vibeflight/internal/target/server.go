@@ -30,6 +30,12 @@ type Server struct {
 
 // Define adds the flags to f.
 func (c *Server) Define(f *pflag.FlagSet) {
+	c.DefineAddress(f)
+	c.Login.define(f)
+}
+
+// DefineAddress adds the flags to f, except those of the login.
+func (c *Server) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&c.Address, "server", "", "use the server at this `address`, grpc://HOST:PORT, grpc+tls://HOST:PORT "+
 		"or unix:///PATH, instead of reading files")
 	f.StringVar(&c.CA, "tls-ca", "",
@@ -38,7 +44,6 @@ func (c *Server) Define(f *pflag.FlagSet) {
 		"accept any certificate at grpc+tls://: others on the way can read and answer")
 	f.StringVar(&c.ClientCert, "tls-client-cert", "", "`file`, PEM, of a certificate that logs in at grpc+tls://")
 	f.StringVar(&c.ClientKey, "tls-client-key", "", "`file`, PEM, of the key of --tls-client-cert")
-	c.Login.define(f)
 }
 
 // Check refuses TLS flags for a server without TLS. The environment may set them, for other calls.
@@ -82,7 +87,7 @@ func (c *Server) Dial() (*Remote, error) {
 	if err != nil {
 		return nil, usage.Errorf("--server: %q: %w", c.Address, err)
 	}
-	return &Remote{address: c.Address, client: flight.NewClientFromConn(conn, nil)}, nil
+	return &Remote{address: c.Address, conn: conn, client: flight.NewClientFromConn(conn, nil)}, nil
 }
 
 // target returns the address in the form of gRPC.
