@@ -81,6 +81,8 @@ type Config struct {
 
 	File    settings.File // what Config says besides flags
 	Version string        // of the program
+	// called when the server answers, with the URI of its first address and that of HTTP; nil: nothing
+	Ready func(flight, http string)
 
 	http     *web.Listener // nil: none
 	reload   reloads
@@ -441,11 +443,14 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		return err
 	}
 	defer c.serveHTTP(c.http, server, files, sql.Of(queries), watch)()
-	for _, address := range server.Addrs() {
+	for i, address := range server.Addrs() {
 		if !strings.Contains(address, "://") {
 			address = c.scheme() + address
 		}
 		log.Info().Msg("listening on " + address)
+		if i == 0 && c.Ready != nil && c.http != nil {
+			c.Ready(address, c.http.URL())
+		}
 	}
 	notify("READY=1")
 	go keepWatchdog(ctx)
