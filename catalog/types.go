@@ -3,7 +3,7 @@ package catalog
 import (
 	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
-	"github.com/vibeflight/vibeflight/catalog/internal/nearest"
+	"github.com/vibeflight/vibeflight/catalog/nearest"
 	"github.com/vibeflight/vibeflight/catalog/load"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/restrict"

@@ -23,7 +23,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/vibeflight/vibeflight/catalog/internal/nearest"
+	"github.com/vibeflight/vibeflight/catalog/nearest"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )

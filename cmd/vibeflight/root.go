@@ -10,7 +10,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/vibeflight/vibeflight/catalog/nearest"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/complete"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
@@ -51,10 +53,10 @@ func run(ctx context.Context, args []string, std output.Stdio, lookup func(strin
 	}
 	var usage *usage.Error
 	if errors.As(err, &usage) {
-		_, _ = fmt.Fprintf(std.Err, "vibeflight: %s (see %s --help)\n", output.OneLine(err.Error()), cmd.CommandPath())
+		output.PrintError(std.Err, "vibeflight", err, " (see "+cmd.CommandPath()+" --help)")
 		return 2
 	}
-	_, _ = fmt.Fprintf(std.Err, "vibeflight: %s\n", output.ErrorLines(output.ErrorText(err)))
+	output.PrintError(std.Err, "vibeflight", err, "")
 	return 1
 }
 
@@ -101,14 +103,32 @@ func newRoot(std output.Stdio, lookup func(string) (string, bool)) *cobra.Comman
 		if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
 			return noCommand(cmd, args[0])
 		}
-		return &usage.Error{Err: err}
+		return &usage.Error{Err: withNearestFlag(cmd, err)}
 	})
-	root.AddCommand(newServe(std), newLs(std), newInfo(std), newGet(std), newSQL(std), newGen(std),
+	root.AddCommand(newServe(std), newQuickstart(std, lookup), newLs(std), newInfo(std), newGet(std), newSQL(std, lookup), newGen(std),
 		newBench(std), newAdmin(std), newCache(std), newUser(std), newToken(std),
 		newDoctor(std), newHealth(std), newVersion(std), newCompletion(std), newMan(std),
 		newSQLWorkerCommand())
 	complete.Register(root, lookup)
 	return root
+}
+
+// withNearestFlag adds the flag that a mistyped one may stand for.
+func withNearestFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if near := nearest.Close(unknown.GetSpecifiedName(), names); near != "" {
+		return fmt.Errorf("%w; did you mean --%s?", err, near)
+	}
+	return err
 }
 
 func noCommand(root *cobra.Command, name string) error {

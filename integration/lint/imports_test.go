@@ -50,7 +50,7 @@ var layers = []string{
 	"readers/xlsx",
 	"readers/all readers/readertest",
 	// the catalog
-	"catalog/access catalog/fleet catalog/internal/files catalog/internal/nearest catalog/rtree",
+	"catalog/access catalog/fleet catalog/internal/files catalog/nearest catalog/rtree",
 	"catalog/fleet/fleettest catalog/lease catalog/sharedcache catalog/store",
 	"catalog/store/internal/row",
 	"catalog/store/postgres catalog/store/shared catalog/store/sqlite catalog/store/storetest",

@@ -48,7 +48,7 @@ func Register(root *cobra.Command, lookup func(string) (string, bool)) {
 	c := &completer{lookup}
 	arguments := map[string]cobra.CompletionFunc{
 		"ls": c.paths, "serve": files, "get": c.name, "info": c.name, "sql": c.afterQuery, "gen": kinds, "bench": files,
-		"completion": nil, "man": files,
+		"completion": nil, "man": files, "quickstart": files,
 	}
 	for _, cmd := range root.Commands() {
 		known, ok := arguments[cmd.Name()]

@@ -4,10 +4,14 @@ package localfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/vibeflight/vibeflight/catalog/nearest"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/stores"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
@@ -45,6 +49,26 @@ func exists(path string) error {
 		return nil
 	}
 	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return withNearest(path, err)
+	}
+	return err
+}
+
+// withNearest adds the file of the same folder that a mistyped name may stand for.
+func withNearest(path string, err error) error {
+	folder, base := filepath.Split(path)
+	found, unread := os.ReadDir(filepath.Clean(folder))
+	if unread != nil {
+		return err
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.Name())
+	}
+	if near := nearest.Close(base, names); near != "" {
+		return fmt.Errorf("%w; did you mean %s?", err, folder+near)
+	}
 	return err
 }
 
@@ -162,10 +186,12 @@ func noFormatError(formats readers.Registry, path string) error {
 }
 
 // FormatNames lists the names of formats for a message.
-func FormatNames(formats readers.Registry) string {
+func FormatNames(formats readers.Registry) string { return strings.Join(formatNames(formats), ", ") }
+
+func formatNames(formats readers.Registry) []string {
 	var names []string
 	for _, f := range formats {
 		names = append(names, f.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }

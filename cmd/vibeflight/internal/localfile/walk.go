@@ -33,7 +33,8 @@ func Walk(
 ) ([]File, error) {
 	formats := all.Formats()
 	if _, known := formats.ByName(format); format != "" && !known {
-		return nil, usage.Errorf("--format: no format %q; known are %s", format, FormatNames(formats))
+		return nil, usage.Errorf("--format: no format %q%s; known are %s", format,
+			usage.DidYouMean(format, formatNames(formats)), FormatNames(formats))
 	}
 	if remote.IsURL(root) {
 		return walkStore(ctx, formats, root, prefix, format)

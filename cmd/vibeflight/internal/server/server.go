@@ -85,6 +85,8 @@ type Config struct {
 
 	File    settings.File // what Config says besides flags
 	Version string        // of the program
+	// called when the server answers, with the URI of its first address and that of HTTP; nil: nothing
+	Ready func(flight, http string)
 
 	announce bool          // print the address on standard output
 	named    bool          // the folders of Data are arguments, or the current folder
@@ -469,9 +471,12 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		return err
 	}
 	defer c.serveHTTP(c.http, server, files, sql.Of(queries), watch)()
-	for _, address := range server.Addrs() {
+	for i, address := range server.Addrs() {
 		address = c.location(address)
 		log.Info().Msg("listening on " + address)
+		if i == 0 && c.Ready != nil && c.http != nil {
+			c.Ready(address, c.http.URL())
+		}
 	}
 	c.announceOn(server.Addrs(), files)
 	notify("READY=1")

@@ -140,12 +140,12 @@ func (l *Local) Query(ctx context.Context, text string) (target.RowStream, error
 	text, _ = urlsOf(text)
 	statement, err := l.engine.Prepare(ctx, text, "")
 	if err != nil {
-		return nil, err
+		return nil, placed(err)
 	}
 	rows, err := statement.Query(ctx, nil, 0)
 	if err != nil {
 		statement.Close()
-		return nil, err
+		return nil, placed(err)
 	}
 	return &engineRows{statement, rows}, nil
 }
@@ -156,9 +156,12 @@ type engineRows struct {
 	result    *engine.Rows
 }
 
-func (r *engineRows) Schema() *arrow.Schema                          { return r.result.Schema() }
-func (r *engineRows) Rows() int64                                    { return -1 }
-func (r *engineRows) Next(ctx context.Context) (arrow.Record, error) { return r.result.Next(ctx) }
+func (r *engineRows) Schema() *arrow.Schema { return r.result.Schema() }
+func (r *engineRows) Rows() int64           { return -1 }
+func (r *engineRows) Next(ctx context.Context) (arrow.Record, error) {
+	rec, err := r.result.Next(ctx)
+	return rec, placed(err)
+}
 
 func (r *engineRows) Close() {
 	r.result.Close()

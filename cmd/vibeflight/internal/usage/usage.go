@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vibeflight/vibeflight/catalog/nearest"
 )
 
 // Error is an error of wrong usage: exit status 2 instead of 1.
@@ -55,5 +57,13 @@ func OneOf(flag, value string, values ...string) error {
 	if slices.Contains(values, value) {
 		return nil
 	}
-	return Errorf("--%s: %q is none of %s", flag, value, strings.Join(values, ", "))
+	return Errorf("--%s: %q is none of %s%s", flag, value, strings.Join(values, ", "), DidYouMean(value, values))
+}
+
+// DidYouMean names the value that a mistyped one may stand for: "; did you mean zstd?", or "".
+func DidYouMean(typed string, values []string) string {
+	if near := nearest.Close(typed, values); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }

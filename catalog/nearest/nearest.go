@@ -122,3 +122,15 @@ func Name(asked string, names []string) string {
 	}
 	return name
 }
+
+// Close returns the name that a mistyped one probably stands for, or "": it differs in a third of its
+// letters at most.
+func Close(asked string, names []string) string {
+	name := Name(asked, names)
+	limit := max(1, len(asked)/3)
+	if asked == "" || len(asked) > maxAskedBytes ||
+		distance(strings.ToLower(asked), strings.ToLower(name), limit+1) > limit {
+		return ""
+	}
+	return name
+}
