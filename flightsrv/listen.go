@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // listener has its address in the form of --listen.
@@ -72,6 +73,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("want an absolute path: unix:///path")
 	}
+	maxSocketPath := system.MaxSocketPath()
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path has %d bytes; that of a socket has at most %d", len(path), maxSocketPath)
 	}
@@ -104,8 +106,6 @@ func listenUnix(path string) (net.Listener, error) {
 	return s, nil
 }
 
-const maxSocketPath = 107 // sun_path of Linux, without the terminating zero
-
 // checkSocketPath returns an error unless path is free, or a socket without a listening server.
 func checkSocketPath(path string) error {
 	info, err := os.Lstat(path)
@@ -119,7 +119,7 @@ func checkSocketPath(path string) error {
 		return errors.New("something that is not a socket is there: remove it, or choose another path")
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	if system.Refused(err) {
 		return nil
 	}
 	if err == nil {

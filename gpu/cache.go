@@ -9,8 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // The cache keeps compiled kernels from run to run, for any number of processes: a folder with a
@@ -69,7 +70,7 @@ func (c *cache) path(key cacheKey, suffix string) string {
 func (c *cache) get(key cacheKey) []byte {
 	path := c.path(key, imageSuffix)
 	// A link leads to somebody else's file, and opening a pipe waits for its writer.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := system.OpenPlain(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}

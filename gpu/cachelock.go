@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // lockPatience is how long another process may take to compile one kernel. One that is stopped in
@@ -53,16 +54,13 @@ func (c *cache) lock(key cacheKey) (*entry, error) {
 // lockFile opens a partial file and locks it. It gives nil if another has the lock, or had it until
 // the file lost its name.
 func lockFile(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flag, 0o600)
+	f, err := system.OpenPlain(path, os.O_RDWR|flag, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f); err != nil {
+	if mine, err := system.TryLock(f); err != nil || !mine {
 		_ = f.Close() // nothing was written
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, nil
-		}
-		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		return nil, err
 	}
 	locked, err := f.Stat()
 	if err == nil {
@@ -76,16 +74,6 @@ func lockFile(path string, flag int) (*os.File, error) {
 		return nil, nil
 	}
 	return nil, err
-}
-
-// flock takes the lock of an open file, which ends with its descriptor, at the latest when the
-// process does.
-func flock(f *os.File) error {
-	for {
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }
 
 // drop removes what the cache has for the key: it is damaged, or the driver refused it. What cannot

@@ -35,7 +35,9 @@ class Server:
         self._own_cache = tempfile.TemporaryDirectory(prefix="vibeflight-cache-") if cache is None else None
         cache = self._own_cache.name if cache is None else cache
         self.command = [str(BINARY), "serve", "--data", str(data), "--cache-dir", str(cache), "--listen", self.location, *flags]
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("VIBEFLIGHT_")} | (env or {})
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("VIBEFLIGHT_")}
+        # A spatial extension of this machine's user would change answers.
+        self.environment |= {"VIBEFLIGHT_DUCKDB_EXTENSIONS": "none"} | (env or {})
         self._clients = []
         self._asking = None  # the client of action
 

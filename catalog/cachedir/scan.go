@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // scanInterval is the maximum age of a listing that a reservation relies on.
@@ -63,8 +64,8 @@ func (d *Dir) scan() error {
 // bytesOnDisk returns the bytes that a file takes on the disk, at most its size: a file that is
 // fetched in parts has holes.
 func bytesOnDisk(info fs.FileInfo) int64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return min(info.Size(), st.Blocks*512)
+	if st, ok := system.StatOf(info); ok {
+		return min(info.Size(), st.Allocated)
 	}
 	return info.Size()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -79,7 +80,7 @@ func (d *Draft) create() error {
 		if err != nil {
 			return d.fsError(err)
 		}
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil && d.named(f) {
+		if mine, err := system.TryLock(f); err == nil && mine && d.named(f) {
 			d.file = &limitedFile{file: f, name: d.name, max: d.inbox.cfg.MaxStoredBytes}
 			d.out, err = ipc.NewFileWriter(d.file, ipc.WithSchema(d.schema))
 			if err != nil {
@@ -215,7 +216,7 @@ func (d *Draft) fsError(err error) error {
 		return &NameError{d.name, errors.New("a folder has this name, or a file that of a folder in it")}
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return &NameError{d.name, errors.New("is too long")}
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+	case system.Full(err), system.TooLarge(err):
 		return &readers.LimitError{What: d.name, Flag: "the free room of the disk (--writable)", Limit: d.file.written}
 	}
 	return fmt.Errorf("%s: store it: %w", d.name, err)
@@ -331,7 +332,7 @@ func syncFolders(dir *os.Root, rel string) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil || at == "." {
+		if err := errors.Join(system.SyncFolder(f), f.Close()); err != nil || at == "." {
 			return err
 		}
 	}
@@ -352,11 +353,11 @@ func removeDrafts(dir *os.Root) error {
 		if !strings.HasPrefix(name, draftPrefix) {
 			continue
 		}
-		f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+		f, err := system.OpenPlainIn(dir, name, os.O_RDONLY, 0)
 		if err != nil {
 			continue // it was removed, or is not a draft
 		}
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		if mine, _ := system.TryLock(f); mine {
 			err = dir.Remove(name)
 		}
 		if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // folder is a store in a folder, which may be one of a network file system. The modification time of
@@ -132,7 +134,7 @@ func (f *folder) publish(temp, path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(system.SyncFolder(dir), dir.Close())
 }
 
 // Open implements Store.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
 	"github.com/vibeflight/vibeflight/catalog/rtree"
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -228,7 +229,7 @@ func (f *File) verify(r *region) (first bool, err error) {
 	}
 	f.read.Add(r.length)
 	b := f.at(r.extent)
-	files.Populate(b)
+	system.PopulateRead(b)
 	if sumOf(b) != r.sum {
 		return false, errSum
 	}

@@ -1,10 +1,10 @@
 package tablefile
 
 import (
-	"os"
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // openMappings counts the current mappings.
@@ -40,7 +40,7 @@ func (m mapping) part(from, to int64) []byte {
 func (m mapping) end() error {
 	openMappings.Add(-1)
 	displace(m)
-	return files.Unmap(m.bytes)
+	return system.Unmap(m.bytes)
 }
 
 // windowBytes is the size of one mapping of a growing file. A mapping has several batches, because
@@ -60,7 +60,7 @@ func (w *windows) view(from, to int64) ([]byte, error) {
 	if n := len(w.all); n > 0 && w.all[n-1].holds(from, to) {
 		return w.all[n-1].part(from, to), nil
 	}
-	start := from &^ int64(os.Getpagesize()-1)
+	start := from &^ int64(system.MapUnit()-1)
 	m, err := newMapping(w.file, start, max(to, start+windowBytes))
 	if err != nil {
 		return nil, err

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/vibeflight/vibeflight/catalog/internal/files"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Origin identifies a table file, so that another process can map it too.
@@ -53,12 +53,12 @@ func place(f files.File, m mapping) {
 	if err != nil || len(m.bytes) == 0 {
 		return
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
+	st, ok := system.StatOf(info)
 	if !ok {
 		return // a file of a test
 	}
 	from := address(m.bytes)
-	p := span{from, from + uintptr(len(m.bytes)), Origin{f.Name(), uint64(st.Dev), st.Ino}}
+	p := span{from, from + uintptr(len(m.bytes)), Origin{f.Name(), st.Device, st.Inode}}
 	mapped.mu.Lock()
 	defer mapped.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(mapped.of, from, func(p span, a uintptr) int { return cmp.Compare(p.from, a) })

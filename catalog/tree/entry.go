@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -180,7 +181,7 @@ func (t *Tree) LookupAs(ctx context.Context, name, format string) (Entry, error)
 		return t.Lookup(ctx, name)
 	}
 	e, err := t.examineAs(ctx, listed.mount, listed.rel, format)
-	if exhausted(err) {
+	if system.Exhausted(err) {
 		return Entry{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if err != nil {
@@ -247,7 +248,7 @@ func (t *Tree) lookupFile(ctx context.Context, name string) (Entry, error) {
 			continue
 		}
 		e, err := t.examine(ctx, m, rel, known)
-		if exhausted(err) || err != nil && m.store != nil && !errors.Is(err, fs.ErrNotExist) {
+		if system.Exhausted(err) || err != nil && m.store != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Entry{}, fmt.Errorf("%s: %w", name, err)
 		}
 		if err != nil {

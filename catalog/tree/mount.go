@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -28,14 +28,7 @@ type Mount struct {
 }
 
 // folderID is a folder of this host.
-type folderID struct{ device, inode uint64 }
-
-func idOf(info fs.FileInfo) folderID {
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		return folderID{uint64(sys.Dev), sys.Ino}
-	}
-	return folderID{}
-}
+type folderID = system.FolderID
 
 // Limits of what a walk follows, and of what a client's name may pass through.
 const (
@@ -88,7 +81,8 @@ func (m *Mount) Open() (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.dir != nil && m.id == idOf(info) {
+	id := system.IDOf(info, m.Dir)
+	if m.dir != nil && m.id == id {
 		return m.dir, nil
 	}
 	dir, err := os.OpenRoot(m.Dir)
@@ -102,7 +96,7 @@ func (m *Mount) Open() (*os.Root, error) {
 	if m.dir != nil {
 		_ = m.dir.Close()
 	}
-	m.dir, m.id = dir, idOf(info)
+	m.dir, m.id = dir, system.IDOf(info, m.Dir)
 	return dir, nil
 }
 
@@ -160,10 +154,11 @@ func (m *Mount) descend(dir *os.Root, rel string) error {
 		if self.Mode()&fs.ModeSymlink != 0 {
 			links++
 		}
-		if err := mayEnter(trail, idOf(info), links); err != nil {
+		id := system.IDOf(info, m.path(rel[:i]))
+		if err := mayEnter(trail, id, links); err != nil {
 			return fmt.Errorf("%s: %w", rel[:i], err)
 		}
-		trail = append(trail, idOf(info))
+		trail = append(trail, id)
 	}
 	return nil
 }
@@ -207,15 +202,4 @@ func parent(rel string) string { return path.Dir(rel) }
 // below reports whether rel is folder, or is inside of it.
 func below(rel, folder string) bool {
 	return folder == "." || rel == folder || strings.HasPrefix(rel, folder+"/")
-}
-
-// exhausted reports whether an error says nothing about the file: the host lacks a resource, or a
-// disk fails.
-func exhausted(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
 }

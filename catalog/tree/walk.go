@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -44,7 +45,7 @@ func (t *Tree) walk(ctx context.Context, all, old folders, p place, trail []fold
 		return err
 	}
 	f, err := t.readFolder(p, old[p])
-	if exhausted(err) {
+	if system.Exhausted(err) {
 		return err
 	}
 	if err != nil {
@@ -99,9 +100,10 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s: not a folder", p.rel)
 	}
-	t.watch.add(idOf(info), p.mount.path(p.rel))
+	id := system.IDOf(info, p.mount.path(p.rel))
+	t.watch.add(id, p.mount.path(p.rel))
 	if whole, ok, err := t.bundle(dir, p.rel); err != nil || ok {
-		return &folder{id: idOf(info), files: map[string]file{".": whole}}, err
+		return &folder{id: id, files: map[string]file{".": whole}}, err
 	}
 	here, err := dir.OpenRoot(at)
 	if err != nil {
@@ -116,7 +118,7 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 	if info, err = list.Stat(); err != nil {
 		return nil, err
 	}
-	f := &folder{id: idOf(info), files: map[string]file{}, subs: map[string]sub{}}
+	f := &folder{id: system.IDOf(info, p.mount.path(p.rel)), files: map[string]file{}, subs: map[string]sub{}}
 	found, err := list.Readdirnames(-1) // ReadDir would stat each file of a root, and note does
 	if err != nil {
 		return nil, err
@@ -126,7 +128,7 @@ func (t *Tree) readFolder(p place, old *folder) (*folder, error) {
 			continue
 		}
 		err := t.note(f, old, p, here, base)
-		if exhausted(err) {
+		if system.Exhausted(err) {
 			return nil, err
 		}
 		if err != nil {
@@ -189,7 +191,8 @@ func (t *Tree) note(f, old *folder, p place, here *os.Root, base string) error {
 		}
 	}
 	if info.IsDir() {
-		f.subs[base] = sub{id: idOf(info), linked: linked}
+		id := system.IDOf(info, p.mount.path(path.Join(p.rel, base)))
+		f.subs[base] = sub{id: id, linked: linked}
 		return nil
 	}
 	if !info.Mode().IsRegular() {
@@ -212,7 +215,7 @@ func (t *Tree) renew(ctx context.Context, all folders, p place) error {
 		return nil // its parent has changed too, and adds it
 	}
 	f, err := t.readFolder(p, old)
-	if exhausted(err) {
+	if system.Exhausted(err) {
 		return err
 	}
 	if err != nil || f.id != old.id && p.rel != "." {

@@ -15,6 +15,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // closedPipe is the exit status if the reader of stdout has closed it: the one that shells report
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, std output.Stdio, lookup func(strin
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, syscall.EPIPE) {
+	if system.ClosedPipe(err) {
 		return closedPipe
 	}
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {

@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/rtree"
-	"golang.org/x/sys/unix"
 
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -224,7 +224,7 @@ func (w *geoPackage) closeDatabase() error {
 // explain turns SQLite's error for a full disk into the system's.
 func (w *geoPackage) explain(err error) error {
 	if errors.Is(err, sqlite3.FULL) {
-		return &fs.PathError{Op: "write", Path: w.out.Name(), Err: unix.ENOSPC}
+		return &fs.PathError{Op: "write", Path: w.out.Name(), Err: syscall.ENOSPC}
 	}
 	return err
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // checkEvery is how often the file is examined, at most.
@@ -38,7 +38,7 @@ type stamp struct {
 	size          int64
 	device, inode uint64
 	modified      time.Time
-	changed       syscall.Timespec
+	changed       int64
 }
 
 // Open reads a policy. check returns an error for a mask or filter that is invalid; nil: they are not
@@ -170,8 +170,8 @@ func (f *File) examine() (stamp, error) {
 		return stamp{}, err
 	}
 	s := stamp{size: info.Size(), modified: info.ModTime()}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.device, s.inode, s.changed = uint64(st.Dev), st.Ino, st.Ctim
+	if st, ok := system.StatOf(info); ok {
+		s.device, s.inode, s.changed = st.Device, st.Inode, st.Changed
 	}
 	return s, nil
 }

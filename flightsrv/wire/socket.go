@@ -3,23 +3,19 @@ package wire
 import (
 	"errors"
 	"net"
-	"os"
 	"sync/atomic"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
-const (
-	turnBytes = 64 << 10 // a write of this many bytes waits for a turn
-	maxParts  = 1024     // of one writev (IOV_MAX)
-)
+const turnBytes = 64 << 10 // a write of this many bytes waits for a turn
 
 // socket is the socket of a connection. Large writes wait for a turn of the user. A turn lasts
 // while the kernel copies, and not while the socket is full: a client that does not read holds none.
 type socket struct {
 	net.Conn
-	raw  syscall.RawConn // nil: the socket has no file descriptor, and its writes no turns
+	raw  syscall.RawConn // nil: its writes have no turns, as the socket has no descriptor or the system no such call
 	turn Turn
 	user atomic.Pointer[string]
 }
@@ -29,7 +25,7 @@ type Turn func(user string) (leave func())
 
 func newSocket(conn net.Conn, turn Turn) *socket {
 	s := &socket{Conn: conn, turn: turn}
-	if c, ok := conn.(syscall.Conn); ok && turn != nil {
+	if c, ok := conn.(syscall.Conn); ok && turn != nil && system.DirectWrites {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
 		}
@@ -53,7 +49,7 @@ func (s *socket) writeAll(parts net.Buffers) error {
 	var failed error
 	err := s.raw.Write(func(fd uintptr) (done bool) {
 		defer s.turn(*s.user.Load())()
-		parts, failed = writeParts(int(fd), parts)
+		parts, failed = writeParts(fd, parts)
 		return failed != nil || len(parts) == 0
 	})
 	if failed != nil {
@@ -63,16 +59,14 @@ func (s *socket) writeAll(parts net.Buffers) error {
 }
 
 // writeParts writes until the socket is full, and returns the rest.
-func writeParts(fd int, parts net.Buffers) (net.Buffers, error) {
+func writeParts(fd uintptr, parts net.Buffers) (net.Buffers, error) {
 	for len(parts) > 0 {
-		n, err := unix.Writev(fd, parts[:min(len(parts), maxParts)])
+		n, err := system.WriteParts(fd, parts)
 		switch {
-		case errors.Is(err, unix.EAGAIN):
+		case errors.Is(err, system.ErrWouldBlock):
 			return parts, nil
-		case errors.Is(err, unix.EINTR):
-			continue
 		case err != nil:
-			return parts, os.NewSyscallError("writev", err)
+			return parts, err
 		}
 		for len(parts) > 0 && n >= len(parts[0]) {
 			n -= len(parts[0])

@@ -1,13 +1,14 @@
 package geoarrow
 
 import (
-	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"unsafe"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Arena allocates a table's memory in few large blocks of the Go heap. A block lives as long as any
@@ -110,9 +111,6 @@ func uncleared(n int) []byte {
 	return block
 }
 
-// madvPopulateWrite is MADV_POPULATE_WRITE of Linux's madvise(2), from Linux 5.14 on.
-const madvPopulateWrite = 23
-
 // populate makes the kernel map in the pages of b that will be written, in one call: a page fault
 // takes longer than zeroing the page. (Huge pages cause fewer faults. But on a virtual machine that
 // returns free memory to its host, they are the pages that the host reclaimed, and half of all runs
@@ -122,29 +120,11 @@ func (a *Arena) populate(b []byte) {
 	if len(b) < worthACall {
 		return
 	}
-	page := uintptr(syscall.Getpagesize())
+	page := uintptr(os.Getpagesize())
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1))
 	whole := b[skip : skip+(len(b)-skip)&^int(page-1)]
-	missing := whole[resident(whole, int(page)):]
-	a.share(len(missing), func(from, to int) { _ = syscall.Madvise(missing[from:to], madvPopulateWrite) })
-}
-
-// resident returns how many bytes of b are in resident pages, up to the first that is not. The
-// check costs a hundredth of populating resident pages, which takes as long as copying them.
-func resident(b []byte, page int) int {
-	var there [1024]byte // for each page
-	for from := 0; from < len(b); from += len(there) * page {
-		piece := b[from:min(len(b), from+len(there)*page)]
-		_, _, failed := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(piece))),
-			uintptr(len(piece)), uintptr(unsafe.Pointer(&there)))
-		if failed != 0 {
-			return from
-		}
-		if i := bytes.IndexByte(there[:len(piece)/page], 0); i >= 0 {
-			return from + i*page
-		}
-	}
-	return len(b)
+	missing := whole[system.Resident(whole):]
+	a.share(len(missing), func(from, to int) { system.PopulateWrite(missing[from:to]) })
 }
 
 // HandOver returns a finished chunk the slice that collected it, and the collector a new one of the

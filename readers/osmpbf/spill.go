@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/vibeflight/vibeflight/internal/system"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -73,7 +72,7 @@ func (s *spill) end() error {
 	if s.temp == nil {
 		return nil
 	}
-	b, err := unix.Mmap(int(s.temp.Fd()), 0, int(s.size), unix.PROT_READ, unix.MAP_SHARED)
+	b, err := system.Map(s.temp.File, 0, s.size)
 	if err != nil {
 		return fmt.Errorf("%s: its temporary file of %d bytes: %w", s.name, s.size, err)
 	}
@@ -107,7 +106,7 @@ func (s *spill) read(p []byte, at int64) {
 
 func (s *spill) close() {
 	if s.mapped != nil {
-		_ = unix.Munmap(s.mapped) // it fails only for arguments that are not a mapping
+		_ = system.Unmap(s.mapped) // it fails only for arguments that are not a mapping
 	}
 	if s.temp != nil {
 		_ = s.temp.Close()

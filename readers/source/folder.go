@@ -8,7 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"syscall"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Folder contains a file and its siblings.
@@ -27,9 +28,8 @@ type Content interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Without O_NONBLOCK, opening a named pipe waits for somebody to write to it. It changes nothing
-// about regular files.
-const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
+// Opening a named pipe would wait for somebody to write to it.
+const openFlags = os.O_RDONLY | system.NoWait
 
 // anywhere is a folder whose links may lead anywhere.
 type anywhere string
@@ -105,12 +105,7 @@ func looks(names []string, stat func(name string) (fs.FileInfo, error)) ([]fs.Fi
 // exhausted reports an error that says nothing of the file: the host is short of something, or a
 // disk is ill.
 func exhausted(err error) bool {
-	for _, e := range []error{fs.ErrClosed, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EIO} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return errors.Is(err, fs.ErrClosed) || system.Exhausted(err)
 }
 
 // IsGone reports that a file which was there a moment ago can't be opened since it, or a folder on

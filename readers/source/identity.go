@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"syscall"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Identity tells, without reading a byte, that a file may have changed. It does not tell what is in
@@ -15,7 +16,7 @@ import (
 // file system has the same identity on each host. So its device, which differs, is not part of it.
 type Identity struct {
 	Size         int64
-	Mtime, Ctime int64 // nanoseconds since the epoch; Ctime of a local file
+	Mtime, Ctime int64 // nanoseconds since the epoch; Ctime of a local file, as system.Stat has it
 	Inode        uint64
 	Object       ObjectVersion
 	Siblings     [16]byte // digest of the names and identities of the files that belong to it; zeros: there are none
@@ -46,13 +47,12 @@ func (id Identity) Weak() bool { return id.Object == "date" || id.Object == "siz
 // IdentityOf is the identity in what a stat said.
 func IdentityOf(info fs.FileInfo) Identity {
 	id := Identity{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	switch sys := info.Sys().(type) {
-	case *syscall.Stat_t:
-		id.Ctime = sys.Ctim.Nano()
-		id.Inode = sys.Ino
-	case ObjectVersion:
-		id.Object = sys
-		if sys != "date" { // the version says all
+	if st, ok := system.StatOf(info); ok {
+		id.Ctime, id.Inode = st.Changed, st.Inode
+	}
+	if version, ok := info.Sys().(ObjectVersion); ok {
+		id.Object = version
+		if version != "date" { // the version says all
 			id.Mtime = 0
 		}
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"golang.org/x/sys/unix"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // UnpackOptions says where and how far contents are unpacked. Its zero value is one of defaults.
@@ -231,13 +232,13 @@ type Temp struct {
 // NewTemp makes a temporary file for the content of a named file. u bounds its bytes.
 func NewTemp(name string, u UnpackOptions) (*Temp, error) {
 	u = u.withDefaults()
-	f, err := nameless(u.Dir)
+	f, err := system.Nameless(u.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(u.Dir, 0o700); err == nil {
-			f, err = nameless(u.Dir)
+			f, err = system.Nameless(u.Dir)
 		}
 	}
-	if full(err) {
+	if system.Full(err) {
 		return nil, &RoomError{Name: name, Disk: filepath.Clean(u.Dir)}
 	}
 	if err != nil {
@@ -245,26 +246,6 @@ func NewTemp(name string, u UnpackOptions) (*Temp, error) {
 	}
 	return &Temp{File: f, name: name, dir: filepath.Clean(u.Dir), limit: u.MaxBytes}, nil
 }
-
-// nameless makes a file in a folder that is gone when it is closed, a caller that is killed
-// meanwhile. Where the file system has no such files, it has a name for a moment.
-func nameless(dir string) (*os.File, error) {
-	f, err := os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600)
-	if err == nil || !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR) {
-		return f, err
-	}
-	if f, err = os.CreateTemp(dir, ".unpacked-*"); err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// full reports that a disk has no more room, for bytes or for files.
-func full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // write appends a piece. One goroutine writes.
 func (t *Temp) write(p []byte) error { return t.Put(p, t.size.Load()) }
@@ -276,7 +257,7 @@ func (t *Temp) Put(p []byte, off int64) error {
 		return err
 	}
 	_, err := t.WriteAt(p, off)
-	if full(err) {
+	if system.Full(err) {
 		err = &RoomError{Name: t.name, Limit: t.size.Load(), Disk: t.dir}
 	}
 	return err
@@ -298,11 +279,11 @@ func (t *Temp) Reserve(n int64) error {
 	if size <= t.checked.Load() {
 		return nil
 	}
-	var disk unix.Statfs_t
-	if err := unix.Fstatfs(int(t.Fd()), &disk); err != nil {
+	free, err := system.Free(t.dir)
+	if err != nil {
 		return err
 	}
-	if free := int64(min(disk.Bavail, 1<<40)) * disk.Bsize; free < freeReserve+roomStep {
+	if free < freeReserve+roomStep {
 		return &RoomError{Name: t.name, Limit: size - n, Disk: t.dir}
 	}
 	t.checked.Store(size + roomStep)

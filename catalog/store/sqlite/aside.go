@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Next to a database at <path> there are files of SQLite while it is open or after a crash, and
@@ -39,14 +40,8 @@ func lock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(&fs.PathError{Op: "flock", Path: f.Name(), Err: err}, f.Close())
+	if err := system.Lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

@@ -14,6 +14,6 @@
 // After an internal error, DuckDB refuses everything, in all connections. The next
 // [Database.Connect] starts a new DuckDB.
 //
-// The package knows Arrow and DuckDB, and nothing of files, catalogs or Flight. It needs cgo;
-// without it, [Open] returns [ErrNoCgo].
+// The package knows Arrow and DuckDB, and nothing of files, catalogs or Flight. It needs cgo and Linux;
+// without them, [Open] returns [ErrNoSQL].
 package duck

@@ -54,19 +54,23 @@ func newError(class, message, position string) *Error {
 	return &Error{Kind: kindOf(class, message), Message: strings.TrimSpace(message), Position: at, fatal: fatal}
 }
 
-// advice is text in which DuckDB suggests what is not possible here: to load extensions or to
-// change settings.
-var advice = []struct{ begins, instead string }{
-	{
-		"\n\nPlease try installing and loading the spatial extension",
-		" The server runs without it: --duckdb-extensions says where it is.",
-	},
-	{"\n\nPlease try installing and loading", " The server does not have it."},
-	{"\n\nPossible solutions:", ""},
+// InstallSpatial is the command that fetches the spatial extension for this version of DuckDB.
+func InstallSpatial() string {
+	return "pip install duckdb-extension-spatial==" + strings.TrimPrefix(LibraryVersion(), "v")
 }
 
+// withoutAdvice removes what DuckDB suggests and what is not possible here: to load extensions or
+// to change settings.
 func withoutAdvice(message string) string {
-	for _, a := range advice {
+	for _, a := range []struct{ begins, instead string }{
+		{
+			"\n\nPlease try installing and loading the spatial extension",
+			" The server runs without it: " + InstallSpatial() + " in its Python environment, or " +
+				"--duckdb-extensions says where it is.",
+		},
+		{"\n\nPlease try installing and loading", " The server does not have it."},
+		{"\n\nPossible solutions:", ""},
+	} {
 		if before, _, ok := strings.Cut(message, a.begins); ok {
 			return before + a.instead
 		}

@@ -1,4 +1,4 @@
-//go:build !cgo
+//go:build !(cgo && linux && (amd64 || arm64))
 
 package duck
 
@@ -8,7 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// A build without cgo has the types, so that what is above it compiles, and no value of them.
+// A build without cgo, or not for Linux, has the types, so that what is above it compiles, and no
+// value of them.
 type (
 	// Database is one DuckDB in memory.
 	Database struct{}
@@ -20,26 +21,26 @@ type (
 	Rows struct{}
 )
 
-// Open returns [ErrNoCgo].
-func Open(Config, Resolver) (*Database, error) { return nil, ErrNoCgo }
+// Open returns [ErrNoSQL].
+func Open(Config, Resolver) (*Database, error) { return nil, ErrNoSQL }
 
 // LibraryVersion is "": there is no DuckDB.
 func LibraryVersion() string { return "" }
 
 // Close ends it.
-func (*Database) Close() error { return ErrNoCgo }
+func (*Database) Close() error { return ErrNoSQL }
 
 // Spatial is false.
 func (*Database) Spatial() bool { return false }
 
-// View returns [ErrNoCgo].
-func (*Database) View(_, _, _ string) error { return ErrNoCgo }
+// View returns [ErrNoSQL].
+func (*Database) View(_, _, _ string) error { return ErrNoSQL }
 
-// DropView returns [ErrNoCgo].
-func (*Database) DropView(_, _ string) error { return ErrNoCgo }
+// DropView returns [ErrNoSQL].
+func (*Database) DropView(_, _ string) error { return ErrNoSQL }
 
-// Connect returns [ErrNoCgo].
-func (*Database) Connect() (*Conn, error) { return nil, ErrNoCgo }
+// Connect returns [ErrNoSQL].
+func (*Database) Connect() (*Conn, error) { return nil, ErrNoSQL }
 
 // Close ends it.
 func (*Conn) Close() {}
@@ -47,18 +48,18 @@ func (*Conn) Close() {}
 // Usable is false.
 func (*Conn) Usable() bool { return false }
 
-// Use returns [ErrNoCgo].
-func (*Conn) Use(string) error { return ErrNoCgo }
+// Use returns [ErrNoSQL].
+func (*Conn) Use(string) error { return ErrNoSQL }
 
-// Parse returns [ErrNoCgo].
-func (*Conn) Parse(string) (*Query, error) { return nil, ErrNoCgo }
+// Parse returns [ErrNoSQL].
+func (*Conn) Parse(string) (*Query, error) { return nil, ErrNoSQL }
 
-// Prepare returns [ErrNoCgo].
-func (*Conn) Prepare(context.Context, *Query) (*Statement, error) { return nil, ErrNoCgo }
+// Prepare returns [ErrNoSQL].
+func (*Conn) Prepare(context.Context, *Query) (*Statement, error) { return nil, ErrNoSQL }
 
-// Plan returns [ErrNoCgo].
+// Plan returns [ErrNoSQL].
 func (*Conn) Plan(context.Context, *Query) (written, optimized []byte, err error) {
-	return nil, nil, ErrNoCgo
+	return nil, nil, ErrNoSQL
 }
 
 // Schema is nil.
@@ -67,8 +68,8 @@ func (*Statement) Schema() *arrow.Schema { return nil }
 // Parameters is nil.
 func (*Statement) Parameters() *arrow.Schema { return nil }
 
-// Query returns [ErrNoCgo].
-func (*Statement) Query(context.Context, arrow.Record, int) (*Rows, error) { return nil, ErrNoCgo }
+// Query returns [ErrNoSQL].
+func (*Statement) Query(context.Context, arrow.Record, int) (*Rows, error) { return nil, ErrNoSQL }
 
 // Close ends it.
 func (*Statement) Close() {}
@@ -79,8 +80,8 @@ func (*Rows) Schema() *arrow.Schema { return nil }
 // Ended is true.
 func (*Rows) Ended() bool { return true }
 
-// Next returns [ErrNoCgo].
-func (*Rows) Next(context.Context) (arrow.Record, error) { return nil, ErrNoCgo }
+// Next returns [ErrNoSQL].
+func (*Rows) Next(context.Context) (arrow.Record, error) { return nil, ErrNoSQL }
 
 // Close ends it.
 func (*Rows) Close() {}

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// ErrNoCgo is the error of Open in a build without cgo, which has no DuckDB.
-var ErrNoCgo = errors.New("this build has no SQL: it was made without cgo")
+// ErrNoSQL is the error of Open in a build that has no DuckDB.
+var ErrNoSQL = errors.New("this build has no SQL: that needs Linux on amd64 or arm64, and a build with cgo")
 
 // Config is the limits and additions of a database.
 type Config struct {

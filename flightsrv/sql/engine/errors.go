@@ -9,8 +9,8 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
-// ErrNoSQL is the error of Open in a build without cgo.
-var ErrNoSQL = duck.ErrNoCgo
+// ErrNoSQL is the error of Open in a build without DuckDB.
+var ErrNoSQL = duck.ErrNoSQL
 
 // ErrClosed is the error of a closed engine.
 var ErrClosed = errors.New("the SQL engine is closed")

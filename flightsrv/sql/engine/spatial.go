@@ -21,7 +21,7 @@ func FindSpatial(dir string) string {
 	version := duck.LibraryVersion()
 	for _, below := range []string{
 		"",
-		filepath.Join(version, runtime.GOOS+"_"+runtime.GOARCH),
+		filepath.Join(version, platform()),
 		filepath.Join("extensions", version),
 		filepath.Join("duckdb_extension_spatial", "extensions", version),
 	} {
@@ -34,4 +34,13 @@ func FindSpatial(dir string) string {
 		}
 	}
 	return ""
+}
+
+// platform is DuckDB's name of this platform.
+func platform() string {
+	system := runtime.GOOS
+	if system == "darwin" {
+		system = "osx"
+	}
+	return system + "_" + runtime.GOARCH
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package worker
 
 import "github.com/vibeflight/vibeflight/flightsrv/sql/duck"

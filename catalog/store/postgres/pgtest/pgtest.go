@@ -8,13 +8,11 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,34 +103,12 @@ func binaries(t testing.TB) string {
 	return filepath.Dir(path)
 }
 
-// unprivileged returns the attributes of a process of another user if this one is root, because
-// PostgreSQL and PgBouncer refuse to run as root.
-func unprivileged() (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if os.Geteuid() != 0 {
-		return attr, nil
-	}
-	var errs []error
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return attr, nil
-	}
-	return nil, errors.Join(errs...)
-}
-
 // folder makes a folder that belongs to the user of the servers. The path is short, because that of
 // a socket has a limit.
 func folder(attr *syscall.SysProcAttr) (string, error) {
 	dir, err := os.MkdirTemp("", "pgtest-")
-	if err == nil && attr.Credential != nil {
-		err = os.Chown(dir, int(attr.Credential.Uid), int(attr.Credential.Gid))
+	if err == nil {
+		err = give(dir, attr)
 	}
 	return dir, err
 }
@@ -223,10 +199,7 @@ func write(path, text string, attr *syscall.SysProcAttr) error {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return err
 	}
-	if attr.Credential == nil {
-		return nil
-	}
-	return os.Chown(path, int(attr.Credential.Uid), int(attr.Credential.Gid))
+	return give(path, attr)
 }
 
 func freePort() (int, error) {
@@ -312,10 +285,10 @@ func (s *Server) Pause(t testing.TB) (resume func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	process := s.cmd.Process
-	if err := process.Signal(syscall.SIGSTOP); err != nil {
+	if err := pause(process); err != nil {
 		t.Fatal(err)
 	}
-	return func() { _ = process.Signal(syscall.SIGCONT) }
+	return func() { resumeProcess(process) }
 }
 
 // Database makes an empty database and returns its name.

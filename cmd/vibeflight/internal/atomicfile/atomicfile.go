@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // File is a file that is complete or absent. It is written in the folder of its path under a
@@ -62,7 +62,7 @@ func (f *File) Commit() error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Sync()
+	return system.SyncFolder(dir)
 }
 
 // Explain describes an error of writing the file for a person: with its path, and with advice if
@@ -72,7 +72,7 @@ func (f *File) Explain(err error) error {
 	if f.File == nil || !errors.As(err, &p) || filepath.Dir(p.Path) != filepath.Dir(f.Name()) {
 		return err
 	}
-	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) && !errors.Is(err, unix.EFBIG) {
+	if !system.Full(err) && !system.TooLarge(err) {
 		return fmt.Errorf("%s: %w", f.path, p.Err)
 	}
 	return fmt.Errorf("%s: %w; nothing of it is left; name a file where there is room for it", f.path, p.Err)

@@ -2,28 +2,27 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
-// cpuTime returns the CPU time of this process so far, user and system.
-func cpuTime() (time.Duration, error) {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0, fmt.Errorf("getrusage: %w", err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
-}
-
 // rssAnon returns the anonymous resident memory of this process in bytes: heaps and stacks, without
-// pages of files (proc(5), RssAnon).
+// pages of files (proc(5), RssAnon). Other systems than Linux have no such number: there it is what
+// Go has of the system and did not give back.
 func rssAnon() (int64, error) {
 	const path = "/proc/self/status"
 	status, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.Sys - m.HeapReleased), nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -86,7 +86,7 @@ func (c *Checkup) examineSQL() []Finding {
 	if err != nil {
 		return []Finding{{
 			Name: "SQL", Found: err.Error(),
-			Advice: "files are served nevertheless; SQL needs a build with a C compiler (make build)",
+			Advice: "files are served nevertheless; SQL needs Linux on amd64 or arm64, and a build with a C compiler (make build)",
 		}}
 	}
 	found := []Finding{{Name: "SQL", OK: true, Found: "DuckDB " + strings.TrimPrefix(duck.LibraryVersion(), "v")}}
@@ -109,19 +109,25 @@ func examineWorkers() Finding {
 	}
 }
 
-// examineSpatial looks for the file of the spatial extension.
+// examineSpatial loads the spatial extension that serve would load.
 func (c *Checkup) examineSpatial() Finding {
 	f := Finding{
-		Name: "spatial", Found: "not looked for",
-		Advice: "SQL has no ST_Area and the like, except what DuckDB itself has; make spatial fetches them, " +
-			"--duckdb-extensions says where " + sqlengine.SpatialFile + " is",
+		Name: "spatial",
+		Advice: "SQL has no ST_Area and the like, except what DuckDB itself has: " + duck.InstallSpatial() +
+			" in the Python environment of vibeflight, or elsewhere with --duckdb-extensions, brings them",
 	}
-	if c.Serve.SQL.Extensions == "" {
-		return f
+	folder := c.Serve.SQL.ExtensionFolder()
+	path := engine.FindSpatial(folder)
+	switch {
+	case path != "":
+	case folder != "":
+		f.Found = "not in " + folder
+	case c.Serve.SQL.Extensions == sqlengine.NoExtensions:
+		f.Found = "none"
+	default:
+		f.Found = "not in " + strings.Join(sqlengine.Places(), ", ")
 	}
-	path := engine.FindSpatial(c.Serve.SQL.Extensions)
 	if path == "" {
-		f.Found = "not in " + c.Serve.SQL.Extensions
 		return f
 	}
 	db, err := duck.Open(duck.Config{Spatial: path}, nil)

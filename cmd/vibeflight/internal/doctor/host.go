@@ -2,16 +2,18 @@ package doctor
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/host"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // examineHost reports the cores and the memory.
@@ -33,13 +35,12 @@ const enoughFiles = 4096
 // examineOpenFiles reports how many files the process may open. Go has raised the limit to its
 // maximum.
 func examineOpenFiles() Finding {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return Finding{Name: "files", Found: os.NewSyscallError("getrlimit", err).Error()}
+	limit, err := system.OpenFiles()
+	if err != nil {
+		return Finding{Name: "files", Found: err.Error()}
 	}
-	f := Finding{Name: "files", OK: limit.Cur >= enoughFiles, Found: units.Count(int64(min(limit.Cur, 1<<62))) +
-		" may be open at once"}
-	if limit.Cur == unix.RLIM_INFINITY {
+	f := Finding{Name: "files", OK: limit >= enoughFiles, Found: units.Count(limit) + " may be open at once"}
+	if limit == math.MaxInt64 {
 		f.Found = "any number may be open at once"
 	}
 	if !f.OK {
@@ -54,15 +55,15 @@ func examineOpenFiles() Finding {
 func examineWatches(folders int64) Finding {
 	f := Finding{Name: "watches", Advice: "folders that can't be watched are read periodically: sysctl " +
 		"fs.inotify.max_user_watches and max_user_instances limit their number"}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	probe, err := fsnotify.NewWatcher()
 	if err != nil {
-		f.Found = os.NewSyscallError("inotify", err).Error()
+		f.Found = err.Error()
 		return f
 	}
-	_ = unix.Close(fd) // nothing was asked of it
+	_ = probe.Close() // nothing was asked of it
 	text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
 	if err != nil {
-		return Finding{Name: "watches", OK: true, Found: "inotify, of unknown extent"}
+		return Finding{Name: "watches", OK: true, Found: "folders can be watched; their maximum is not known"}
 	}
 	limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
@@ -95,17 +96,12 @@ func examineTemporary() Finding {
 
 // roomIn writes to a folder, and returns the free space of its disk.
 func roomIn(dir string) (int64, error) {
-	probe, err := os.CreateTemp(dir, "doctor-*")
+	probe, err := system.Nameless(dir)
+	if err == nil {
+		err = probe.Close()
+	}
 	if err != nil {
 		return 0, err
 	}
-	defer probe.Close()
-	if err := os.Remove(probe.Name()); err != nil {
-		return 0, err
-	}
-	var disk unix.Statfs_t
-	if err := unix.Fstatfs(int(probe.Fd()), &disk); err != nil {
-		return 0, os.NewSyscallError("statfs", err)
-	}
-	return int64(disk.Bavail) * disk.Bsize, nil
+	return system.Free(dir)
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/sys/unix"
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
@@ -126,10 +125,15 @@ func tryListen(address string) error {
 		_ = conn.Close() // it was only a test
 		return errors.New("another server listens there")
 	}
-	if err := unix.Access(filepath.Dir(path), unix.W_OK|unix.X_OK); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Dir(path), err)
+	private, err := os.MkdirTemp(filepath.Dir(path), ".vf-") // as serve does
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%s: %w", filepath.Dir(path), failed.Err)
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return os.Remove(private)
 }
 
 // examineTLS examines the certificate as clients do.

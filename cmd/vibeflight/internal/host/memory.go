@@ -5,17 +5,17 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // Memory returns how many bytes this process may use: the machine's memory, or the limit of its
 // control group (memory.max of cgroup v2, memory.limit_in_bytes of v1, as a container sees them).
 func Memory() (int64, error) {
-	var info syscall.Sysinfo_t
-	if err := syscall.Sysinfo(&info); err != nil {
-		return 0, os.NewSyscallError("sysinfo", err)
+	total, err := system.Memory()
+	if err != nil {
+		return 0, err
 	}
-	total := int64(info.Totalram) * int64(info.Unit)
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(path)
 		if err != nil {

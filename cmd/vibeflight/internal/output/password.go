@@ -3,9 +3,10 @@ package output
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"golang.org/x/term"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // ErrNoTerminal is the error of a prompt without a terminal.
@@ -13,15 +14,16 @@ var ErrNoTerminal = errors.New("there is no terminal to ask for the password")
 
 // PromptPassword asks for a password on the terminal of the process, which does not show it.
 func PromptPassword(prompt string) (string, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	in, out, err := system.OpenTerminal()
 	if err != nil {
 		return "", ErrNoTerminal
 	}
-	defer tty.Close()
-	if _, err := fmt.Fprint(tty, prompt); err != nil {
+	defer in.Close()
+	defer out.Close()
+	if _, err := fmt.Fprint(out, prompt); err != nil {
 		return "", err
 	}
-	password, err := term.ReadPassword(int(tty.Fd()))
-	_, _ = fmt.Fprintln(tty) // the line end that was not shown
+	password, err := term.ReadPassword(int(in.Fd()))
+	_, _ = fmt.Fprintln(out) // the line end that was not shown
 	return string(password), err
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // Stdio is the standard files of the process. They are files, since commands check whether they are
@@ -18,9 +18,9 @@ func IsTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
 // TerminalWidth returns the characters per line of the terminal f; 0 if f is not a terminal.
 func TerminalWidth(f *os.File) int {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}
-	return int(size.Col)
+	return width
 }

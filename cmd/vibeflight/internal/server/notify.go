@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // notify tells systemd the state of the service, in the form of sd_notify(3). It does nothing unless
@@ -29,9 +29,8 @@ func notify(state string) {
 
 // notifyReloading begins a reload; READY=1 ends it. systemd wants the time, to tell reloads apart.
 func notifyReloading() {
-	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) == nil {
-		notify(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/1000))
+	if now, ok := system.Monotonic(); ok {
+		notify(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Microseconds()))
 	}
 }
 

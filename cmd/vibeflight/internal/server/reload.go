@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"github.com/rs/zerolog"
+
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // reloads are what SIGHUP reads again, in the order of their registration.
@@ -78,10 +80,10 @@ func (r *reloads) serveHangups(ctx context.Context, c <-chan os.Signal, terminal
 
 // hasTerminal reports whether the process has a controlling terminal.
 func hasTerminal() bool {
-	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	in, out, err := system.OpenTerminal()
 	if err != nil {
 		return false
 	}
-	_ = f.Close()
+	_, _ = in.Close(), out.Close() // nothing was written
 	return true
 }

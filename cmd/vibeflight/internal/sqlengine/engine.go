@@ -17,6 +17,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/settings"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
+	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
 )
 
@@ -31,7 +32,7 @@ type Flags struct {
 	Workers    int        // processes of a server, each for one statement at a time; 0: two per core, at least 8
 	// of one query of a server; 0: memory
 	QueryMemory units.Size
-	Extensions  string // folder with spatial.duckdb_extension; empty: core functions only
+	Extensions  string // folder with spatial.duckdb_extension; empty: the first of Places that has it
 }
 
 // Define adds the flags to f.
@@ -47,7 +48,9 @@ func (c *Flags) Define(f *pflag.FlagSet) {
 }
 
 func extensionsFlag(f *pflag.FlagSet, folder *string) {
-	f.StringVar(folder, "duckdb-extensions", "", "`folder` with "+SpatialFile+", which has the ST_ functions of SQL")
+	f.StringVar(folder, "duckdb-extensions", "", "`folder` with "+SpatialFile+", which has the ST_ "+
+		"functions of SQL; "+NoExtensions+" is for none (default: where the Python package "+
+		"duckdb-extension-spatial puts it)")
 }
 
 // SpatialFile is the file in the folder of --duckdb-extensions.
@@ -83,11 +86,14 @@ type Engine struct {
 func (c *Flags) Open(files *catalog.Catalog, spill string, workers bool,
 	log zerolog.Logger,
 ) (*Engine, error) {
+	if duck.LibraryVersion() == "" {
+		return nil, engine.ErrNoSQL // and no folder
+	}
 	e := &Engine{}
 	cfg := engine.Config{
 		Catalog: files, MemoryBytes: int64(c.memory), Threads: c.threads,
 		QueryBytes: min(int64(c.QueryMemory), int64(c.memory)),
-		SpillBytes: int64(c.spillBytes), Extensions: c.Extensions, Log: log,
+		SpillBytes: int64(c.spillBytes), Extensions: c.ExtensionFolder(), Log: log,
 	}
 	if c.spillDir != "" {
 		spill = settings.CacheDir(c.spillDir)

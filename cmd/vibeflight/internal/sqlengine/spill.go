@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/vibeflight/vibeflight/internal/system"
 )
 
 // spillDir is a folder that only this process spills to: two DuckDBs in one folder would overwrite
@@ -29,7 +29,7 @@ func newSpillDir(parent string) (*spillDir, error) {
 		return nil, err
 	}
 	// One process at a time: a new folder without a lock yet would look abandoned.
-	door, err := lockFolder(parent, unix.LOCK_EX)
+	door, err := lockFolder(parent, true)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func newSpillDir(parent string) (*spillDir, error) {
 	if err := os.Mkdir(d.path, 0o700); err != nil {
 		return nil, err
 	}
-	if d.lock, err = lockFolder(d.path, unix.LOCK_EX); err != nil {
+	if d.lock, err = lockFolder(d.path, true); err != nil {
 		return nil, errors.Join(err, os.Remove(d.path))
 	}
 	return d, nil
@@ -58,8 +58,8 @@ func removeSpilled(parent string) error {
 		if !f.IsDir() || !strings.HasPrefix(f.Name(), spillPrefix) {
 			continue
 		}
-		lock, err := lockFolder(path, unix.LOCK_EX|unix.LOCK_NB)
-		if err != nil {
+		lock, err := lockFolder(path, false)
+		if err != nil || lock == nil {
 			continue // in use
 		}
 		if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
@@ -69,14 +69,21 @@ func removeSpilled(parent string) error {
 	return nil
 }
 
-// lockFolder opens and locks a folder. Closing it unlocks it.
-func lockFolder(path string, how int) (*os.File, error) {
+// lockFolder opens and locks a folder, which closing it unlocks. It returns nil if it does not wait
+// and another process has the lock.
+func lockFolder(path string, wait bool) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), how); err != nil {
-		return nil, errors.Join(&os.PathError{Op: "flock", Path: path, Err: err}, f.Close())
+	mine := true
+	if wait {
+		err = system.Lock(f)
+	} else {
+		mine, err = system.TryLock(f)
+	}
+	if err != nil || !mine {
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

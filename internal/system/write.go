@@ -1,0 +1,6 @@
+package system
+
+import "errors"
+
+// ErrWouldBlock is the error of WriteParts for a socket that is full.
+var ErrWouldBlock = errors.New("the socket is full")
