@@ -150,14 +150,11 @@ def formula() -> str:
 
 
 def write_sbom(stamp: int) -> None:
-    """The modules in the program for Linux, as CycloneDX, with their licences."""
-    made = subprocess.check_output(
-        [ROOT / ".tools/cyclonedx-gomod", "app", "-json", "-licenses", "-noserial", "-main", "cmd/vibeflight", ROOT],
-        env={**os.environ, "GOFLAGS": "", "CGO_ENABLED": "1"},
-    )
+    """The modules in the program, as CycloneDX, with their licences."""
+    own = program("linux-amd64" if program("linux-amd64").exists() else built()[0])
+    made = subprocess.check_output([ROOT / ".tools/cyclonedx-gomod", "bin", "-json", "-licenses", "-noserial", "-version", f"v{VERSION}", own])
     sbom = json.loads(made)
     sbom["metadata"]["timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp))
-    sbom["metadata"]["component"]["version"] = VERSION
     (OUT / f"vibeflight-{VERSION}.cdx.json").write_text(json.dumps(sbom, indent=1, sort_keys=True) + "\n")
 
 
