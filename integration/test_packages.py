@@ -117,7 +117,7 @@ vibeflight doctor --config /etc/vibeflight/vibeflight.toml | head -3
 test -s /usr/lib/systemd/system/vibeflight.service
 test -s /usr/lib/sysusers.d/vibeflight.conf
 dpkg -r vibeflight
-! command -v vibeflight""")
+test ! -e /usr/bin/vibeflight""")
     assert "vibeflight 0." in said or "vibeflight 1." in said
 
 

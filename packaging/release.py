@@ -152,9 +152,10 @@ def formula() -> str:
 def write_sbom(stamp: int) -> None:
     """The modules in the program, as CycloneDX, with their licences."""
     own = program("linux-amd64" if program("linux-amd64").exists() else built()[0])
-    made = subprocess.check_output([ROOT / ".tools/cyclonedx-gomod", "bin", "-json", "-licenses", "-noserial", "-version", f"v{VERSION}", own])
+    made = subprocess.check_output([ROOT / ".tools/cyclonedx-gomod", "bin", "-json", "-licenses", "-noserial", own])
     sbom = json.loads(made)
     sbom["metadata"]["timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp))
+    sbom["metadata"]["component"] |= {"version": VERSION, "licenses": [{"license": {"id": "Apache-2.0"}}]}
     (OUT / f"vibeflight-{VERSION}.cdx.json").write_text(json.dumps(sbom, indent=1, sort_keys=True) + "\n")
 
 
