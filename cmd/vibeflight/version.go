@@ -12,9 +12,14 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/usage"
 )
 
-// release is the version of a package, which packaging/build sets with the linker. Its one source is
-// __version__ of the Python package.
-var release string
+// What packaging/build sets with the linker, so that a package says it wherever it was built. The
+// one source of release is __version__ of the Python package.
+var (
+	release   string
+	commit    string
+	committed string // time of the commit, RFC 3339
+	modified  string // "true" or ""
+)
 
 // build is the version information of this binary.
 type build struct {
@@ -47,6 +52,9 @@ func thisBuild() build {
 		case "vcs.time":
 			b.Time = s.Value
 		}
+	}
+	if commit != "" {
+		b.Commit, b.Time, b.Modified = commit, committed, modified == "true"
 	}
 	return b
 }
