@@ -97,7 +97,8 @@ func newVersion(std output.Stdio) *cobra.Command {
 // checkParts prints the version and what lies next to the executable. A part that does not fit is
 // an error.
 func checkParts(std output.Stdio, asJSON bool) error {
-	findings := append([]doctor.Finding{{Name: "build", OK: true, Found: thisBuild().String()}}, doctor.Parts(release)...)
+	findings := []doctor.Finding{{Name: "build", OK: true, Found: thisBuild().String()}}
+	findings = append(findings, doctor.Parts(release)...)
 	if err := doctor.WriteFindings(std.Out, findings, asJSON); err != nil {
 		return err
 	}

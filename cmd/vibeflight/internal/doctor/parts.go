@@ -30,7 +30,8 @@ func pythonPackage(version string, places []string) Finding {
 			f.Found = have + " in " + filepath.Clean(place)
 			if f.OK = version == "" || have == version; !f.OK {
 				f.Fatal = true
-				f.Advice = "this executable is of version " + version + ": pip install --force-reinstall vibeflight==" + version
+				f.Advice = "this executable is of version " + version +
+					": pip install --force-reinstall vibeflight==" + version
 			}
 			return f
 		}
@@ -39,7 +40,10 @@ func pythonPackage(version string, places []string) Finding {
 }
 
 func compiledKernels() Finding {
-	f := Finding{Name: "kernels", Found: "not compiled in", Advice: "with a GPU, NVRTC compiles them at the first start"}
+	f := Finding{
+		Name: "kernels", Found: "not compiled in",
+		Advice: "with a GPU, NVRTC compiles them at the first start",
+	}
 	if kernels.CompiledIn() != nil {
 		f = Finding{Name: "kernels", OK: true, Found: "compiled in"}
 	}
