@@ -125,3 +125,21 @@ def test_checksums(release):
     for line in (release / "SHA256SUMS").read_text().splitlines():
         want, name = line.split("  ")
         assert hashlib.sha256((release / name).read_bytes()).hexdigest() == want, name
+
+
+def test_another_folder_gives_the_same_bytes(release, wheel, tmp_path):
+    """A clone of the commit in another folder gives the same program, wheel, archives and packages."""
+    if subprocess.check_output(["git", "status", "--porcelain"], cwd=ROOT):
+        pytest.skip("uncommitted changes: a clone would not have them")
+    copy, target = tmp_path / "copy", f"linux-{MACHINE[1]}"
+    subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, copy], check=True)
+    for folder in (".tools", ".cuda"):
+        if (ROOT / folder).exists():
+            (copy / folder).symlink_to((ROOT / folder).resolve())
+    for command in (["packaging/build", target], ["packaging/wheel", target], ["python3", "packaging/release.py"]):
+        subprocess.run(command, cwd=copy, check=True, capture_output=True)
+    assert (copy / "build" / "wheels" / wheel.name).read_bytes() == wheel.read_bytes()
+    for path in sorted((copy / "build" / "release").iterdir()):
+        # The formula and the checksums are those of all platforms that were built.
+        if path.name not in ("SHA256SUMS", "vibeflight.rb"):
+            assert path.read_bytes() == (release / path.name).read_bytes(), path.name
