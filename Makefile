@@ -23,6 +23,11 @@ STORES  := build/stores
 CHART   := build/chart
 COMPOSE := build/compose
 CLANG   := .tools/clang-format-20.1.8/bin/clang-format
+# Tools of make release and make audit, each by its version.
+NFPM      := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
+CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+VULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+RELEASERS := .tools/nfpm .tools/cyclonedx-gomod
 LINTERS := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Build information has the commit for `vibeflight version`, if there is one.
@@ -45,7 +50,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images release
+.PHONY: help build console sample demo bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images wheels release programs
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -88,14 +93,24 @@ bench-reproject: build $(VENV) ## compare reprojected positions with PROJ's, and
 images: nvrtc cuda ## compile the kernels for every architecture into kernels/images.zip, which a build with the tag images contains
 	$(WITH_CUDA) $(GO) run ./kernels/internal/images -nvrtc $(NVRTC) -o kernels/images.zip
 
-release: images ## bin/vibeflight with the kernels compiled in, stripped
-	$(WITH_CUDA) $(GO) build -tags cuda,images -trimpath -buildvcs=$(BUILDVCS) -ldflags='-s -w' -o $(BIN) ./cmd/vibeflight
+# Platforms of packages: PLATFORMS=linux-amd64 for one of them.
+PLATFORMS ?= linux-amd64 linux-arm64 darwin-arm64 darwin-amd64 windows-amd64
+
+programs: cuda ## compile build/dist/PLATFORM/vibeflight for PLATFORMS, by Zig for Linux; compiles for minutes
+	for platform in $(PLATFORMS); do packaging/build $$platform; done
+
+wheels: programs ## build/wheels: the Python package with the program in it, for PLATFORMS
+	rm -rf build/wheels
+	for platform in $(PLATFORMS); do packaging/wheel $$platform; done
+
+release: programs $(RELEASERS) ## build/release: archives, deb, rpm, Homebrew formula, SBOM, changelog and checksums of PLATFORMS
+	$(PYTHON) packaging/release.py
 
 ##@ Check
-.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed test-images lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed test-images test-packages test-arm64 audit lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) test-stores test-distributed ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) test-stores test-distributed test-packages test-arm64 ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
@@ -133,6 +148,19 @@ test-distributed: build $(STORES) $(DISTRIBUTED) ## Spark, Ray, Dask and Daft re
 
 test-images: build $(COMPOSE) $(VENV) ## the container images, built by buildah or below a chroot, each on a read-only root as an unknown user; needs root
 	$(PY) -m pytest integration/test_images.py integration/test_deploy.py --long -s
+
+test-packages: wheels release $(VENV) ## install the wheel and the Debian package in a clean root, and build both twice; needs root and debootstrap
+	$(PY) -m pytest integration/test_packages.py -rs
+
+test-arm64: $(VENV) ## the program and the tests of formats for arm64, by qemu-aarch64-static; skipped and counted without it
+	packaging/build linux-arm64
+	$(PY) -m pytest integration/test_arm64.py -rs
+
+# DB=file:///path takes govulncheck's database from a folder.
+audit: release .tools/govulncheck ## known vulnerabilities of what the program calls, and licences of its modules: docs/reference/licences.md
+	$(PYTHON) .ci/audit.py build/release/vibeflight-*.cdx.json >build/licences.md
+	mv build/licences.md docs/reference/licences.md
+	.tools/govulncheck $(if $(DB),-db $(DB)) ./cmd/vibeflight
 
 lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet for other systems: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
@@ -264,6 +292,13 @@ $(LINT):
 	mkdir -p .tools
 	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(LINTERS)
 	mv .tools/golangci-lint $@
+
+.tools/nfpm:
+	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(NFPM)
+.tools/cyclonedx-gomod:
+	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(CYCLONEDX)
+.tools/govulncheck:
+	GOBIN=$(CURDIR)/.tools GOFLAGS= $(GO) install $(VULNCHECK)
 
 $(CLANG):
 	$(PYTHON) -m venv .tools/clang-format-20.1.8
