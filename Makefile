@@ -45,7 +45,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo site bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images release
+.PHONY: help build console sample demo site notebooks bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images release
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -64,6 +64,9 @@ demo: build $(VENV) ## serve Natural Earth and generated buildings, read them wi
 
 site: $(SITE) ## build/site, the project's page, from docs/; open build/site/index.html in a browser
 	.venv-site/bin/python integration/site/build.py
+
+notebooks: build $(VENV) ## run docs/tutorial/*.ipynb, and write what their cells give
+	$(PY) integration/notebooks.py
 
 bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same files, ROUNDS=3, FILES=points.csv,places.kml for some of them
 	$(PY) integration/bench/bench.py --rounds $(ROUNDS) $(if $(FILES),--files $(FILES))
