@@ -90,3 +90,10 @@ def test_lines_of_pages(page):
     """No line of a page has more than 160 columns."""
     long = [number for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1) if len(line) > 160]
     assert not long, f"lines {long} of {page}"
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("docs/how-to/*.md")))
+def test_first_sentence(page):
+    """A guide begins with what its reader gets."""
+    heading, first, *_ = (ROOT / "docs/how-to" / page).read_text(encoding="utf-8").split("\n\n")
+    assert heading.startswith("# ") and re.fullmatch(r"You get .*\.", first)
