@@ -78,10 +78,12 @@ def test_put_page(data, tmp_path):
 
 
 def test_performance_page():
-    """The pages and the README's figures are what integration/bench/render.py makes of the results."""
+    """The pages, the charts and the README's figures are what integration/bench/render.py makes of the results."""
     assert (ROOT / "docs/performance.md").read_text(encoding="utf-8") == render.page(), "make performance writes it again"
     assert (ROOT / "README.md").read_text(encoding="utf-8") == render.readme(), "make performance writes it again"
     assert (ROOT / "docs/explanation/fleet-simulation.md").read_text(encoding="utf-8") == render.fleet_page(), "make performance writes it again"
+    for name, picture in render.pictures().items():
+        assert (ROOT / "docs/images" / name).read_text(encoding="utf-8") == picture, "make performance writes it again"
     assert len(render.page().splitlines()) <= 220 and len(render.readme().splitlines()) <= 100
 
 
@@ -94,6 +96,6 @@ def test_lines_of_pages(page):
 
 @pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("docs/how-to/*.md")))
 def test_first_sentence(page):
-    """A guide begins with what its reader gets."""
+    """A guide begins with a sentence that says what its reader gets: not with a table, a list or a command."""
     heading, first, *_ = (ROOT / "docs/how-to" / page).read_text(encoding="utf-8").split("\n\n")
-    assert heading.startswith("# ") and re.fullmatch(r"You get .*\.", first)
+    assert heading.startswith("# ") and re.match(r"[A-Z`].*\.", first, re.S) and not first.startswith("```")
