@@ -8,6 +8,7 @@ import sys
 import geopandas
 import pyarrow as pa
 import pytest
+import vibeflight
 from conftest import ticket
 from serving import BINARY, ROOT, Server
 
@@ -75,6 +76,25 @@ def test_put_page(data, tmp_path):
     with Server(data, "--writable", str(tmp_path / "stored")) as server:
         exec(compile(block.replace(ADDRESS, server.uri), "docs/how-to/storing-tables.md", "exec"), said)
     assert said["stored"]["name"] == "trips/monday.arrow" and said["stored"]["rows"] == 3
+
+
+def test_crs_page(tmp_path):
+    """Its commands and its block of Python, on a file of roads and one of points."""
+    point = '{"type":"Feature","properties":{"n":1},"geometry":{"type":"Point","coordinates":[10,53.55]}}'
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "roads.geojson").write_text(point)
+    (tmp_path / "points.csv").write_text("n,wkt\n1,POINT (566000 5934000)\n")
+    for block in blocks("docs/explanation/crs.md", "sh"):
+        environment = {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
+        done = subprocess.run(["sh", "-eu", "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert geopandas.read_parquet(tmp_path / "points.parquet").crs == "EPSG:25832"
+    assert geopandas.read_file(tmp_path / "roads.fgb").crs == "EPSG:3857"
+    (block,) = blocks("docs/explanation/crs.md", "python")
+    with Server(tmp_path / "data") as server, vibeflight.connect(server.uri) as connection:
+        said = {"server": connection}
+        exec(compile(block, "docs/explanation/crs.md", "exec"), said)
+        assert (said["table"].info.rows, said["table"].geopandas().crs) == (1, "EPSG:25832")
 
 
 def test_performance_page():

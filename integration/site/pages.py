@@ -45,7 +45,8 @@ def places_of(root):
         if below.startswith("changes/"):
             places[source] = CHANGES if path.name == "README.md" else f"{CHANGES}#{path.stem}"
         else:
-            places.setdefault(source, below.removesuffix("README.md") + "index.md" if path.name == "README.md" else str(pathlib.PurePosixPath(below).with_suffix(".md")))
+            index = path.name == "README.md"
+            places.setdefault(source, below.removesuffix("README.md") + "index.md" if index else str(pathlib.PurePosixPath(below).with_suffix(".md")))
     return places
 
 
