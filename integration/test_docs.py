@@ -1,4 +1,5 @@
 """Every block of Python, Go and shell in these pages of docs/how-to runs; test_sessions.py does the README and the tutorial."""
+import importlib.util
 import os
 import re
 import shutil
@@ -6,8 +7,10 @@ import subprocess
 import sys
 
 import geopandas
+import matplotlib
 import pyarrow as pa
 import pytest
+import sql
 import vibeflight
 from conftest import ticket
 from serving import BINARY, ROOT, Server
@@ -48,6 +51,30 @@ def test_clients_page_in_a_shell(server, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "world/countries.geojson" in done.stdout
     assert geopandas.read_parquet(tmp_path / "europe.parquet").shape == (13, 2)
+
+
+def test_notebooks_page(data, tmp_path, monkeypatch, capsys):
+    """Its blocks follow each other, as the cells of a notebook do."""
+    matplotlib.use("agg")
+    monkeypatch.setenv("VIBEFLIGHT_BINARY", str(BINARY))
+    if sql.SPATIAL:
+        monkeypatch.setenv("VIBEFLIGHT_DUCKDB_EXTENSIONS", str(sql.FETCHED))
+    monkeypatch.syspath_prepend(str(ROOT / "clients/python/src"))
+    shutil.copytree(data / "world", tmp_path / "data/world")
+    monkeypatch.chdir(tmp_path)
+    cells = {}
+    left_out = [name for name in ("lonboard", "sedonadb") if importlib.util.find_spec(name) is None]
+    for block in blocks("docs/how-to/notebooks.md", "python"):
+        if not any(name in block for name in left_out):
+            exec(compile(block, "docs/how-to/notebooks.md", "exec"), cells)
+            for line in block.splitlines():
+                if line in ("countries", "server", "africa"):
+                    assert "vibeflight" in cells[line]._repr_html_()
+    cells["server"].close()
+    cells["vibeflight"].reading._server(("--unlisted", "/")).close()
+    assert "51\n" in capsys.readouterr().out
+    if left_out:
+        pytest.skip(f"all blocks but those of {' and '.join(left_out)} ran: they are not installed")
 
 
 def test_cache_page(data, tmp_path, monkeypatch, capsys):

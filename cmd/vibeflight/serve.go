@@ -30,8 +30,8 @@ func newServe(std output.Stdio) *cobra.Command {
 		Long:  serveLong,
 		Example: `  # the files of the current folder, for programs of this machine
   vibeflight serve
-  # a folder and a file
-  vibeflight serve data /srv/roads.geojson
+  # two folders, the second one under a name
+  vibeflight serve data west=/srv/west
   # two folders, the second one under a name, on a unix socket
   vibeflight serve --data data --data west=/srv/west --listen unix:///run/vibeflight.sock --memory 8GiB
   # many files as one table

@@ -8,7 +8,7 @@ import naturalearth
 import pytest
 import sql
 from cases import FILES
-from serving import Server
+from serving import BINARY, Server
 
 import vibeflight
 
@@ -19,6 +19,7 @@ LARGE_ROWS = 1_200_000  # five endpoints
 def below_the_tests_folder(tmp_path_factory):
     """Temporary folders, caches of servers among them, lie below pytest's own."""
     folder = tmp_path_factory.mktemp("temp")
+    os.environ.setdefault("VIBEFLIGHT_BINARY", str(BINARY))
     before = tempfile.tempdir, os.environ.get("XDG_CACHE_HOME")
     tempfile.tempdir, os.environ["XDG_CACHE_HOME"] = str(folder), str(folder / "cache")
     yield

@@ -1,11 +1,18 @@
 """Other libraries' tables: reference systems, exact values, geometries of their own kinds."""
 
+import os
+import pathlib
+import subprocess
+import sys
+
 import duckdb
 import geopandas
 import pandas
 import polars
 import pyarrow
 import pytest
+
+import vibeflight
 
 
 def test_geopandas(server):
@@ -74,3 +81,15 @@ def test_duckdb_connection_of_ones_own(server):
         countries = server.table("world/countries.geojson", columns=["name"]).duckdb(connection)
         countries.create("countries")
         assert connection.sql("SELECT count(*) FROM countries").fetchall() == [(177,)]
+
+
+def test_pandas_with_types_that_another_package_has_registered(running, tmp_path):
+    """geoarrow-pyarrow's types have no hash. It stays in a process of its own."""
+    program = (
+        "import sys, geoarrow.pyarrow, vibeflight\n"
+        "server = vibeflight.connect(sys.argv[1])\n"
+        "print(len(server.table('grid.geojson').pandas()), len(server.table('grid.geojson').geopandas()))\n"
+    )
+    source = pathlib.Path(vibeflight.__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", program, running.uri], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(source)})
+    assert done.stdout.split() == ["100", "100"], done.stderr

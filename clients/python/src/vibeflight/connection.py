@@ -6,12 +6,15 @@ import json
 import os
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from types import TracebackType
 from typing import Any, SupportsFloat, SupportsIndex
 
 from pyarrow import flight
 
 from .channel import Channel
+from .display import MOST_TABLES, failure_html, tables_html
+from .errors import Error
 from .exchange import Parsed, file_of
 from .info import Info, info_of
 from .login import login
@@ -94,6 +97,13 @@ class Connection:
     def __repr__(self) -> str:
         return f"<vibeflight.Connection to {self.location}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the entries of the catalog. No file is parsed."""
+        try:
+            return tables_html(repr(self), self._entries(MOST_TABLES + 1))
+        except Error as e:
+            return failure_html(repr(self), e)
+
     @property
     def location(self) -> str:
         """The server's address, as pyarrow takes it."""
@@ -110,8 +120,12 @@ class Connection:
 
     def list(self, prefix: str = "", format: str = "") -> list[Info]:
         """Lists the entries of the catalog, sorted by name, optionally only those with a prefix or of a format. No file is parsed."""
-        criteria = json.dumps({key: value for key, value in (("prefix", prefix), ("format", format)) if value}, ensure_ascii=False)
-        answers = self._channel.ask(lambda client, options: [*client.list_flights(criteria.encode(), options)])  # type: ignore[arg-type]  # it wants bytes
+        return [*self._entries(None, prefix, format)]
+
+    def _entries(self, most: int | None, prefix: str = "", format: str = "") -> Sequence[Info]:
+        """The first entries of a listing; most None: all."""
+        criteria = json.dumps({key: value for key, value in (("prefix", prefix), ("format", format)) if value}, ensure_ascii=False).encode()
+        answers = self._channel.ask(lambda client, options: [*islice(client.list_flights(criteria, options), most)])  # type: ignore[arg-type]  # it wants bytes
         return [info_of(b"/".join(answer.descriptor.path or ()).decode(), answer) for answer in answers]
 
     def table(

@@ -21,6 +21,7 @@ from .ticket import GeometryEncoding
 if TYPE_CHECKING:
     import duckdb
     import geopandas
+    import lonboard
     import pandas
     import polars
 
@@ -108,7 +109,8 @@ class Result(ABC):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as a stream for another library, by Arrow's PyCapsule interface; geometries as WKB unless another encoding was asked for.
 
-        `duckdb.sql("SELECT * FROM rows")`, `polars.DataFrame(rows)` and `pyarrow.table(rows)` take them so.
+        `duckdb.sql("SELECT * FROM rows")`, `polars.DataFrame(rows)`, `pyarrow.table(rows)`, `lonboard.viz(rows)` and SedonaDB's
+        `create_data_frame(rows)` take them so. What pulls the stream gets rows while others are on their way, and few wait here.
         """
         return self._streamed().batches().__arrow_c_stream__(requested_schema)
 
@@ -161,6 +163,18 @@ class Result(ABC):
         table = self._with_geometry("wkb").arrow()
         return (connection or duckdb).from_arrow(table)
 
+    def lonboard(self, **kwargs: Any) -> lonboard.Map:
+        """Returns all rows as a map of lonboard with a layer for each kind of geometry, which are its layers. kwargs go to lonboard.viz.
+
+        Rows without a geometry column are a TypeError. `lonboard.PolygonLayer(rows)` and the other layers take rows as they are.
+        """
+        import lonboard
+
+        rows = self._with_geometry("wkb", "native")
+        if not any(is_geometry(field) for field in rows.schema):
+            raise TypeError("there is no geometry column among these: a map can't show such rows")
+        return lonboard.viz(rows, **kwargs)
+
 
 def _restarted(fetch: Callable[[bool], T]) -> T:
     """What fetch(False) gives, or fetch(True) where the file has changed in between."""
@@ -172,5 +186,7 @@ def _restarted(fetch: Callable[[bool], T]) -> T:
 
 def _nullable(table: pa.Table) -> Callable[[pa.DataType], Any]:
     """What makes pandas keep the values of integer and boolean columns in which some are missing: it would turn them to floats and objects."""
-    missing = {column.type for column in table.columns if column.null_count}
-    return {t: dtype for t, dtype in nullable_types().items() if t in missing}.get
+    # Types of geoarrow-pyarrow, where it is imported, have no hash.
+    missing = {column.type for column in table.columns if column.null_count and not isinstance(column.type, pa.BaseExtensionType)}
+    found = {t: dtype for t, dtype in nullable_types().items() if t in missing}
+    return lambda t: None if isinstance(t, pa.BaseExtensionType) else found.get(t)

@@ -8,6 +8,9 @@ import pyarrow as pa
 from pyarrow import flight
 
 from .channel import Channel, Part
+from .display import Summary, failure_html, table_html
+from .errors import Error
+from .extent import in_degrees
 from .info import Info, info_of, parts_of
 from .partitions import PATIENCE_SECONDS, Partitions, partitions_of
 from .result import Answer, Result, Settings
@@ -29,6 +32,18 @@ class Selection(Result):
     def __repr__(self) -> str:
         said = ", ".join(f"{field}={value!r}" for field, value in vars(self.ticket).items() if value is not None and field != "name")
         return f"<vibeflight.Selection of {self.ticket.name}{': ' * bool(said)}{said}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: schema, rows, the extent of the whole table on a map. The server parses the file for it."""
+        try:
+            answer = self._ask(again=False)
+            info, t = answer.info, self.ticket
+            asked = in_degrees(self._channel, t.bbox, t.crs or info.crs)
+            extent = in_degrees(self._channel, info.bbox, info.crs)
+        except Error as e:
+            return failure_html(repr(self), e)
+        notes = ["the extent is that of the whole table"] if info.bbox is not None and (t.bbox or t.rows or t.limit is not None) else []
+        return table_html(Summary(t.name, answer.schema, info.rows, info.crs, info.bbox, extent, asked, notes))
 
     @property
     def info(self) -> Info:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -9,8 +10,12 @@ import pyarrow as pa
 from pyarrow import flight
 
 from .channel import Channel
-from .errors import Invalid
+from .columns import is_geometry
+from .display import Summary, crs_of, failure_html, table_html
+from .errors import Error, Invalid
+from .extent import in_degrees
 from .info import info_of, parts_of
+from .map import Box
 from .messages import command, first
 from .result import Answer, Result, Settings
 from .ticket import GeometryEncoding
@@ -30,6 +35,35 @@ class Query(Result):
 
     def __repr__(self) -> str:
         return f"<vibeflight.Query {self.text!r}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: schema, number of rows, extent. The query runs for it, and the rows stay on the server."""
+        try:
+            schema = self.schema
+        except Error as e:
+            return failure_html(self.text, e)
+        geometry = next((field for field in schema if is_geometry(field)), None)
+        rows, extent = self._measured(geometry)
+        crs = None if geometry is None else crs_of(geometry)
+        return table_html(Summary(self.text, schema, rows, crs, extent, in_degrees(self._channel, extent, crs)))
+
+    def _measured(self, geometry: pa.Field[Any] | None) -> tuple[int | None, Box | None]:
+        """The number of rows and the extent of a geometry column; None: a statement that can't be part of another, or a server without spatial functions."""
+        inner = f"FROM (\n{self.text.strip().rstrip(';')}\n)"
+        if geometry is not None:
+            column = 'ST_Extent_Agg("' + geometry.name.replace('"', '""') + '")'
+            bounds = ", ".join(f"ST_{bound}({column})" for bound in ("XMin", "YMin", "XMax", "YMax"))
+            with contextlib.suppress(Error):
+                values = self._row(f"SELECT count(*), {bounds} {inner}")
+                return values[0], None if None in values else (values[1], values[2], values[3], values[4])
+        with contextlib.suppress(Error):
+            return self._row(f"SELECT count(*) {inner}")[0], None
+        return None, None
+
+    def _row(self, text: str) -> list[Any]:
+        """The values of the one row of a query with the parameters of this one."""
+        row = Query(self._channel, self._settings._replace(progress=False), text, self.parameters).arrow()
+        return [column[0].as_py() for column in row.columns]
 
     @property
     def schema(self) -> pa.Schema:

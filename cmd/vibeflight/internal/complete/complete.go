@@ -41,13 +41,13 @@ var fixed = map[string][]string{
 }
 
 // folders are the flags whose value is a folder.
-var folders = []string{"data", "cache-dir", "sql-spill-dir", "duckdb-extensions"}
+var folders = []string{"cache-dir", "unlisted", "sql-spill-dir", "duckdb-extensions"}
 
 // Register sets the completions of all commands below root.
 func Register(root *cobra.Command, lookup func(string) (string, bool)) {
 	c := &completer{lookup}
 	arguments := map[string]cobra.CompletionFunc{
-		"ls": c.paths, "get": c.name, "info": c.name, "sql": c.afterQuery, "gen": kinds, "bench": files,
+		"ls": c.paths, "serve": files, "get": c.name, "info": c.name, "sql": c.afterQuery, "gen": kinds, "bench": files,
 		"completion": nil, "man": files,
 	}
 	for _, cmd := range root.Commands() {
@@ -76,6 +76,8 @@ func (c *completer) flag(cmd *cobra.Command, f *pflag.Flag) {
 		values = fixedValues(fixed[f.Name]...)
 	case slices.Contains(folders, f.Name):
 		values = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	case f.Name == "data":
+		values = files
 	case f.Name == "columns":
 		values = c.columns
 	case f.Name == "option":

@@ -49,9 +49,10 @@ func examineRoot(ctx context.Context, data string) (folders int64, f Finding) {
 		f.Found = err.Error()
 		return 0, f
 	}
-	entries, err := localfile.Walk(ctx, root.Dir, "", "", nil)
-	if err == nil {
-		folders, err = countFolders(root.Dir)
+	at := filepath.Join(root.Dir, root.Only)
+	entries, err := localfile.Walk(ctx, at, "", "", nil)
+	if err == nil && root.Only == "" {
+		folders, err = countFolders(at)
 	}
 	if err != nil {
 		f.Found = output.ErrorText(err)

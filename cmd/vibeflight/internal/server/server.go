@@ -245,7 +245,11 @@ func Serve(ctx context.Context, c *Config, log zerolog.Logger) error {
 	if c.http, err = c.listenHTTP(watch, log); err != nil {
 		return errors.Join(err, watch.close())
 	}
-	return errors.Join(c.serve(ctx, watch, log), closeHTTP(c.http), watch.close())
+	err = c.serve(ctx, watch, log)
+	if c.ExitWithStdin && errors.Is(err, context.Canceled) {
+		err = nil // standard input ended during the start
+	}
+	return errors.Join(err, closeHTTP(c.http), watch.close())
 }
 
 // serve is Serve with the observers.
