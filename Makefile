@@ -18,6 +18,7 @@ CONSOLE := flightsrv/web/console/node_modules/.package-lock.json
 # Without Node the tests of the console and of the Arrow library for JavaScript are left out.
 BROWSER := $(if $(shell command -v npm),$(patsubst %,integration/%/node_modules/.package-lock.json,web http))
 DISTRIBUTED := .venv-distributed/.installed
+SITE    := .venv-site/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
 CHART   := build/chart
@@ -50,7 +51,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images wheels release programs
+.PHONY: help build console sample demo site notebooks bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images wheels release programs
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -66,6 +67,12 @@ sample: $(VENV) ## write data/world/countries.geojson, and let .venv/bin/python 
 
 demo: build $(VENV) ## serve Natural Earth and generated buildings, read them with GeoPandas, compare with pyogrio
 	$(PY) integration/demo/demo.py
+
+site: $(SITE) ## build/site, the project's page, from docs/; open build/site/index.html in a browser
+	.venv-site/bin/python integration/site/build.py
+
+notebooks: build $(VENV) ## run docs/tutorial/*.ipynb, and write what their cells give
+	$(PY) integration/notebooks.py
 
 bench: build $(VENV) ## measure against DuckDB, GDAL and others on the same files, ROUNDS=3, FILES=points.csv,places.kml for some of them
 	$(PY) integration/bench/bench.py --rounds $(ROUNDS) $(if $(FILES),--files $(FILES))
@@ -110,7 +117,7 @@ release: programs $(RELEASERS) ## build/release: archives, deb, rpm, Homebrew fo
 .PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed test-images test-packages test-arm64 audit lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) test-stores test-distributed test-packages test-arm64 ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) $(SITE) test-stores test-distributed test-packages test-arm64 ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
@@ -239,7 +246,7 @@ fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
 	$(LINT) fmt ./...
 	$(CLANG) -i $(KERNEL_FILES)
 
-lock: ## resolve integration/requirements.in, distributed.in, duckdb.in, stores/moto.in and stores/azurite again into their lock files
+lock: ## resolve integration/requirements.in, distributed.in, duckdb.in, site/site.in, stores/moto.in and stores/azurite again into their lock files
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q pip-tools==7.6.2
 	cd integration && for name in requirements distributed; do \
@@ -250,6 +257,8 @@ lock: ## resolve integration/requirements.in, distributed.in, duckdb.in, stores/
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o duckdb.lock duckdb.in
 	cd integration/stores && ../../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o moto.lock moto.in
+	cd integration/site && ../../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o site.lock site.in
 	cd integration/stores/azurite && npm update --package-lock-only --no-audit --no-fund --silent
 
 profile: build $(VENV) ## profile the CPU engine over the files of bench, for the compiler: cmd/vibeflight/default.pgo
@@ -279,6 +288,12 @@ $(sort $(CONSOLE) $(BROWSER)): %/node_modules/.package-lock.json: %/package-lock
 $(VENV): integration/requirements.lock
 	$(PYTHON) -m venv .venv
 	.venv/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/requirements.lock
+	touch $@
+
+# What builds the project's page.
+$(SITE): integration/site/site.lock
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/site/site.lock
 	touch $@
 
 # PySpark has no wheel: pip builds one.

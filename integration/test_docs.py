@@ -11,6 +11,7 @@ import matplotlib
 import pyarrow as pa
 import pytest
 import sql
+import vibeflight
 from conftest import ticket
 from serving import BINARY, ROOT, Server
 
@@ -104,11 +105,32 @@ def test_put_page(data, tmp_path):
     assert said["stored"]["name"] == "trips/monday.arrow" and said["stored"]["rows"] == 3
 
 
+def test_crs_page(tmp_path):
+    """Its commands and its block of Python, on a file of roads and one of points."""
+    point = '{"type":"Feature","properties":{"n":1},"geometry":{"type":"Point","coordinates":[10,53.55]}}'
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "roads.geojson").write_text(point)
+    (tmp_path / "points.csv").write_text("n,wkt\n1,POINT (566000 5934000)\n")
+    for block in blocks("docs/explanation/crs.md", "sh"):
+        environment = {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
+        done = subprocess.run(["sh", "-eu", "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert geopandas.read_parquet(tmp_path / "points.parquet").crs == "EPSG:25832"
+    assert geopandas.read_file(tmp_path / "roads.fgb").crs == "EPSG:3857"
+    (block,) = blocks("docs/explanation/crs.md", "python")
+    with Server(tmp_path / "data") as server, vibeflight.connect(server.uri) as connection:
+        said = {"server": connection}
+        exec(compile(block, "docs/explanation/crs.md", "exec"), said)
+        assert (said["table"].info.rows, said["table"].geopandas().crs) == (1, "EPSG:25832")
+
+
 def test_performance_page():
-    """The pages and the README's figures are what integration/bench/render.py makes of the results."""
+    """The pages, the charts and the README's figures are what integration/bench/render.py makes of the results."""
     assert (ROOT / "docs/performance.md").read_text(encoding="utf-8") == render.page(), "make performance writes it again"
     assert (ROOT / "README.md").read_text(encoding="utf-8") == render.readme(), "make performance writes it again"
     assert (ROOT / "docs/explanation/fleet-simulation.md").read_text(encoding="utf-8") == render.fleet_page(), "make performance writes it again"
+    for name, picture in render.pictures().items():
+        assert (ROOT / "docs/images" / name).read_text(encoding="utf-8") == picture, "make performance writes it again"
     assert len(render.page().splitlines()) <= 220 and len(render.readme().splitlines()) <= 100
 
 
@@ -117,3 +139,10 @@ def test_lines_of_pages(page):
     """No line of a page has more than 160 columns."""
     long = [number for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1) if len(line) > 160]
     assert not long, f"lines {long} of {page}"
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in ROOT.glob("docs/how-to/*.md")))
+def test_first_sentence(page):
+    """A guide begins with a sentence that says what its reader gets: not with a table, a list or a command."""
+    heading, first, *_ = (ROOT / "docs/how-to" / page).read_text(encoding="utf-8").split("\n\n")
+    assert heading.startswith("# ") and re.match(r"[A-Z`].*\.", first, re.S) and not first.startswith("```")

@@ -1,4 +1,4 @@
-"""Renders docs/performance.md, docs/explanation/fleet-simulation.md and the figures of the README from results/*.json:   render.py [--condense RUNS]
+"""Renders docs/performance.md with its charts, docs/explanation/fleet-simulation.md and the figures of the README from results/*.json:   render.py [--condense RUNS]
 
 The pages' texts are performance.md.in and fleet-simulation.md.in; each {{ name }} there is a table or a figure made below. README.md has its table between two comments.
 --condense prints the medians of a file that `bench.py --json` wrote, in the shape of results/*-files.json; results/README.md describes it.
@@ -10,12 +10,15 @@ import re
 import statistics
 import textwrap
 
+import charts
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 GB = 1e9
 PAGE = ROOT / "docs" / "performance.md"
 FLEET_PAGE = ROOT / "docs" / "explanation" / "fleet-simulation.md"
 README = ROOT / "README.md"
+IMAGES = ROOT / "docs" / "images"
 BETWEEN = re.compile(r"(<!-- figures: make performance -->\n).*?(<!-- end of figures -->\n)", re.S)
 OTHER_READERS = {"duckdb": "DuckDB", "polars": "Polars", "pandas": "pandas with GeoPandas", "geoarrow": "pyarrow with geoarrow-c", "shapely": "Shapely"}
 
@@ -30,6 +33,8 @@ def main():
     PAGE.write_text(page(), encoding="utf-8")
     FLEET_PAGE.write_text(fleet_page(), encoding="utf-8")
     README.write_text(readme(), encoding="utf-8")
+    for name, picture in pictures().items():
+        (IMAGES / name).write_text(picture, encoding="utf-8")
 
 
 def page():
@@ -50,6 +55,11 @@ def readme():
     """The text of README.md with the figures of today's results."""
     table = figures()["readme"] + "\n"
     return BETWEEN.sub(lambda found: found[1] + table + found[2], README.read_text(encoding="utf-8"))
+
+
+def pictures():
+    """The charts of docs/performance.md, by their names in docs/images."""
+    return charts.charts({kind: load(kind) for kind in ["files", "gpu", "formats", "wire"]}, pick)
 
 
 def load(kind):
