@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/sockets"
 )
 
 // listener has its address in the form of --listen.
@@ -73,7 +74,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("want an absolute path: unix:///path")
 	}
-	maxSocketPath := system.MaxSocketPath()
+	maxSocketPath := sockets.MaxPath()
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path has %d bytes; that of a socket has at most %d", len(path), maxSocketPath)
 	}

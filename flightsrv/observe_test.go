@@ -27,7 +27,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/audit"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // measured returns telemetry with /metrics.
@@ -260,7 +260,7 @@ func TestObserveAllocates(t *testing.T) {
 
 // cpuTime returns the CPU time of the process so far.
 func cpuTime(b *testing.B) time.Duration {
-	used, err := system.CPUTime()
+	used, err := process.CPUTime()
 	if err != nil {
 		b.Fatal(err)
 	}

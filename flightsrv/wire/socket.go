@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/sockets"
 )
 
 const turnBytes = 64 << 10 // a write of this many bytes waits for a turn
@@ -25,7 +25,7 @@ type Turn func(user string) (leave func())
 
 func newSocket(conn net.Conn, turn Turn) *socket {
 	s := &socket{Conn: conn, turn: turn}
-	if c, ok := conn.(syscall.Conn); ok && turn != nil && system.DirectWrites {
+	if c, ok := conn.(syscall.Conn); ok && turn != nil && sockets.DirectWrites {
 		if raw, err := c.SyscallConn(); err == nil {
 			s.raw = raw
 		}
@@ -61,9 +61,9 @@ func (s *socket) writeAll(parts net.Buffers) error {
 // writeParts writes until the socket is full, and returns the rest.
 func writeParts(fd uintptr, parts net.Buffers) (net.Buffers, error) {
 	for len(parts) > 0 {
-		n, err := system.WriteParts(fd, parts)
+		n, err := sockets.WriteParts(fd, parts)
 		switch {
-		case errors.Is(err, system.ErrWouldBlock):
+		case errors.Is(err, sockets.ErrWouldBlock):
 			return parts, nil
 		case err != nil:
 			return parts, err

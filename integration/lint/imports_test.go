@@ -12,8 +12,7 @@ import (
 // above its own, so that the list has no cycle. Packages of one line do not import each other.
 var layers = []string{
 	// the operating system
-	"internal/system",
-	"internal/system/systemtest",
+	"internal/system internal/system/process internal/system/sockets internal/system/systemtest",
 	// CUDA
 	"gpu/internal/driver gpu/internal/cuda/loader",
 	"gpu/internal/cuda gpu/internal/emu gpu/internal/driver/drivertest",

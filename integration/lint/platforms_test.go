@@ -12,8 +12,8 @@ import (
 // systemPackages may use golang.org/x/sys outside of internal/system: the workers of SQL and the
 // emulation need Linux, and the parsers ask for the processor's instructions (cpu).
 var systemPackages = map[string][]string{
-	"golang.org/x/sys/unix":    {"internal/system/...", "flightsrv/sql/worker", "gpu/internal/emu"},
-	"golang.org/x/sys/windows": {"internal/system/..."},
+	"golang.org/x/sys/unix":    {"internal/system...", "flightsrv/sql/worker", "gpu/internal/emu"},
+	"golang.org/x/sys/windows": {"internal/system..."},
 }
 
 // TestSystemCalls finds system calls outside of internal/system.

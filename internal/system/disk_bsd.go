@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func free(folder string) (int64, error) {
+// Free returns how many bytes an ordinary user can still write below a folder.
+func Free(folder string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
 		return 0, &fs.PathError{Op: "statfs", Path: folder, Err: err}

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func free(folder string) (int64, error) {
+// Free returns how many bytes an ordinary user can still write below a folder.
+func Free(folder string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(folder)
 	var available uint64
 	if err == nil {

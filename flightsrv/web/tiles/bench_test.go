@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/catalog"
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // benchFile names a file, alone in its folder, that integration/bench/gen_buildings.c made, and
@@ -90,7 +90,7 @@ func BenchmarkTile(b *testing.B) {
 
 // processor returns the time that the process has used its processors for.
 func processor(b *testing.B) time.Duration {
-	used, err := system.CPUTime()
+	used, err := process.CPUTime()
 	if err != nil {
 		b.Fatal(err)
 	}

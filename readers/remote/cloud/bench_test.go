@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 	"github.com/vibeflight/vibeflight/readers/remote"
 )
 
@@ -49,7 +49,7 @@ func BenchmarkReadFile(b *testing.B) {
 
 // cpuTime returns the CPU time of this process so far.
 func cpuTime(b *testing.B) time.Duration {
-	used, err := system.CPUTime()
+	used, err := process.CPUTime()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
@@ -61,14 +61,14 @@ func Measure(ctx context.Context, name string, options map[string]any, how local
 		return Run{}, err
 	}
 	rss := followRSS()
-	cpu, err := system.CPUTime()
+	cpu, err := process.CPUTime()
 	if err != nil {
 		return Run{}, err
 	}
 	start := time.Now()
 	src, table, err := localfile.Read(ctx, path, how)
 	seconds := time.Since(start).Seconds()
-	cpuAfter, cpuErr := system.CPUTime()
+	cpuAfter, cpuErr := process.CPUTime()
 	peak, rssErr := rss.stop()
 	if err := firstError(err, cpuErr, rssErr); err != nil {
 		return Run{}, err

@@ -86,7 +86,8 @@ func (c *Checkup) examineSQL() []Finding {
 	if err != nil {
 		return []Finding{{
 			Name: "SQL", Found: err.Error(),
-			Advice: "files are served nevertheless; SQL needs Linux on amd64 or arm64, and a build with a C compiler (make build)",
+			Advice: "files are served nevertheless; SQL needs Linux on amd64 or arm64, and a build with a C " +
+				"compiler (make build)",
 		}}
 	}
 	found := []Finding{{Name: "SQL", OK: true, Found: "DuckDB " + strings.TrimPrefix(duck.LibraryVersion(), "v")}}

@@ -14,6 +14,7 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // examineHost reports the cores and the memory.
@@ -35,7 +36,7 @@ const enoughFiles = 4096
 // examineOpenFiles reports how many files the process may open. Go has raised the limit to its
 // maximum.
 func examineOpenFiles() Finding {
-	limit, err := system.OpenFiles()
+	limit, err := process.OpenFiles()
 	if err != nil {
 		return Finding{Name: "files", Found: err.Error()}
 	}

@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // Memory returns how many bytes this process may use: the machine's memory, or the limit of its
 // control group (memory.max of cgroup v2, memory.limit_in_bytes of v1, as a container sees them).
 func Memory() (int64, error) {
-	total, err := system.Memory()
+	total, err := process.Memory()
 	if err != nil {
 		return 0, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // ErrNoTerminal is the error of a prompt without a terminal.
@@ -14,7 +14,7 @@ var ErrNoTerminal = errors.New("there is no terminal to ask for the password")
 
 // PromptPassword asks for a password on the terminal of the process, which does not show it.
 func PromptPassword(prompt string) (string, error) {
-	in, out, err := system.OpenTerminal()
+	in, out, err := process.OpenTerminal()
 	if err != nil {
 		return "", ErrNoTerminal
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // notify tells systemd the state of the service, in the form of sd_notify(3). It does nothing unless
@@ -29,7 +29,7 @@ func notify(state string) {
 
 // notifyReloading begins a reload; READY=1 ends it. systemd wants the time, to tell reloads apart.
 func notifyReloading() {
-	if now, ok := system.Monotonic(); ok {
+	if now, ok := process.Monotonic(); ok {
 		notify(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Microseconds()))
 	}
 }

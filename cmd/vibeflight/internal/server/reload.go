@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/vibeflight/vibeflight/internal/system"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // reloads are what SIGHUP reads again, in the order of their registration.
@@ -80,7 +80,7 @@ func (r *reloads) serveHangups(ctx context.Context, c <-chan os.Signal, terminal
 
 // hasTerminal reports whether the process has a controlling terminal.
 func hasTerminal() bool {
-	in, out, err := system.OpenTerminal()
+	in, out, err := process.OpenTerminal()
 	if err != nil {
 		return false
 	}

@@ -36,7 +36,8 @@ func TestPlacesOf(t *testing.T) {
 			root := t.TempDir()
 			exe, folder := filepath.Join(root, tc.exe), filepath.Join(root, tc.folder)
 			write(t, exe)
-			write(t, filepath.Join(folder, "duckdb_extension_spatial", "extensions", duck.LibraryVersion(), SpatialFile))
+			below := filepath.Join("duckdb_extension_spatial", "extensions", duck.LibraryVersion())
+			write(t, filepath.Join(folder, below, SpatialFile))
 			if got := firstWithSpatial(placesOf(exe)); (got == folder) != tc.want || got != "" && !tc.want {
 				t.Errorf("found %q among %q, want it %v in %q", got, placesOf(exe), tc.want, folder)
 			}

@@ -1,4 +1,4 @@
-package system
+package sockets
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package system
+package process
 
 import (
 	"os"
