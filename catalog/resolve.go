@@ -17,15 +17,15 @@ import (
 // Resolve returns the name of the entry that a name means, among those that the caller may describe.
 // Entries on which the caller has the privilege p have precedence.
 //
-// Errors: *AmbiguousError, *NotFoundError with the closest names, and those of Lookup.
-func (c *Catalog) Resolve(ctx context.Context, p access.Privilege, name string) (string, error) {
-	return c.resolve(ctx, p, name, true)
-}
-
-// ResolveIn is Resolve for a name in a folder, where "" is the root: it means no file elsewhere.
-func (c *Catalog) ResolveIn(ctx context.Context, p access.Privilege, folder, name string) (string, error) {
-	if folder != "" {
-		name = folder + "/" + name
+// If a folder is given, "" being the root, the name is one in it, and means no file elsewhere.
+//
+// Errors: *tree.AmbiguousError, *NotFoundError with the closest names, and those of Lookup.
+func (c *Catalog) Resolve(ctx context.Context, p access.Privilege, name string, folder ...string) (string, error) {
+	if len(folder) == 0 {
+		return c.resolve(ctx, p, name, true)
+	}
+	if folder[0] != "" {
+		name = folder[0] + "/" + name
 	}
 	return c.resolve(ctx, p, name, false)
 }

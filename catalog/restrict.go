@@ -7,19 +7,18 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/catalog/dataset"
-	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/readers"
 )
 
-// SetEvaluator sets what computes the filters and masks of restricted tables; nil: nothing does, and
-// a table that needs one is not available.
-func (c *Catalog) SetEvaluator(e restrict.Evaluator) { c.parts.SetEvaluator(e) }
-
-// SetFilterEvaluator sets what computes the filters of requests; nil: nothing does.
-func (c *Catalog) SetFilterEvaluator(e restrict.Evaluator) { c.filtered.SetEvaluator(e) }
+// SetEvaluator sets what computes the filters and masks of restricted tables, and what computes the
+// filters of requests; nil: nothing does, and a table that needs one is not available.
+func (c *Catalog) SetEvaluator(rules, filters restrict.Evaluator) {
+	c.parts.SetEvaluator(rules)
+	c.filtered.SetEvaluator(filters)
+}
 
 // restriction is what a call gets of a table.
 type restriction struct {
@@ -168,22 +167,6 @@ func anotherOf(h *TableRef) func() *TableRef {
 		return func() *tables.Ref { return v.Ref(true) }
 	}
 	return nil
-}
-
-// Filtered returns the rows of a table in memory for which a predicate is true, as a table.
-func Filtered(ctx context.Context, t *readers.Table, where string, e restrict.Evaluator, limits readers.Limits) (
-	*TableRef, error,
-) {
-	all := restrict.New(restrict.Config{Limits: limits, Requested: true})
-	all.SetEvaluator(e)
-	filter := &access.Restriction{Filter: strings.TrimSpace(where)}
-	return all.Restrict(ctx, tables.NewRef(job.Job{}, t, nil), filter, nil)
-}
-
-// WithFilterGate returns a context for calls that compute the filters of their requests in what a
-// gate admits.
-func WithFilterGate(ctx context.Context, g FilterGate) context.Context {
-	return restrict.WithGate(ctx, g)
 }
 
 // IsPart reports whether a table is the part that its caller may know, or requests.

@@ -138,7 +138,7 @@ func TestDamageToARestrictedTable(t *testing.T) {
 			text, err := os.ReadFile(w.tables()[0])
 			must(t, err)
 			c = w.open()
-			c.SetEvaluator(oddRows{})
+			c.SetEvaluator(oddRows{}, nil)
 			ctx := restrictedTo(access.Restriction{Filter: "odd"})
 			h, err := c.Table(ctx, Request{Name: "a.rows"})
 			must(t, err)

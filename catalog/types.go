@@ -69,8 +69,6 @@ const (
 type (
 	// NotFoundError says that no entry has a name.
 	NotFoundError = tree.NotFoundError
-	// AmbiguousError says that a name may mean several entries.
-	AmbiguousError = tree.AmbiguousError
 	// OtherCRSError says that a selection names a reference system that is not the table's.
 	OtherCRSError = scan.OtherCRSError
 	// PartitionError says that a selection names a partition that the table cannot have.
@@ -81,10 +79,6 @@ type (
 	UnknownColumnError = scan.UnknownColumnError
 	// RulesError says that the rules of a restricted table can't be applied.
 	RulesError = restrict.Error
-	// FilterError says why the filter of a request can't be applied.
-	FilterError = restrict.FilterError
-	// FilterGate admits the computation of the filter of a request.
-	FilterGate = restrict.Gate
 	// OptionsError says that a client may not choose the options of a restricted table.
 	OptionsError = restrict.OptionsError
 	// UnknownFormatError says that there is no format of a name.
@@ -99,7 +93,6 @@ type (
 
 // Errors without details.
 var (
-	ErrNoSQL    = restrict.ErrNoSQL // a filter or a mask needs SQL
 	ErrClosed   = tree.ErrClosed    // the catalog is closed
 	ErrReadOnly = inbox.ErrReadOnly // no root is writable
 
@@ -114,7 +107,4 @@ var (
 	ListCache    = persist.ListCache  // lists the tables of a cache folder
 	ClearCache   = persist.ClearCache // removes the tables of a cache folder
 	MappedFile   = tablefile.Locate   // finds the cache file that a buffer is mapped from
-	Stem         = tree.Stem          // a file's name without its extension
-	IsReserved   = tree.IsReserved    // whether a name without extension finds no file
-	NearestName  = nearest.Name       // the name that a mistyped one may stand for
 )

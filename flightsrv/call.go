@@ -9,8 +9,8 @@ import (
 	"github.com/rs/zerolog"
 	"google.golang.org/grpc/peer"
 
-	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/errorlog"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
@@ -63,7 +63,7 @@ func (s *service) begin(ctx context.Context, method string) (_ context.Context, 
 		}
 	}
 	ctx, end = s.register(ctx, c, end)
-	return catalog.WithFilterGate(ctx, s.filterGate), c, end, nil
+	return restrict.WithGate(ctx, s.filterGate), c, end, nil
 }
 
 // identify finds the caller of a call and its rights.

@@ -70,7 +70,7 @@ func TestHiddenRowsInAnswers(t *testing.T) {
 		catalog.Config{Restricted: true, Limits: readers.Limits{BatchRows: 1000}}, func(c *Config) {
 			c.Login, c.Grants = anyone{}, sameRights{rules}
 		})
-	f.catalog.SetEvaluator(below{})
+	f.catalog.SetEvaluator(below{}, nil)
 	info := f.info(t, pathOf("a.fake"))
 	if info.TotalRecords != 5 || len(info.Endpoint) != 1 || info.TotalBytes > 1000 {
 		t.Errorf("%d rows, %d bytes, %d endpoints", info.TotalRecords, info.TotalBytes, len(info.Endpoint))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/flightsrv/admission"
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
@@ -183,7 +184,7 @@ func codeOfPut(err error) codes.Code {
 		return codes.AlreadyExists
 	case errors.As(err, &readOnly), errors.As(err, &denied):
 		return codes.PermissionDenied
-	case errors.Is(err, catalog.ErrReadOnly), errors.Is(err, catalog.ErrNoSQL):
+	case errors.Is(err, catalog.ErrReadOnly), errors.Is(err, restrict.ErrNoSQL):
 		return codes.Unimplemented
 	}
 	return codeOfSQL(err)
@@ -325,7 +326,7 @@ func messageOf(name string, err error) string {
 	var panicked *panicError
 	var path *fs.PathError
 	var query *engine.Error
-	var filter *catalog.FilterError
+	var filter *restrict.FilterError
 	var request *requestError
 	rpc, isRPC := status.FromError(err)
 	switch {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
@@ -107,17 +108,17 @@ func TestStatusError(t *testing.T) {
 		{"DuckDB's mistake", &engine.Error{Kind: duck.Internal, Message: "assertion"}, codes.Internal, "assertion"},
 		{"ambiguous", &engine.AmbiguousError{Name: "a"}, codes.InvalidArgument, "a"},
 		{
-			"filter", fmt.Errorf("x: %w", &catalog.FilterError{Filter: "a > > 1", Err: &engine.Error{
+			"filter", fmt.Errorf("x: %w", &restrict.FilterError{Filter: "a > > 1", Err: &engine.Error{
 				Kind: duck.Syntax, Message: "syntax error", Position: 4,
 			}}), codes.InvalidArgument, "x: where: byte 4: syntax error\n  a > > 1\n      ^",
 		},
 		{
-			"filter's memory", &catalog.FilterError{Filter: "a", Err: &engine.Error{
+			"filter's memory", &restrict.FilterError{Filter: "a", Err: &engine.Error{
 				Kind: duck.Memory, Message: "could not allocate", Position: -1,
 			}}, codes.ResourceExhausted, "where: could not allocate",
 		},
 		{
-			"filter without SQL", &catalog.FilterError{Filter: "a", Err: catalog.ErrNoSQL}, codes.Unimplemented,
+			"filter without SQL", &restrict.FilterError{Filter: "a", Err: restrict.ErrNoSQL}, codes.Unimplemented,
 			"--no-sql",
 		},
 		{"no SQL", engine.ErrNoSQL, codes.Unimplemented, "SQL"},

@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/catalog/job"
 	"github.com/vibeflight/vibeflight/catalog/scan"
 	"github.com/vibeflight/vibeflight/catalog/tables"
 	"github.com/vibeflight/vibeflight/catalog/tree"
@@ -298,4 +300,15 @@ func (t *Tables) failed(ctx context.Context, name string, r *access.Restriction,
 	t.cfg.Log.Error().Err(err).Str("name", name).
 		Msg("the rules of a table can't be applied: nobody they are for gets it")
 	return &Error{Name: name, Reason: err}
+}
+
+// Filtered returns the rows of a table in memory for which a predicate is true, as a table. Limits are
+// those of its batches.
+func Filtered(ctx context.Context, t *readers.Table, where string, e Evaluator, limits readers.Limits) (
+	*tables.Ref, error,
+) {
+	all := New(Config{Limits: limits, Requested: true})
+	all.SetEvaluator(e)
+	filter := &access.Restriction{Filter: strings.TrimSpace(where)}
+	return all.Restrict(ctx, tables.NewRef(job.Job{}, t, nil), filter, nil)
 }

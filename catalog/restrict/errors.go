@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vibeflight/vibeflight/catalog/internal/nearest"
+	"github.com/vibeflight/vibeflight/catalog/scan"
 )
 
 // Error is the error of a table whose rules can't be applied. The client does not get the table,
@@ -69,4 +72,9 @@ func lineAt(text string, at int) (line, mark string) {
 	first, rest = first[max(0, len(first)-maxLine):], rest[:min(len(rest), maxLine)]
 	line = strings.ReplaceAll(string(first)+string(rest), "\t", " ")
 	return line, strings.Repeat(" ", len(first))
+}
+
+// NoColumn returns the error for a name that is none of a table's columns.
+func NoColumn(name string, columns []string) error {
+	return &scan.UnknownColumnError{Column: name, Nearest: nearest.Name(name, columns)}
 }

@@ -109,7 +109,9 @@ func (n *Names) Find(name string, anywhere bool) []string {
 func (n *Names) named(kind nameKind, name string) []string {
 	var found, exact []string
 	hashes, hash := n.hashes[kind], hashOf(lower(name))
-	i, _ := slices.BinarySearchFunc(hashes, hash, func(h nameHash, hash uint32) int { return cmp.Compare(h.hash, hash) })
+	i, _ := slices.BinarySearchFunc(hashes, hash, func(h nameHash, hash uint32) int {
+		return cmp.Compare(h.hash, hash)
+	})
 	for ; i < len(hashes) && hashes[i].hash == hash; i++ {
 		entry := n.names[hashes[i].name]
 		switch is := kind.of(entry); {

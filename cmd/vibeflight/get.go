@@ -111,7 +111,8 @@ func (c *getConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.bbox, "bbox", "", "only rows whose bounding box meets `XMIN,YMIN,XMAX,YMAX`")
 	f.StringVar(&c.crs, "crs", "", "geometries, and the box of --bbox, in the reference system `NAME`, such as "+
 		"EPSG:3857; without a server only longitude and latitude, Web Mercator and UTM")
-	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, or of those that --where keeps, TO not included; each may be left out")
+	f.StringVar(&c.rows, "rows", "", "only rows `FROM:TO` of the file, or of those that --where keeps, TO not "+
+		"included; each may be left out")
 	f.Int64Var(&c.limit, "limit", headRows, "maximum number of rows; without it, all rows with --json, --csv and -o")
 	f.BoolVar(&c.asJSON, "json", false, "print a JSON object per line")
 	f.BoolVar(&c.asCSV, "csv", false, "print CSV (RFC 4180) with a header; null is empty, and \"\" is an empty text")

@@ -23,7 +23,8 @@ func TestParseTicket(t *testing.T) {
 		{"name that begins with a brace", `{"name":"{a}"}`, Ticket{Name: "{a}"}},
 		{"everything", `{"name": "florida.geojson", "columns": ["height", "geometry"], "where": "height > 3", "bbox": [-82.7, 27.5, -82.2, 28.1], "rows": [0, 100000], "limit": 0,
  "geometry_encoding": "wkb", "coords": "interleaved", "compression": "zstd", "version": "v", "options": {"on_error": "skip", "n": 1.5, "b": true}}`, Ticket{
-			Name: "florida.geojson", Columns: []string{"height", "geometry"}, Where: "height > 3", BBox: &box, Rows: &rows, Limit: &limit,
+			Name: "florida.geojson", Columns: []string{"height", "geometry"}, Where: "height > 3",
+			BBox: &box, Rows: &rows, Limit: &limit,
 			Encoding:    geoarrow.Encoding{Geometry: geoarrow.AsWKB, Coords: geoarrow.Interleaved},
 			Compression: Zstd, Version: "v",
 			Options: map[string]any{"on_error": "skip", "n": 1.5, "b": true},

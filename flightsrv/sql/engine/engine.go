@@ -112,8 +112,7 @@ func Open(cfg Config) (*Engine, error) {
 	e.databases = databases{source: source, known: map[worker.Database]*database{}}
 	e.info = sync.OnceValue(e.readInfo)
 	e.rules.spatial = spatial
-	cfg.Catalog.SetEvaluator(e)
-	cfg.Catalog.SetFilterEvaluator(e.Filters())
+	cfg.Catalog.SetEvaluator(e, e.Filters())
 	return e, nil
 }
 
@@ -167,8 +166,7 @@ func (e *Engine) Close() error {
 	}
 	e.closed = true
 	e.mu.Unlock()
-	e.cfg.Catalog.SetEvaluator(nil)
-	e.cfg.Catalog.SetFilterEvaluator(nil)
+	e.cfg.Catalog.SetEvaluator(nil, nil)
 	e.end(ErrClosed)
 	e.busy.Wait()
 	e.mu.Lock()

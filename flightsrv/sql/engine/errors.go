@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
@@ -18,7 +18,7 @@ var ErrClosed = errors.New("the SQL engine is closed")
 type Error = duck.Error
 
 // AmbiguousError is the error of a name that may mean several tables.
-type AmbiguousError = catalog.AmbiguousError
+type AmbiguousError = tree.AmbiguousError
 
 func isAmbiguous(err error) bool {
 	var ambiguous *AmbiguousError

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/catalog/tree"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 )
 
@@ -53,7 +54,7 @@ func tableOf(entry string) Table {
 }
 
 // Stem returns the name of the table without its extension. Queries find it under that name too.
-func (t *Table) Stem() string { return catalog.Stem(t.Name) }
+func (t *Table) Stem() string { return tree.Stem(t.Name) }
 
 // lists are the lists of tables by the caller's scope.
 type lists struct {
@@ -143,7 +144,7 @@ func (e *Engine) resolveName(ctx context.Context, p access.Privilege, ref duck.R
 		return nil, nil
 	case "", MainSchema:
 		// the view of a file would hide DuckDB's own, which list tables
-		if catalog.IsReserved(ref.Name) && !strings.Contains(ref.Name, ".") {
+		if tree.IsReserved(ref.Name) && !strings.Contains(ref.Name, ".") {
 			return nil, nil
 		}
 	case CatalogName:
@@ -170,7 +171,7 @@ func (e *Engine) entry(ctx context.Context, p access.Privilege, schema, name str
 	case schema == "":
 		return e.cfg.Catalog.Resolve(ctx, p, name)
 	case strings.EqualFold(schema, MainSchema):
-		return e.cfg.Catalog.ResolveIn(ctx, p, "", name)
+		return e.cfg.Catalog.Resolve(ctx, p, name, "")
 	}
-	return e.cfg.Catalog.ResolveIn(ctx, p, schema, name)
+	return e.cfg.Catalog.Resolve(ctx, p, name, schema)
 }

@@ -415,7 +415,7 @@ func TestRulesThatCannotBeApplied(t *testing.T) {
 	if wrong := new(catalog.OptionsError); !errors.As(err, &wrong) {
 		t.Errorf("error %v", err)
 	}
-	w.catalog.SetEvaluator(nil)
+	w.catalog.SetEvaluator(nil, nil)
 	if rows, err := w.readRows(ctx, "a.csv", catalog.Selection{}); err != nil || fmt.Sprint(rows) != "[1 2]" {
 		t.Errorf("%q, error %v: a hidden column needs no SQL", rows, err)
 	}

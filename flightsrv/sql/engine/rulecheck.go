@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/worker"
 	"github.com/vibeflight/vibeflight/readers"
@@ -140,8 +140,7 @@ func (r *relation) unknownColumn(c duck.Place) error {
 			names = append(names, f.Name)
 		}
 	}
-	none := catalog.UnknownColumnError{Column: c.Name, Nearest: catalog.NearestName(c.Name, names)}
-	return &Error{Kind: duck.Name, Message: none.Error(), Position: c.Position}
+	return &Error{Kind: duck.Name, Message: restrict.NoColumn(c.Name, names).Error(), Position: c.Position}
 }
 
 // within returns an error of DuckDB with its position in an expression, which begins at a byte of the

@@ -54,13 +54,13 @@ func (e *Engine) ofCaller(ctx context.Context) ruleRun {
 }
 
 // Filters returns what computes the filters of requests.
-func (e *Engine) Filters() restrict.Evaluator { return requested{e} }
+func (e *Engine) Filters() restrict.Evaluator { return callerFilters{e} }
 
-// requested computes the filters of requests. It implements restrict.Evaluator.
-type requested struct{ *Engine }
+// callerFilters computes the filters of requests. It implements restrict.Evaluator.
+type callerFilters struct{ *Engine }
 
 // Filter implements restrict.Evaluator.
-func (r requested) Filter(ctx context.Context, t *readers.Table, predicate string) ([][]int32, error) {
+func (r callerFilters) Filter(ctx context.Context, t *readers.Table, predicate string) ([][]int32, error) {
 	return r.filter(ctx, r.ofCaller(ctx), t, predicate)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/catalog/access"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 )
@@ -91,7 +92,8 @@ func TestWhereIsSQL(t *testing.T) {
 				for range 3 {
 					where := wheres[r.IntN(len(wheres))]
 					query := strings.ReplaceAll(query, "TABLE", c.entry)
-					if err := w.compareWhere(ctx, r, c.entry, query, where.text, strings.Fields(where.columns), shown); err != nil {
+					err := w.compareWhere(ctx, r, c.entry, query, where.text, strings.Fields(where.columns), shown)
+					if err != nil {
 						t.Fatalf("%s of %s: %v", where.text, query, err)
 					}
 				}
@@ -106,7 +108,7 @@ func (w *world) compareWhere(ctx context.Context, r *rand.Rand, entry, query, wh
 	for _, name := range reads {
 		if !slices.Contains(shown, name) {
 			_, _, err := w.readWhere(ctx, req, sel)
-			var filter *catalog.FilterError
+			var filter *restrict.FilterError
 			if !errors.As(err, &filter) || !strings.Contains(strings.ToLower(err.Error()), `no column "`+name+`"`) {
 				return fmt.Errorf("a hidden column: %w", err)
 			}
@@ -176,7 +178,7 @@ func TestWhereErrors(t *testing.T) {
 			at := strings.Index(c.where, "¦")
 			req := catalog.Request{Name: "a.csv", Where: strings.Replace(c.where, "¦", "", 1)}
 			_, _, err := w.readWhere(t.Context(), req, catalog.Selection{})
-			var filter *catalog.FilterError
+			var filter *restrict.FilterError
 			var of *Error
 			if !errors.As(err, &filter) || !errors.As(err, &of) || of.Kind != c.kind || of.Position != at ||
 				!strings.Contains(err.Error(), c.want) {
@@ -189,7 +191,8 @@ func TestWhereErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := w.readWhere(t.Context(), catalog.Request{Name: "a.csv", Where: "height = 2"}, catalog.Selection{}); err != nil {
+	req := catalog.Request{Name: "a.csv", Where: "height = 2"}
+	if _, _, err := w.readWhere(t.Context(), req, catalog.Selection{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -198,7 +201,7 @@ func TestWhereErrors(t *testing.T) {
 func TestWhereIsCached(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.csv": "name,height\nx,1\ny,2\nz,3\n"})
 	entered := 0
-	ctx := catalog.WithFilterGate(t.Context(), func(ctx context.Context) (context.Context, func(), error) {
+	ctx := restrict.WithGate(t.Context(), func(ctx context.Context) (context.Context, func(), error) {
 		entered++
 		return ctx, func() {}, nil
 	})
@@ -211,7 +214,8 @@ func TestWhereIsCached(t *testing.T) {
 	}
 	read(ctx, "height > 1", "y|2 z|3")
 	read(ctx, " height > 1\n", "y|2 z|3")
-	masked := access.With(ctx, rights{access.All, "m", &access.Restriction{Masks: map[string]string{"height": "height * 10"}}})
+	mask := &access.Restriction{Masks: map[string]string{"height": "height * 10"}}
+	masked := access.With(ctx, rights{access.All, "m", mask})
 	read(masked, "height > 10", "y|20 z|30")
 	read(masked, "height > 1", "x|10 y|20 z|30")
 	read(ctx, "height > 1", "y|2 z|3")
@@ -226,7 +230,7 @@ func TestWhereIsCached(t *testing.T) {
 		t.Errorf("filters were computed %d times after an eviction, want 4", entered)
 	}
 	full := errors.New("too many queries")
-	ctx = catalog.WithFilterGate(t.Context(), func(ctx context.Context) (context.Context, func(), error) {
+	ctx = restrict.WithGate(t.Context(), func(ctx context.Context) (context.Context, func(), error) {
 		return ctx, nil, full
 	})
 	_, _, err := w.readWhere(ctx, catalog.Request{Name: "a.csv", Where: "height > 2"}, catalog.Selection{})
@@ -234,7 +238,7 @@ func TestWhereIsCached(t *testing.T) {
 		t.Errorf("got %v, want %v", err, full)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	ctx = catalog.WithFilterGate(ctx, func(ctx context.Context) (context.Context, func(), error) {
+	ctx = restrict.WithGate(ctx, func(ctx context.Context) (context.Context, func(), error) {
 		cancel(full)
 		return ctx, func() {}, nil
 	})
@@ -275,9 +279,9 @@ func TestWhereNeedsRead(t *testing.T) {
 // Without SQL the error says so.
 func TestWhereWithoutSQL(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.csv": "name,height\nx,1\n"})
-	w.catalog.SetFilterEvaluator(nil)
+	w.catalog.SetEvaluator(nil, nil)
 	_, _, err := w.readWhere(t.Context(), catalog.Request{Name: "a.csv", Where: "height = 1"}, catalog.Selection{})
-	if !errors.Is(err, catalog.ErrNoSQL) || !strings.HasPrefix(err.Error(), "where: filters and masks need SQL") {
+	if !errors.Is(err, restrict.ErrNoSQL) || !strings.HasPrefix(err.Error(), "where: filters and masks need SQL") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -136,7 +136,8 @@ var infoParameters = []param{
 
 var (
 	nameParameter = param{
-		"name", "Name of the table, whose slashes may be sent as they are. Folder and extension may be left out if that is unambiguous.",
+		"name", "Name of the table, whose slashes may be sent as they are. Folder and extension may be left out " +
+			"if that is unambiguous.",
 		schema{"type": "string", "examples": []string{"world/countries.geojson"}},
 	}
 	optionsParameter = param{"options", "JSON object of options of the format.", schema{"type": "string"}}

@@ -68,7 +68,7 @@ func TestRestrictedTable(t *testing.T) {
 	write(t, dir, "all.geojson", featureCollection("", geometries))
 	write(t, dir, "third.geojson", featureCollection("", third))
 	c := openCatalog(t, catalog.Config{Roots: []catalog.Root{{Dir: dir}}})
-	c.SetEvaluator(everyThird{})
+	c.SetEvaluator(everyThird{}, nil)
 	ctx := access.With(t.Context(), rights{access.All, access.Restriction{Filter: "true"}})
 	s := New(Config{})
 	defer s.Close()

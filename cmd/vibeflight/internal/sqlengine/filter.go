@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vibeflight/vibeflight/catalog"
+	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 )
@@ -51,8 +52,8 @@ func OpenFilter(ctx context.Context, c *Flags) (_ *Filter, err error) {
 func (l *Filter) Rows(ctx context.Context, t *readers.Table, where string, limits readers.Limits) (
 	*catalog.TableRef, error,
 ) {
-	ref, err := catalog.Filtered(ctx, t, where, l.engine.Filters(), limits)
-	var wrong *catalog.FilterError
+	ref, err := restrict.Filtered(ctx, t, where, l.engine.Filters(), limits)
+	var wrong *restrict.FilterError
 	if errors.As(err, &wrong) { // the flag has the same name
 		return nil, fmt.Errorf("--%w", wrong)
 	}
