@@ -10,6 +10,7 @@ import pytest
 import shapely
 import sqlalchemy
 import vibeflight.sqlalchemy
+from logins import Files
 from serving import Server
 from sqlalchemy import MetaData, Table, column, exc, func, select, text
 
@@ -137,7 +138,6 @@ def test_socket(data, tmp_path):
 
 def test_tls_and_login(data, certificate, tmp_path):
     """A certificate that is not the system's, and a token."""
-    from test_login import Files
     files = Files(tmp_path)
     with Server(data, *files.flags, tls=certificate) as server:
         address = f"vibeflight://{server.location}?tls_ca={certificate[0]}"
