@@ -87,7 +87,8 @@ class Dialect(default.DefaultDialect):
     @classmethod
     def get_pool_class(cls, url: URL) -> type[pool.Pool]:
         """A connection is closed once it is given back: an open one may end the process with an error."""
-        return pool.NullPool
+        closed: type[pool.Pool] = pool.NullPool
+        return closed
 
     def create_connect_args(self, url: URL) -> tuple[list[str], dict[str, Any]]:
         uri, login = address(url)
@@ -125,7 +126,8 @@ class Dialect(default.DefaultDialect):
         name = ".".join(quote(part) for part in (schema, table_name) if part)
         with connection.connection.cursor() as cursor:
             try:
-                return cursor.adbc_execute_schema(f"SELECT * FROM {name}")
+                schema_of_rows: pa.Schema = cursor.adbc_execute_schema(f"SELECT * FROM {name}")
+                return schema_of_rows
             except self.import_dbapi().ProgrammingError as error:
                 if error.status_code == NOT_FOUND:
                     return None
@@ -193,7 +195,7 @@ PLAIN: list[tuple[Callable[[pa.DataType], bool], Any]] = [
 ]
 
 
-def type_of(field: pa.Field) -> Any:
+def type_of(field: pa.Field[Any]) -> Any:
     """The type of a column. A struct, a map or an interval has none in SQLAlchemy; its values are those of Python."""
     t = field.type
     extension = (field.metadata or {}).get(b"ARROW:extension:name", b"").decode() or getattr(t, "extension_name", "")
