@@ -16,9 +16,10 @@ PY      := .venv/bin/python
 VENV    := .venv/.installed
 CONSOLE := flightsrv/web/console/node_modules/.package-lock.json
 # Without Node the tests of the console and of the Arrow library for JavaScript are left out.
-BROWSER := $(if $(shell command -v npm),$(patsubst %,integration/%/node_modules/.package-lock.json,web http))
+BROWSER := $(if $(shell command -v npm),$(patsubst %,integration/%/node_modules/.package-lock.json,web http clients/javascript))
 DISTRIBUTED := .venv-distributed/.installed
 SITE    := .venv-site/.installed
+BI      := .venv-bi/.installed
 LINT    := .tools/golangci-lint-v2.15.0
 STORES  := build/stores
 CHART   := build/chart
@@ -114,10 +115,10 @@ release: programs $(RELEASERS) ## build/release: archives, deb, rpm, Homebrew fo
 	$(PYTHON) packaging/release.py
 
 ##@ Check
-.PHONY: test test-long test-go test-stores test-sweep test-clients test-distributed test-images test-packages test-arm64 audit lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
+.PHONY: test test-long test-go test-stores test-sweep test-clients test-bi test-distributed test-images test-packages test-arm64 audit lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
 test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
-test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) $(SITE) test-stores test-distributed test-packages test-arm64 ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
+test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) $(SITE) test-stores test-bi test-distributed test-packages test-arm64 ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
 	$(CHECK) .ci/fuzz 60
 	$(PY) -m pytest integration --long
@@ -148,7 +149,11 @@ test-clients: build spatial java $(VENV) $(BROWSER) ## our Python package, pyarr
 	$(PY) -m pytest integration
 	cd clients/python && ../../.venv/bin/ruff check . && ../../.venv/bin/ruff format --check . && ../../.venv/bin/mypy
 	$(PY) -m pytest clients/python
+	if [ -e $(BI) ]; then $(MAKE) test-bi; fi
 	if [ -e $(DISTRIBUTED) ]; then $(MAKE) test-distributed; fi
+
+test-bi: build spatial $(BI) ## SQLAlchemy 2 with pandas, and dbt; their packages take 1 GB, so make test only has them if they are here
+	.venv-bi/bin/python -m pytest integration/test_sqlalchemy.py integration/test_dbt.py
 
 test-distributed: build $(STORES) $(DISTRIBUTED) ## Spark, Ray, Dask and Daft read tables through our Python package; their packages take 1.5 GB, so make test only has them if they are here
 	.venv-distributed/bin/python -m pytest integration/test_distributed.py
@@ -246,7 +251,7 @@ fmt: $(LINT) $(CLANG) ## format the Go code and the kernels
 	$(LINT) fmt ./...
 	$(CLANG) -i $(KERNEL_FILES)
 
-lock: ## resolve integration/requirements.in, distributed.in, duckdb.in, site/site.in, stores/moto.in and stores/azurite again into their lock files
+lock: ## resolve integration/requirements.in, bi.in, distributed.in, duckdb.in, site/site.in, stores/moto.in and stores/azurite again into their lock files
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install -q pip-tools==7.6.2
 	cd integration && for name in requirements distributed; do \
@@ -255,6 +260,8 @@ lock: ## resolve integration/requirements.in, distributed.in, duckdb.in, site/si
 	done
 	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o duckdb.lock duckdb.in
+	cd integration && ../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o bi.lock bi.in
 	cd integration/stores && ../../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o moto.lock moto.in
 	cd integration/site && ../../build/lock/bin/pip-compile -q --upgrade --generate-hashes --strip-extras --no-header --no-annotate \
@@ -300,6 +307,11 @@ $(SITE): integration/site/site.lock
 $(DISTRIBUTED): integration/distributed.lock
 	$(PYTHON) -m venv .venv-distributed
 	.venv-distributed/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: --no-binary pyspark -r integration/distributed.lock
+	touch $@
+
+$(BI): integration/bi.lock
+	$(PYTHON) -m venv .venv-bi
+	.venv-bi/bin/pip install -q --disable-pip-version-check --require-hashes --only-binary :all: -r integration/bi.lock
 	touch $@
 
 # golangci-lint, built by this machine's Go so that it supports its language version.

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 import sql
 from serving import ROOT, Server, free_port
-from test_login import Files
+from logins import Files
 
 WEB = ROOT / "integration" / "web"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")

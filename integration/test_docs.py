@@ -1,8 +1,8 @@
-"""Every block of Python, Go and shell in these pages of docs/how-to runs; test_sessions.py does the README and the tutorial."""
+"""Each block of Python and shell in these pages of docs/how-to runs. test_client_programs.py does docs/how-to/clients, test_sessions.py the rest."""
+
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -18,30 +18,12 @@ from serving import BINARY, ROOT, Server
 sys.path.insert(0, str(ROOT / "integration" / "bench"))
 import render  # noqa: E402
 
-ENVIRONMENT = {**os.environ, "CGO_ENABLED": "0"}  # as it is before conftest.py moves the cache folder: Go's own stays
 ADDRESS = "grpc://127.0.0.1:8815"
 
 
 def blocks(page, language):
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
-
-
-@pytest.mark.parametrize("number", range(len(blocks("docs/how-to/clients.md", "python"))))
-def test_clients_page(server, number):
-    block = blocks("docs/how-to/clients.md", "python")[number]
-    assert ADDRESS in block
-    exec(compile(block.replace(ADDRESS, server.uri), f"docs/how-to/clients.md, block {number}", "exec"), {})
-
-
-@pytest.mark.skipif(not shutil.which("go"), reason="there is no go here")
-def test_clients_page_in_go(server, tmp_path):
-    (block,) = blocks("docs/how-to/clients.md", "go")
-    host = ADDRESS.removeprefix("grpc://")
-    assert host in block
-    (tmp_path / "main.go").write_text(block.replace(host, server.location), encoding="utf-8")
-    done = subprocess.run(["go", "run", tmp_path / "main.go"], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "177 pop_est\n"), done.stderr
 
 
 def test_clients_page_in_a_shell(server, tmp_path):
