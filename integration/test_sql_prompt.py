@@ -104,11 +104,14 @@ def test_commands(terminal, tmp_path):
     terminal.expect(PROMPT)
     terminal.type("\\d countries\r")
     assert re.search(r"pop_est +\w+", terminal.expect(r"rows: \d+\r\n"))
+    terminal.expect(PROMPT)
     terminal.type(f"\\o {tmp_path}/names.csv\r")
     terminal.expect("the next result goes to")
+    terminal.expect(PROMPT)
     terminal.type("SELECT name FROM countries;\r")
     terminal.expect("rows: 177")
     assert "Fiji" in (tmp_path / "names.csv").read_text()
+    terminal.expect(PROMPT)
     terminal.type("\\q\r")
     assert terminal.process.wait(timeout=30) == 0
 

@@ -77,10 +77,10 @@ func newSQL(std output.Stdio, lookup func(string) (string, bool)) *cobra.Command
 			if err := c.check(cmd.Flags(), std, paths); err != nil {
 				return err
 			}
-			if query == "" {
+			if query == nil {
 				return c.session(cmd.Context(), std, lookup, paths)
 			}
-			return c.run(cmd.Context(), std, query, paths)
+			return c.run(cmd.Context(), std, *query, paths)
 		},
 	}
 	c.flags(cmd.Flags())
@@ -138,15 +138,15 @@ func (c *sqlConfig) check(f *pflag.FlagSet, std output.Stdio, paths []string) er
 }
 
 // queryAndPaths divides the arguments. The query is the first one, unless that is a path or a URL; it
-// is empty for "-", and without one.
-func queryAndPaths(args []string) (query string, paths []string) {
+// is nil for "-", and without one.
+func queryAndPaths(args []string) (query *string, paths []string) {
 	switch {
 	case len(args) == 0 || isPath(args[0]):
-		return "", args
+		return nil, args
 	case args[0] == "-":
-		return "", args[1:]
+		return nil, args[1:]
 	}
-	return args[0], args[1:]
+	return &args[0], args[1:]
 }
 
 // isPath reports whether an argument is a folder or a file, perhaps after ALIAS=, or a URL. No query

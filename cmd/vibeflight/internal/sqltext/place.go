@@ -142,11 +142,25 @@ func hint(e *Error) string {
 		if typed == "" || slices.Contains(starts, typed) {
 			continue
 		}
-		if near := nearest.Close(typed, starts); near != "" {
+		near := nearest.Close(typed, starts)
+		for _, word := range starts {
+			if near == "" && sameLetters(typed, word) {
+				near = word
+			}
+		}
+		if near != "" {
 			return "did you mean " + near + "?"
 		}
 	}
 	return ""
+}
+
+// sameLetters reports whether two words differ in the order of their letters alone: FORM and FROM.
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return string(x) == string(y)
 }
 
 // lastWord returns the start of the word before a byte, or -1: "SELECT a FORM t" fails at t.

@@ -61,11 +61,11 @@ func (s *Splitter) Empty() bool { return strings.TrimSpace(s.text) == "" }
 func (s *Splitter) scan() int {
 	for s.from < len(s.text) {
 		t := next(s.text, s.from)
-		if !t.closed {
-			return -1 // more text may complete it
-		}
-		if t.kind == other && s.text[t.start] == ';' {
+		switch {
+		case t.kind == other && s.text[t.start] == ';':
 			return t.start
+		case !t.closed || t.end == len(s.text):
+			return -1 // more text may belong to it: -- and E' have two characters
 		}
 		s.from = t.end
 	}

@@ -114,7 +114,7 @@ func dollar(text string, at int) token {
 		end += wordLength(text[end:])
 	}
 	if end >= len(text) || text[end] != '$' {
-		return token{kind: other, start: at, end: at + 1, closed: true}
+		return token{kind: other, start: at, end: at + 1, closed: end < len(text)}
 	}
 	tag := text[at : end+1]
 	n := strings.Index(text[end+1:], tag)
