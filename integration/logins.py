@@ -26,3 +26,16 @@ def command(*arguments, input=None, check=True, **environment):
     done = subprocess.run([str(BINARY), *map(str, arguments)], input=input, capture_output=True, text=True, env=clean | environment)
     assert not check or done.returncode == 0, done.stderr
     return done
+
+
+def sign_certificates(folder):
+    """Writes ca.pem, and certificates signed by it: server, alice and eve, each with a key."""
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    openssl("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test authority", "-days", "2")
+    for name in "server", "alice", "eve":
+        openssl("req", *new, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost")
+        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", f"{name}.pem", "-days", "2", "-copy_extensions", "copy")

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 import sql
-from logins import Files
+from logins import Files, sign_certificates
 from serving import ROOT, Server, free_port
 
 PAGES = ROOT / "docs" / "how-to" / "clients"
@@ -64,12 +64,14 @@ def places(data):
 
 
 @pytest.fixture(scope="module")
-def locked(data, certificate, tmp_path_factory):
-    """The same of a server with TLS and logins, with its certificate, a token and the password of alice."""
-    files = Files(tmp_path_factory.mktemp("login"))
+def locked(data, tmp_path_factory):
+    """The same of a server with TLS and logins, with the certificates to trust and a token."""
+    folder = tmp_path_factory.mktemp("login")
+    sign_certificates(folder)  # rustls wants a certificate that another has signed
+    files = Files(folder)
     web = f"127.0.0.1:{free_port()}"
-    with Server(data, "--http", web, *files.flags, *sql.FLAGS, tls=certificate) as server:
-        yield addresses(server, web) | {"ca.pem": str(certificate[0]), "TOKEN\"": f"{files.token}\""}
+    with Server(data, "--http", web, *files.flags, *sql.FLAGS, tls=(folder / "server.pem", folder / "server.key")) as server:
+        yield addresses(server, web) | {"ca.pem": str(folder / "ca.pem"), "TOKEN\"": f"{files.token}\""}
 
 
 def addresses(server, web):
@@ -191,9 +193,9 @@ def test_javascript(places, tmp_path):
 
 
 @needs_node
-def test_javascript_with_tls_and_login(locked, certificate, tmp_path):
+def test_javascript_with_tls_and_login(locked, tmp_path):
     text = changed(program("javascript.md", "JavaScript", "js"), "JavaScript")
-    same(javascript(placed(text, locked), tmp_path, NODE_EXTRA_CA_CERTS=str(certificate[0])))
+    same(javascript(placed(text, locked), tmp_path, NODE_EXTRA_CA_CERTS=locked["ca.pem"]))
 
 
 def rust(text, folder):

@@ -12,8 +12,8 @@ import geopandas
 import pyarrow as pa
 import pytest
 import sql
-from serving import ROOT, Server, free_port
 from logins import Files
+from serving import ROOT, Server, free_port
 
 WEB = ROOT / "integration" / "web"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")

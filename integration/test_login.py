@@ -16,8 +16,8 @@ import pyarrow.flight as flight
 import pytest
 import vibeflight
 from adbc_driver_flightsql import DatabaseOptions
-from logins import Files, command
-from serving import BINARY, ROOT, Server
+from logins import Files, command, sign_certificates
+from serving import ROOT, Server
 from test_sql_jdbc import JARS
 
 NAME = "world/countries.geojson"
@@ -37,15 +37,7 @@ def issuer():
 def certificates(tmp_path_factory):
     """A folder with ca.pem, and certificates signed by it: server, alice and eve, each with a key."""
     folder = tmp_path_factory.mktemp("certificates")
-
-    def openssl(*arguments):
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-    openssl("req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test authority", "-days", "2")
-    for name in "server", "alice", "eve":
-        openssl("req", *new, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost")
-        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", f"{name}.pem", "-days", "2", "-copy_extensions", "copy")
+    sign_certificates(folder)
     return folder
 
 
