@@ -4,7 +4,6 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/dataset"
 	"github.com/vibeflight/vibeflight/catalog/inbox"
 	"github.com/vibeflight/vibeflight/catalog/load"
-	"github.com/vibeflight/vibeflight/catalog/nearest"
 	"github.com/vibeflight/vibeflight/catalog/persist"
 	"github.com/vibeflight/vibeflight/catalog/restrict"
 	"github.com/vibeflight/vibeflight/catalog/scan"

@@ -25,8 +25,8 @@ func newQuickstart(std output.Stdio, lookup func(string) (string, bool)) *cobra.
 	cmd := &cobra.Command{
 		Use:   "quickstart [FOLDER]",
 		Short: "Serve sample data, and show how to read it",
-		Long: `Write the countries of Natural Earth to a folder, by default ` + quickstartFolder + `, and serve the folder to
-programs of this machine, with HTTP and the console.
+		Long: `Write the countries of Natural Earth to a folder, by default ` + quickstartFolder + `, and serve the
+folder to programs of this machine, with HTTP and the console.
 
 It opens the console in a browser, and prints programs to paste that read the data. Other ports are
 used if those of serve are taken. Ctrl-C ends it; the folder stays.`,

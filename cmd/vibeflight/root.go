@@ -105,7 +105,8 @@ func newRoot(std output.Stdio, lookup func(string) (string, bool)) *cobra.Comman
 		}
 		return &usage.Error{Err: withNearestFlag(cmd, err)}
 	})
-	root.AddCommand(newServe(std), newQuickstart(std, lookup), newLs(std), newInfo(std), newGet(std), newSQL(std, lookup), newGen(std),
+	root.AddCommand(newServe(std), newQuickstart(std, lookup), newLs(std), newInfo(std), newGet(std),
+		newSQL(std, lookup), newGen(std),
 		newBench(std), newAdmin(std), newCache(std), newUser(std), newToken(std),
 		newDoctor(std), newHealth(std), newVersion(std), newCompletion(std), newMan(std),
 		newSQLWorkerCommand())

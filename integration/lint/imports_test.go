@@ -78,13 +78,13 @@ var layers = []string{
 	"flightsrv",
 	// the command line
 	"cmd/vibeflight/internal/atomicfile cmd/vibeflight/internal/gen cmd/vibeflight/internal/host " +
-		"cmd/vibeflight/internal/units cmd/vibeflight/internal/usage",
+		"cmd/vibeflight/internal/sqltext cmd/vibeflight/internal/units cmd/vibeflight/internal/usage",
 	"cmd/vibeflight/internal/stores",
 	"cmd/vibeflight/internal/engines cmd/vibeflight/internal/localfile cmd/vibeflight/internal/output " +
 		"cmd/vibeflight/internal/settings",
 	"cmd/vibeflight/internal/bench cmd/vibeflight/internal/target",
 	"cmd/vibeflight/internal/result cmd/vibeflight/internal/sqlengine",
-	"cmd/vibeflight/internal/server",
+	"cmd/vibeflight/internal/prompt cmd/vibeflight/internal/quickstart cmd/vibeflight/internal/server",
 	"cmd/vibeflight/internal/complete cmd/vibeflight/internal/doctor",
 	"cmd/vibeflight",
 	// support of tests

@@ -172,7 +172,8 @@ func (s *Session) complete(ctx context.Context, before, line string) (head strin
 	default:
 		known = s.words.columnsOf(ctx, before+line)
 		if !strings.HasPrefix(at.Word, `"`) {
-			known = slices.Concat(known, s.words.tableNames(ctx), s.words.functions, inCaseOf(at.Word, s.words.keywords))
+			known = slices.Concat(known, s.words.tableNames(ctx), s.words.functions,
+				inCaseOf(at.Word, s.words.keywords))
 		}
 	}
 	return line[:len(line)-len(at.Word)], beginning(known, at.Word)

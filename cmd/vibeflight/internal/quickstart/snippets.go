@@ -24,13 +24,15 @@ print(africa[["name", "pop_est"]].head())
 server = vibeflight.connect("FLIGHT")
 print(server.sql("SELECT continent, sum(pop_est) AS people FROM countries GROUP BY ALL ORDER BY people DESC").polars())
 `},
-		{"SQL; without the query it is a prompt", `vibeflight sql 'SELECT name, pop_est FROM countries ORDER BY pop_est DESC LIMIT 3' --server FLIGHT
-`},
+		{"SQL; without the query it is a prompt", "" +
+			"vibeflight sql 'SELECT name, pop_est FROM countries ORDER BY pop_est DESC LIMIT 3' " +
+			"--server FLIGHT\n"},
 		{"HTTP", `curl 'HTTP/v1/tables/countries.geojson?limit=3&format=geojson'
 `},
 	}
+	addresses := strings.NewReplacer("FLIGHT", flight, "HTTP/", strings.TrimSuffix(http, "/")+"/")
 	for i := range texts {
-		texts[i].Text = strings.NewReplacer("FLIGHT", flight, "HTTP/", strings.TrimSuffix(http, "/")+"/").Replace(texts[i].Text)
+		texts[i].Text = addresses.Replace(texts[i].Text)
 	}
 	return texts
 }

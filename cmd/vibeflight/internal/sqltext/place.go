@@ -69,11 +69,13 @@ func (e *Error) Lines() []string {
 	if len(all) > shown {
 		all = append(all[:shown-1:shown-1], '…')
 	}
-	return []string{"  " + string(all), "  " + strings.Repeat(" ", runewidth.StringWidth(string(all[:min(at, len(all))]))) + "^"}
+	width := runewidth.StringWidth(string(all[:min(at, len(all))]))
+	return []string{"  " + string(all), "  " + strings.Repeat(" ", width) + "^"}
 }
 
 // unknown matches the errors that name what is missing, but not its place.
-var unknown = regexp.MustCompile(`^(?:no entry|no table|no SQL table|Table with name) "?([^"]+?)"?(?: does not exist|;|$)`)
+var unknown = regexp.MustCompile(
+	`^(?:no entry|no table|no SQL table|Table with name) "?([^"]+?)"?(?: does not exist|;|$)`)
 
 // Locate returns the byte of a statement that an error without a place is about, or -1: it looks for
 // the table that does not exist.

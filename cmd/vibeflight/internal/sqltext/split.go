@@ -85,7 +85,8 @@ func (s *Splitter) cut(end int) (Statement, bool) {
 		}
 		start = t.end
 	}
-	one := Statement{Text: strings.TrimRight(text[start:], " \t\r\n"), Line: s.line + strings.Count(text[:start], "\n") + 1}
+	line := s.line + strings.Count(text[:start], "\n") + 1
+	one := Statement{Text: strings.TrimRight(text[start:], " \t\r\n"), Line: line}
 	s.line += strings.Count(text, "\n")
 	return one, !blank
 }

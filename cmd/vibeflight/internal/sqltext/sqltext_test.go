@@ -16,7 +16,10 @@ func TestSplit(t *testing.T) {
 		{"one", "SELECT 1", []string{"SELECT 1"}, []int{1}},
 		{"two", "SELECT 1;\nSELECT 2;", []string{"SELECT 1", "SELECT 2"}, []int{1, 2}},
 		{"empty ones", ";; ; -- nothing\n", nil, nil},
-		{"in a text", "SELECT ';', 'it''s;'; SELECT E'\\';'", []string{"SELECT ';', 'it''s;'", "SELECT E'\\';'"}, []int{1, 1}},
+		{
+			"in a text", "SELECT ';', 'it''s;'; SELECT E'\\';'",
+			[]string{"SELECT ';', 'it''s;'", "SELECT E'\\';'"}, []int{1, 1},
+		},
 		{"in a name", `SELECT "a;""b" FROM x;`, []string{`SELECT "a;""b" FROM x`}, []int{1}},
 		{"in comments", "-- a;b\nSELECT /* ; /* ; */ ; */ 1; ", []string{"SELECT /* ; /* ; */ ; */ 1"}, []int{2}},
 		{"between dollars", "SELECT $$;$$, $a$;$$;$a$, $1;", []string{"SELECT $$;$$, $a$;$$;$a$, $1"}, []int{1}},
@@ -75,7 +78,8 @@ func TestExplain(t *testing.T) {
 	if !errors.As(err, &placed) || placed.Byte != 14 {
 		t.Errorf("an unknown table: %#v, want its place, 14", err)
 	}
-	if err := Explain(errors.New("byte 7 of the query: bad"), "SELECT x", 3, "stdin"); err.Error() != "stdin: line 3: bad" {
+	err = Explain(errors.New("byte 7 of the query: bad"), "SELECT x", 3, "stdin")
+	if err.Error() != "stdin: line 3: bad" {
 		t.Errorf("a server's place: %v", err)
 	}
 }
@@ -128,7 +132,8 @@ func TestAt(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	got, ok := OneLine("SELECT 1, -- one */\n  2 /* two */\nFROM x")
-	if want := "SELECT 1, /* one */   2 /* two */ FROM x"; !ok || strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+	want := "SELECT 1, /* one */ 2 /* two */ FROM x"
+	if !ok || strings.Join(strings.Fields(got), " ") != want {
 		t.Errorf("OneLine = %q %v, want %q", got, ok, want)
 	}
 	if got, ok := OneLine("SELECT 'a\nb'"); ok {
