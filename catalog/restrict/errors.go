@@ -74,7 +74,7 @@ func lineAt(text string, at int) (line, mark string) {
 	return line, strings.Repeat(" ", len(first))
 }
 
-// NoColumn returns the error for a name that is none of a table's columns.
+// NoColumn returns the error for a name that no column of a table has.
 func NoColumn(name string, columns []string) error {
 	return &scan.UnknownColumnError{Column: name, Nearest: nearest.Name(name, columns)}
 }
