@@ -5,12 +5,12 @@ import subprocess
 import urllib.parse
 
 import pyarrow as pa
-from pyarrow import flight
 import pytest
 import sql
 import vibeflight
 from adbc_driver_flightsql import dbapi
 from conftest import ticket
+from pyarrow import flight
 from serving import BINARY
 from serving import vibeflight as command
 from test_http_listener import Web

@@ -8,12 +8,12 @@ import geopandas
 import numpy as np
 import pandas
 import pyarrow as pa
-from pyarrow import flight
 import pytest
 import shapely
 import sql
 import vibeflight
 from conftest import bits, ticket
+from pyarrow import flight
 from serving import BINARY
 from serving import vibeflight as command
 from test_http_listener import Files, Web, basic
