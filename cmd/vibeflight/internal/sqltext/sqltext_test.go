@@ -18,7 +18,8 @@ func TestSplit(t *testing.T) {
 		{"empty ones", ";; ; -- nothing\n", nil, nil},
 		{
 			"in a text", "SELECT ';', 'it''s;'; SELECT E'\\';'",
-			[]string{"SELECT ';', 'it''s;'", "SELECT E'\\';'"}, []int{1, 1},
+			[]string{"SELECT ';', 'it''s;'", "SELECT E'\\';'"},
+			[]int{1, 1},
 		},
 		{"in a name", `SELECT "a;""b" FROM x;`, []string{`SELECT "a;""b" FROM x`}, []int{1}},
 		{"in comments", "-- a;b\nSELECT /* ; /* ; */ ; */ 1; ", []string{"SELECT /* ; /* ; */ ; */ 1"}, []int{2}},
