@@ -478,7 +478,7 @@ var matrixForms = []matrixForm{
 
 // like returns a name that is hidden if and only if that of the form is.
 func (f matrixForm) like(name string) string {
-	for _, prefix := range []string{"zn", "zqnone", "zqmome"} {
+	for _, prefix := range []string{"zn", "zqnone", "zqkoke"} {
 		if strings.Contains(strings.ToLower(f.name), prefix) {
 			return prefix + name
 		}
@@ -490,7 +490,7 @@ func (f matrixForm) like(name string) string {
 // not is as close to these.
 func twin(s string) string {
 	if strings.Contains(s, "zqnone") {
-		return strings.ReplaceAll(s, "zqnone", "zqmome")
+		return strings.ReplaceAll(s, "zqnone", "zqkoke")
 	}
 	return strings.NewReplacer("zq", "zn", "ZQ", "ZN").Replace(s)
 }

@@ -36,7 +36,7 @@ func newHealth(std output.Stdio) *cobra.Command {
 	whole := pflag.NewFlagSet("", pflag.ContinueOnError)
 	cmd := &cobra.Command{
 		Use: "health", Short: "Ask whether a server serves", Long: healthLong, Args: usage.NoArguments,
-		Example: "  vibeflight health\n  vibeflight health --server grpc+tls://data.example:8815",
+		Example: "  vibeflight health\n  vibeflight health --server grpc://127.0.0.1:8815",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := remote.Check(cmd.Flags()); err != nil {
 				return err

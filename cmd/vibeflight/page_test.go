@@ -268,6 +268,12 @@ env VIBEFLIGHT_LISTEN=unix://$WORK/example.sock
 			case strings.Contains(line, "vibeflight serve"):
 				fmt.Fprintf(&script, "exec sh -c 'exec env %s' &example&\nanswers unix://$WORK/example.sock\nkill "+
 					"-INT example\nwait example\n", quoted)
+			case strings.Contains(line, "vibeflight quickstart"): // integration/test_quickstart.py runs it
+				continue
+			case strings.Contains(line, "vibeflight health"):
+				fmt.Fprintf(&script, "exec env VIBEFLIGHT_LISTEN=unix://$WORK/s.sock sh -c '%s'\n", quoted)
+			case strings.HasSuffix(line, "vibeflight sql data"): // integration/test_sql_prompt.py has a terminal
+				fmt.Fprintf(&script, "exec sh -c 'echo \"SELECT 1;\" | %s'\nstdout .\n", quoted)
 			case strings.Contains(line, "admin drain"): // the last one: it ends the server
 				last = fmt.Sprintf("exec sh -c '%s'\nwait server\n", quoted)
 			case strings.HasSuffix(line, " 17"): // no call has this ID
