@@ -478,7 +478,7 @@ var matrixForms = []matrixForm{
 
 // like returns a name that is hidden if and only if that of the form is.
 func (f matrixForm) like(name string) string {
-	for _, prefix := range []string{"zn", "zqnone", "zqkoke"} {
+	for _, prefix := range []string{"zn", "zqnone", "zqmome"} {
 		if strings.Contains(strings.ToLower(f.name), prefix) {
 			return prefix + name
 		}
@@ -490,9 +490,29 @@ func (f matrixForm) like(name string) string {
 // not is as close to these.
 func twin(s string) string {
 	if strings.Contains(s, "zqnone") {
-		return strings.ReplaceAll(s, "zqnone", "zqkoke")
+		return strings.ReplaceAll(s, "zqnone", "zqmome")
 	}
 	return strings.NewReplacer("zq", "zn", "ZQ", "ZN").Replace(s)
+}
+
+// hints are the names of other entries in an answer, and the length that they give it.
+var hints = regexp.MustCompile(`; the closest (?:is|are) (?:\\?"[^"\\]*\\?"(?:, )?)+|Content-Length: \["\d+"\]\n`)
+
+// sameAnswer reports whether an answer about a hidden name is the one about a name that does not
+// exist. Both have hints if the caller may know other entries: those closest to what was asked.
+func sameAnswer(got, want string, hints *regexp.Regexp) bool {
+	if hints != nil {
+		got, want = hints.ReplaceAllString(got, ""), hints.ReplaceAllString(want, "")
+	}
+	return got == want
+}
+
+// hintsFor returns what sameAnswer leaves out for a role that may know other entries than a hidden one.
+func hintsFor(role string, hidden bool) *regexp.Regexp {
+	if hidden && may(role, access.Describe) {
+		return hints
+	}
+	return nil
 }
 
 // matrixCall is a call with the name of an entry.
@@ -717,7 +737,7 @@ func TestMatrixOfNames(t *testing.T) {
 					other := f
 					other.name, other.schema, other.table = twin(f.name), twin(f.schema), twin(f.table)
 					want := c.run(r, other)
-					if twin(got.bytes) != want.bytes || got.code != want.code {
+					if !sameAnswer(twin(got.bytes), want.bytes, hintsFor(role, hidden)) || got.code != want.code {
 						t.Errorf("%s: %v, and for a name that does not exist %v", at, got, want)
 					}
 					rest := got.bytes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,14 +60,14 @@ func ParseRoot(s string) (Root, error) {
 		r = r.OfFile()
 	}
 	if err := r.check(); err != nil {
-		return Root{}, fmt.Errorf("%q: %w", s, err)
+		return Root{}, fmt.Errorf("%q: %w", s, withoutPath(err))
 	}
 	if r.URL != "" {
 		return r, nil
 	}
 	abs, err := filepath.Abs(r.Dir)
 	if err != nil {
-		return Root{}, fmt.Errorf("%q: %w", s, err)
+		return Root{}, fmt.Errorf("%q: %w", s, withoutPath(err))
 	}
 	r.Dir = abs
 	return r, nil
@@ -202,3 +203,11 @@ func unescape(name string) (string, bool) {
 }
 
 const upperHex = "0123456789ABCDEF"
+
+// withoutPath returns the cause of an error of the file system about a path that the caller names.
+func withoutPath(err error) error {
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -107,7 +107,7 @@ def test_a_server_lives_as_long_as_what_it_gave(world):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ({"data": "/nothing/here"}, r'--data: "/nothing/here": stat /nothing/here: no such file or directory'),
+    ({"data": "/nothing/here"}, r'--data: "/nothing/here": no such file or directory'),
     ({"arguments": ["--frobnicate"]}, "unknown flag: --frobnicate"),
     ({"engine": "gpu"}, '--engine: "gpu" is none of auto, cpu, cuda'),
     ({"data": __file__}, "no file of a known format"),

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from .binary import binary
 from .errors import NotStarted
+from .share import SUFFIX
 
 END_SECONDS = 30.0  # a server that has not ended by then is killed; it ends calls in progress, and writes its cache
 SOCKET_PATH = re.compile(r"/[A-Za-z0-9._/+-]{1,99}")  # sun_path of macOS has 104 bytes, and a URI needs no escapes
@@ -135,7 +136,7 @@ def _remove(folder: str | None) -> None:
     """Removes what a private folder may have. The server has removed the rest, unless it was killed."""
     if folder is None:
         return
-    for name in ("s", "tokens"):
+    for name in ("s", "s" + SUFFIX, "tokens"):
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(folder, name))
     with contextlib.suppress(OSError):
