@@ -162,11 +162,11 @@ test-images: build $(COMPOSE) $(VENV) ## the container images, built by buildah 
 	$(PY) -m pytest integration/test_images.py integration/test_deploy.py --long -s
 
 test-packages: wheels release $(VENV) ## install the wheel and the Debian package in a clean root, and build both twice; needs root and debootstrap
-	$(PY) -m pytest integration/test_packages.py -rs
+	$(PY) -m pytest integration/test_packages.py --long -rs
 
 test-arm64: $(VENV) ## the program and the tests of formats for arm64, by qemu-aarch64-static; skipped and counted without it
 	packaging/build linux-arm64
-	$(PY) -m pytest integration/test_arm64.py -rs
+	$(PY) -m pytest integration/test_arm64.py --long -rs
 
 # DB=file:///path takes govulncheck's database from a folder.
 audit: release .tools/govulncheck ## known vulnerabilities of what the program calls, and licences of its modules: docs/reference/licences.md

@@ -14,7 +14,7 @@ QEMU = [] if platform.machine() == "aarch64" else [shutil.which("qemu-aarch64-st
 FORMATS = ["arrowipc", "csv", "dbf", "esrijson", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg", "gpx", "kml", "osmpbf", "parquet", "shapefile",
            "topojson", "wkt", "xlsx"]
 
-pytestmark = pytest.mark.skipif(QEMU == [None], reason="no qemu-aarch64-static")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(QEMU == [None], reason="no qemu-aarch64-static")]
 
 
 @pytest.fixture(scope="module")

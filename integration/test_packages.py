@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS, RELEASE = ROOT / "build" / "wheels", ROOT / "build" / "release"
 CLEAN = ROOT / "build" / "root"
+pytestmark = pytest.mark.long
 MACHINE = {"x86_64": ("x86_64", "amd64"), "aarch64": ("aarch64", "arm64")}.get(platform.machine())
 
 SERVES_AND_PRINTS = r"""
