@@ -6,7 +6,7 @@ from pathlib import Path
 
 # Licences under which a program of this licence may contain a module. The names are SPDX's.
 ALLOWED = {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib"}
-# What a person read in LICENSE, where the detector names a similar licence: the beginnings of modules' names.
+# Beginnings of modules' names, and their licence. The detector takes these files for BSD-Source-Code, but their text is that of BSD-3-Clause.
 READ = {"golang.org/x/": "BSD-3-Clause"}
 
 

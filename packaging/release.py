@@ -152,7 +152,9 @@ def formula() -> str:
 def write_sbom(stamp: int) -> None:
     """The modules in the program, as CycloneDX, with their licences."""
     own = program("linux-amd64" if program("linux-amd64").exists() else built()[0])
-    made = subprocess.check_output([ROOT / ".tools/cyclonedx-gomod", "bin", "-json", "-licenses", "-noserial", own])
+    # Without a version, the licences of modules that have capitals in their path are missing.
+    command = [ROOT / ".tools/cyclonedx-gomod", "bin", "-json", "-licenses", "-noserial", "-version", f"v{VERSION}", own]
+    made = subprocess.check_output(command, env={**os.environ, "GOPROXY": "off"})
     sbom = json.loads(made)
     sbom["metadata"]["timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp))
     sbom["metadata"]["component"] |= {"version": VERSION, "licenses": [{"license": {"id": "Apache-2.0"}}]}
