@@ -1,12 +1,15 @@
 """The prompt of `vibeflight sql` in a pseudo-terminal: what a person types, and what is shown."""
 import contextlib
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
 import stat
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -18,13 +21,14 @@ PROMPT = "vibeflight> "
 class Terminal:
     """A pseudo-terminal with a program in it."""
 
-    def __init__(self, *args, env):
+    def __init__(self, *args, env, rows=40, columns=120):
         self.shown = ""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.fd = ours
         self.process = subprocess.Popen(
             [str(BINARY), "sql", *args], stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True,
-            preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         os.close(theirs)
 
     def expect(self, pattern, seconds=60):
@@ -130,7 +134,7 @@ def test_completion(terminal):
 def test_ctrl_c_cancels_the_query_only(terminal):
     terminal.expect(PROMPT)
     terminal.type("SELECT sum(a.range * b.range % 7) FROM range(10000000) a, range(10000000) b;\r")
-    time.sleep(1)  # it runs for hours
+    terminal.expect(r"sql +\d+s")  # it runs, for hours
     terminal.type("\x03")
     terminal.expect("the query is cancelled")
     terminal.expect(PROMPT)
@@ -141,6 +145,31 @@ def test_ctrl_c_cancels_the_query_only(terminal):
     terminal.type("SELECT 40 + 2 AS answer;\r")
     terminal.expect("42")
     assert terminal.end() == 0
+
+
+def test_type_ahead(terminal):
+    terminal.expect(PROMPT)
+    terminal.type("SELECT 40 + 2 AS answer;\rSELECT 50 +\r3 AS answer;\r")
+    terminal.expect(r"42[^;]*rows: 1\r\n")
+    terminal.type("SELECT 60 + 4 AS answer;\r")
+    terminal.expect(r"53[^;]*rows: 1\r\n")
+    terminal.expect(r"64[^;]*rows: 1\r\n")
+    assert terminal.end() == 0
+
+
+def test_a_terminal_without_a_size_is_one_of_80_columns(data, environment):
+    t = Terminal(str(data / "world"), env=environment, rows=0, columns=0)
+    try:
+        t.expect(PROMPT)
+        t.type("SELECT 40 + 2 AS answer;\r\x1b[A\r")
+        t.expect(r"42[^;]*rows: 1\r\n")
+        t.expect(r"42[^;]*rows: 1\r\n")
+        t.type("SELECT count(*) FROM countr\t;\r")
+        t.expect("177")
+        assert t.end() == 0
+        assert struct.unpack("HHHH", fcntl.ioctl(t.fd, termios.TIOCGWINSZ, bytes(8)))[:2] == (0, 0)
+    finally:
+        t.close()
 
 
 def test_history(data, environment, tmp_path):

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -36,10 +35,11 @@ type Session struct {
 	View   result.View
 	Lookup func(string) (string, bool) // of the environment
 
-	timing bool
-	out    string // the file of the next result; empty: none
-	ended  bool
-	words  *words
+	timing  bool
+	out     string // the file of the next result; empty: none
+	ended   bool
+	words   *words
+	pressed chan os.Signal // Ctrl-C at the terminal, from a line's end on
 }
 
 // RunInput runs the statements of a file, and ends at the first error.
@@ -124,13 +124,12 @@ func (s *Session) say(format string, args ...any) {
 	_, _ = fmt.Fprintln(s.Std.Out, output.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// interruptible runs f with a context that Ctrl-C cancels, and reports whether it did.
-func interruptible(ctx context.Context, f func(ctx context.Context) error) (interrupted bool, err error) {
+// interruptible runs f with a context that a signal of pressed cancels, and reports whether one did.
+func interruptible(
+	ctx context.Context, pressed <-chan os.Signal, f func(ctx context.Context) error,
+) (interrupted bool, err error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	pressed := make(chan os.Signal, 1)
-	signal.Notify(pressed, os.Interrupt)
-	defer signal.Stop(pressed)
 	go func() {
 		select {
 		case <-pressed:

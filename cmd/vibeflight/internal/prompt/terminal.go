@@ -26,7 +26,9 @@ const (
 func (s *Session) RunTerminal(ctx context.Context, version string) error {
 	s.words = &words{from: s.From}
 	var tables []name
-	if interrupted, err := interruptible(ctx, func(ctx context.Context) (err error) {
+	atStart := make(chan os.Signal, 1)
+	signal.Notify(atStart, os.Interrupt)
+	if interrupted, err := interruptible(ctx, atStart, func(ctx context.Context) (err error) {
 		tables, err = s.words.listTables(ctx)
 		return err
 	}); err != nil || interrupted {
@@ -34,10 +36,11 @@ func (s *Session) RunTerminal(ctx context.Context, version string) error {
 	}
 	// From here on, Ctrl-C ends a statement, and not the program.
 	signal.Reset(os.Interrupt)
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, os.Interrupt)
-	defer signal.Stop(ignored)
+	s.pressed = make(chan os.Signal, 1)
+	signal.Notify(s.pressed, os.Interrupt)
+	defer signal.Stop(s.pressed)
 
+	defer sized(os.Stdout)()
 	past := openHistory(s.Lookup)
 	editor := liner.NewLiner()
 	defer editor.Close()
@@ -55,6 +58,7 @@ func (s *Session) RunTerminal(ctx context.Context, version string) error {
 	})
 	s.say("vibeflight %s, SQL over %s; \\? lists commands, Ctrl-D ends", version, of(len(tables), s.Source))
 	for !s.ended && ctx.Err() == nil {
+		s.forgetPressed()
 		text, err := editor.Prompt(ask(&split))
 		switch {
 		case errors.Is(err, liner.ErrPromptAborted):
@@ -135,7 +139,7 @@ func (s *Session) typed(ctx context.Context, split *sqltext.Splitter, text strin
 
 // attempt runs f until Ctrl-C, shows its error, and reports whether there was none.
 func (s *Session) attempt(ctx context.Context, f func(ctx context.Context) error) bool {
-	interrupted, err := interruptible(ctx, f)
+	interrupted, err := interruptible(ctx, s.pressed, f)
 	switch {
 	case interrupted:
 		s.complain(errors.New("the query is cancelled"))
@@ -143,6 +147,14 @@ func (s *Session) attempt(ctx context.Context, f func(ctx context.Context) error
 		s.complain(err)
 	}
 	return err == nil
+}
+
+// forgetPressed drops a Ctrl-C for a statement that had ended already: it is not for the next one.
+func (s *Session) forgetPressed() {
+	select {
+	case <-s.pressed:
+	default:
+	}
 }
 
 func (s *Session) complain(err error) { output.PrintError(s.Std.Err, "", err, "") }
