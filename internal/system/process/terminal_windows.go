@@ -16,3 +16,9 @@ func OpenTerminal() (in, out *os.File, err error) {
 	}
 	return in, out, nil
 }
+
+// InterruptByKey does nothing: the editor sets the mode of the console.
+func InterruptByKey(*os.File, bool) error { return nil }
+
+// GiveSize does nothing: a console knows its size.
+func GiveSize(*os.File) (restore func()) { return func() {} }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/output"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/sqltext"
+	"github.com/vibeflight/vibeflight/internal/system/process"
 )
 
 // The prompts, of a statement and of its further lines.
@@ -40,7 +41,7 @@ func (s *Session) RunTerminal(ctx context.Context, version string) error {
 	signal.Notify(s.pressed, os.Interrupt)
 	defer signal.Stop(s.pressed)
 
-	defer sized(os.Stdout)()
+	defer process.GiveSize(os.Stdout)()
 	past := openHistory(s.Lookup)
 	editor := liner.NewLiner()
 	defer editor.Close()
@@ -59,7 +60,7 @@ func (s *Session) RunTerminal(ctx context.Context, version string) error {
 	s.say("vibeflight %s, SQL over %s; \\? lists commands, Ctrl-D ends", version, of(len(tables), s.Source))
 	for !s.ended && ctx.Err() == nil {
 		s.forgetPressed()
-		text, err := editor.Prompt(ask(&split))
+		text, err := readLine(editor, ask(&split))
 		switch {
 		case errors.Is(err, liner.ErrPromptAborted):
 			split = sqltext.Splitter{}
@@ -76,6 +77,16 @@ func (s *Session) RunTerminal(ctx context.Context, version string) error {
 		})
 	}
 	return ctx.Err()
+}
+
+// readLine shows a prompt and reads a line. Ctrl-C is a character from the moment at which the prompt
+// is there: the editor itself, which switches the terminal later, would miss one.
+func readLine(editor *liner.State, prompt string) (string, error) {
+	if err := process.InterruptByKey(os.Stdin, false); err != nil {
+		return "", err
+	}
+	text, err := editor.Prompt(prompt)
+	return text, errors.Join(err, process.InterruptByKey(os.Stdin, true))
 }
 
 // ask returns the prompt.
