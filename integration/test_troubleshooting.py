@@ -54,7 +54,7 @@ def said(*arguments, **environment):
     """What a command that fails prints at the end."""
     done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
     assert done.returncode != 0, done.stdout
-    return done.stderr.strip().splitlines()[-1]
+    return [line for line in done.stderr.splitlines() if line.startswith("vibeflight: ")][-1]
 
 
 @pytest.fixture(scope="module")
