@@ -179,7 +179,7 @@ lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
 	$(CHECK_CUDA) $(LINT) run ./gpu/... ./kernels/...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
-	$(CHECK) $(GO) test $(PLAIN) ./integration/lint
+	$(CHECK) $(GO) test $(PLAIN) -timeout 30m ./integration/lint
 
 vet: cuda
 	$(CHECK) $(GO) vet $(PLAIN) ./...
@@ -188,7 +188,8 @@ vet: cuda
 fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 	$(CHECK) .ci/fuzz $(FUZZ_SECS)
 
-platforms: ## the server builds for every platform, without C
+platforms: ## the server builds for every platform, without C; make lint checks macOS and Windows
+	GOOS=freebsd CGO_ENABLED=0 $(CHECK) $(GO) vet $(PLAIN) ./...
 	for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 windows/amd64 windows/arm64; do \
 		echo "$$platform"; \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -trimpath -buildvcs=false -o /dev/null ./cmd/vibeflight; \
