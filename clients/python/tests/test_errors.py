@@ -1,7 +1,9 @@
 """What goes wrong, as whoever calls sees it."""
 
+import http.server
 import os
 import socket
+import threading
 
 import pyarrow as pa
 import pytest
@@ -44,6 +46,18 @@ def test_nobody_there():
     with vibeflight.connect(f"127.0.0.1:{free_port()}") as server, pytest.raises(vibeflight.Unavailable) as caught:
         server.list()
     assert isinstance(caught.value, flight.FlightUnavailableError)
+
+
+def test_the_address_of_http():
+    class NotFound(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), NotFound) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        with vibeflight.connect(f"127.0.0.1:{web.server_port}") as server, pytest.raises(vibeflight.Unavailable, match="not to that of --http"):
+            server.list()
+        web.shutdown()
 
 
 def test_timeout():

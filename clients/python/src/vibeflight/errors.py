@@ -108,7 +108,10 @@ def translate(error: BaseException) -> BaseException:
         return error
     if kind is FileChanged and "changed" not in match["text"]:
         kind = Invalid  # a file that the server may not open, say
-    return kind(match["text"])
+    text = match["text"]
+    if kind is Unavailable and "Failed parsing HTTP/2" in text:
+        text = "the server answers by HTTP/1: connect to its address of Flight, grpc://host:8815 by default, and not to that of --http"
+    return kind(text)
 
 
 @contextlib.contextmanager

@@ -251,6 +251,10 @@ func (r *Remote) problem(err error) error {
 			return fmt.Errorf("%s: no TLS connection: %s; --tls-ca names certificates to trust, and grpc:// asks "+
 				"without TLS", r.address, strings.TrimSuffix(cause, `"`))
 		}
+		if strings.Contains(message, "looked like an HTTP/1") {
+			return fmt.Errorf("%s: answers by HTTP/1: --server takes the address of Flight, which --listen of serve "+
+				"names, and not --http", r.address)
+		}
 		if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
 			message = strings.TrimSuffix(cause, `"`)
 		}

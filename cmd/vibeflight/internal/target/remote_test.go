@@ -2,6 +2,9 @@ package target
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow/flight"
@@ -63,5 +66,19 @@ func TestPoll(t *testing.T) {
 	if _, err := r.poll(t.Context(), ticket.Ticket{Name: "b.geojson"}, shown); err == nil ||
 		err.Error() != `no entry "b.geojson"` {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAddressOfHTTP calls a server of HTTP. The error says which address is wanted.
+func TestAddressOfHTTP(t *testing.T) {
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	r, err := (&Server{Address: web.Listener.Addr().String()}).Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err = r.list(t.Context(), "", ""); err == nil || !strings.Contains(err.Error(), "not --http") {
+		t.Errorf("error %v", err)
 	}
 }
