@@ -18,6 +18,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/auth"
 	"github.com/vibeflight/vibeflight/flightsrv/fleet"
 	"github.com/vibeflight/vibeflight/flightsrv/internal/excerpt"
+	"github.com/vibeflight/vibeflight/flightsrv/share"
 	"github.com/vibeflight/vibeflight/flightsrv/sql"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/duck"
 	"github.com/vibeflight/vibeflight/flightsrv/sql/engine"
@@ -160,7 +161,7 @@ func codeOf(err error) codes.Code {
 		return codes.NotFound
 	case errors.Is(err, fs.ErrPermission): // the server may not read the file
 		return codes.FailedPrecondition
-	case errors.Is(err, catalog.ErrClosed):
+	case errors.Is(err, catalog.ErrClosed), errors.Is(err, share.ErrClosed):
 		return codes.Unavailable
 	case system.Scarce(err):
 		return codes.ResourceExhausted
