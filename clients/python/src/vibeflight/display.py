@@ -26,7 +26,7 @@ class Summary(NamedTuple):
     crs     of extent
     extent  in units of crs; None: not known, or no position
     map     the extent in degrees of longitude and latitude; None: it can't be drawn
-    asked   the box that selects the rows, in degrees; None: there is none
+    asked   the box that selects the rows, in degrees; None: no box
     notes   sentences about it
     """
 

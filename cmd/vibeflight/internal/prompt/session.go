@@ -64,8 +64,10 @@ func (s *Session) RunInput(ctx context.Context, in io.Reader) error {
 			continue
 		}
 		found := split.Add(text)
-		if one, ok := split.Last(last); ok {
-			found = append(found, one)
+		if last {
+			if one, ok := split.Rest(); ok {
+				found = append(found, one)
+			}
 		}
 		for _, one := range found {
 			if err := s.statement(ctx, one.Text); err != nil {

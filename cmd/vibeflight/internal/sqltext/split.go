@@ -40,14 +40,6 @@ func (s *Splitter) Rest() (Statement, bool) {
 	return one, ok
 }
 
-// Last is Rest if the text has ended; else there is none.
-func (s *Splitter) Last(ended bool) (Statement, bool) {
-	if !ended {
-		return Statement{}, false
-	}
-	return s.Rest()
-}
-
 // Skip counts lines that are no part of a statement.
 func (s *Splitter) Skip(lines int) { s.line += lines }
 
