@@ -50,6 +50,12 @@ def test_a_file_as_any_object(data):
     assert "".join(sorted(countries.pandas()["name"])).startswith("AlbaniaAlgeria")
 
 
+def test_a_filter(data):
+    """The private server has what filters need."""
+    large = vibeflight.read(data / "world/countries.geojson", where="continent = 'Africa' AND pop_est > 60000000")
+    assert sorted(large.pandas()["name"]) == ["Dem. Rep. Congo", "Egypt", "Ethiopia", "Nigeria"]
+
+
 def test_one_server_for_all_files(data, folder, monkeypatch):
     monkeypatch.chdir(data)
     first = vibeflight.read("grid.geojson", columns="n")

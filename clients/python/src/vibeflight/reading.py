@@ -81,7 +81,7 @@ def _server(root: tuple[str, str]) -> Server:
     with _lock:
         server = _servers.get(root)
         if server is None or not server.is_running():
-            _servers[root] = server = started([*root, "--no-sql"], Settings(workers_of(None), None))
+            _servers[root] = server = started(root, Settings(workers_of(None), None))
         return server
 
 
