@@ -125,8 +125,9 @@ test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) $(SITE
 	$(PY) -m pytest clients/python
 
 # Tests that take minutes with the race detector: of parsers, whose workers share what readers/internal/parallel gives them, which the other formats and
-# readers/all test with it, and of the simulation, which has one goroutine. make test-long has it for all.
-LONG_RACES := /(readers/(csv|geojson|esrijson|topojson|wkt|dbf|kml|shapefile|gml|gpx|filegdb)|integration/fleetsim/model)$$
+# readers/all test with it, of the simulation, which has one goroutine, of the rules of this tree, and of the command line, whose scripts start hundreds of
+# processes of what flightsrv tests with it. make test-long has it for all.
+LONG_RACES := /(readers/(csv|geojson|esrijson|topojson|wkt|dbf|kml|shapefile|gml|gpx|filegdb)|integration/(fleetsim/model|lint)|cmd/vibeflight)$$
 
 test-go: build nvrtc spatial ## Go tests, with the race detector but for the longest; kernels run on the CPU and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m \
