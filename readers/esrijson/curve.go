@@ -6,6 +6,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers/internal/curve"
 	"github.com/vibeflight/vibeflight/readers/internal/number"
+	"github.com/vibeflight/vibeflight/readers/internal/trig"
 )
 
 // curvedPath reads a path or ring of curvePaths or curveRings, without its end: positions, and curves
@@ -140,7 +141,7 @@ func (s *scanner) through(from, half, to curve.Position) bool {
 		return s.arcs.Arc(from, half, to)
 	}
 	e := curve.Ellipse{X: (from.X + half.X) / 2, Y: (from.Y + half.Y) / 2}
-	if e.Major = math.Hypot(from.X-e.X, from.Y-e.Y); e.Major == 0 {
+	if e.Major = trig.Hypot(from.X-e.X, from.Y-e.Y); e.Major == 0 {
 		s.arcs.Add(to)
 		return true
 	}
@@ -172,7 +173,7 @@ func (s *scanner) ellipse(from, to curve.Position, p int) (end int, ok bool) {
 	}
 	e := curve.Ellipse{X: center.X, Y: center.Y, Rotation: v[2], Major: v[3], Minor: v[3] * v[4]}
 	if n == 2 {
-		e.Major = math.Hypot(from.X-center.X, from.Y-center.Y)
+		e.Major = trig.Hypot(from.X-center.X, from.Y-center.Y)
 		e.Minor = e.Major
 	}
 	if !(e.Major > 0 && e.Minor > 0) {
@@ -187,16 +188,9 @@ func extent(e *curve.Ellipse, from, to curve.Position, clockwise bool) curve.Ext
 	if from.X == to.X && from.Y == to.Y {
 		return curve.WholeTurn
 	}
-	turn := angle(e, to) - angle(e, from)
+	turn := e.Angle(to) - e.Angle(from)
 	if (turn < 0) == clockwise == (math.Abs(turn) <= math.Pi) {
 		return curve.MinorArc
 	}
 	return curve.MajorArc
-}
-
-// angle returns the parameter of a position of an ellipse.
-func angle(e *curve.Ellipse, p curve.Position) float64 {
-	sin, cos := math.Sincos(e.Rotation)
-	dx, dy := p.X-e.X, p.Y-e.Y
-	return math.Atan2((float64(dy*cos)-float64(dx*sin))/e.Minor, (float64(dx*cos)+float64(dy*sin))/e.Major)
 }

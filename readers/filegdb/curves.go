@@ -8,6 +8,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/internal/curve"
+	"github.com/vibeflight/vibeflight/readers/internal/trig"
 )
 
 // A curve replaces the straight segment from one position to the next:
@@ -210,12 +211,12 @@ func (d *decoder) through(from, half, to curve.Position) bool {
 
 // middle returns the middle of an arc around a center.
 func middle(from, to curve.Position, x, y float64, counter bool) (float64, float64) {
-	start, end := math.Atan2(from.Y-y, from.X-x), math.Atan2(to.Y-y, to.X-x)
+	start, end := trig.Atan2(from.Y-y, from.X-x), trig.Atan2(to.Y-y, to.X-x)
 	switch {
 	case counter && start >= end:
 		end += 2 * math.Pi
 	case !counter && start <= end:
 		end -= 2 * math.Pi
 	}
-	return curve.Circle{X: x, Y: y, Radius: math.Hypot(to.X-x, to.Y-y)}.At((start + end) / 2)
+	return curve.Circle{X: x, Y: y, Radius: trig.Hypot(to.X-x, to.Y-y)}.At((start + end) / 2)
 }

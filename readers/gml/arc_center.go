@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vibeflight/vibeflight/readers/internal/curve"
+	"github.com/vibeflight/vibeflight/readers/internal/trig"
 )
 
 // metres are the lengths of units of a radius, by their names in uom.
@@ -90,15 +91,16 @@ func (s *scanner) placer(c frame, center curve.Position, e centeredArc) (at func
 // radius 1.
 func onSphere(center curve.Position, distance float64, northFirst bool) func(angle float64) (x, y float64) {
 	lat, lon := center.Y*math.Pi/180, center.X*math.Pi/180
-	sinLat, cosLat := math.Sincos(lat)
-	sinD, cosD := math.Sincos(distance)
+	sinLat, cosLat := trig.Sincos(lat)
+	sinD, cosD := trig.Sincos(distance)
 	return func(angle float64) (x, y float64) {
 		if !northFirst {
 			angle = math.Pi/2 - angle // to the bearing from north
 		}
-		sin, cos := math.Sincos(angle)
-		to := math.Asin(sinLat*cosD + cosLat*sinD*cos)
-		east := math.Atan2(sin*sinD*cosLat, cosD-sinLat*math.Sin(to))
+		sin, cos := trig.Sincos(angle)
+		to := trig.Asin(float64(sinLat*cosD) + float64(cosLat*sinD*cos))
+		sinTo, _ := trig.Sincos(to)
+		east := trig.Atan2(sin*sinD*cosLat, cosD-float64(sinLat*sinTo))
 		return (lon + east) * 180 / math.Pi, to * 180 / math.Pi
 	}
 }
@@ -110,5 +112,5 @@ type curveEnds struct{ start, end float64 }
 // near reports whether two neighbouring positions are within a distance.
 func (s *scanner) near(i, j int, within float64) bool {
 	g := &s.sink.Geom
-	return math.Hypot(g.X[i]-g.X[j], g.Y[i]-g.Y[j]) <= within
+	return trig.Hypot(g.X[i]-g.X[j], g.Y[i]-g.Y[j]) <= within
 }

@@ -1,6 +1,10 @@
 package curve
 
-import "math"
+import (
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/internal/trig"
+)
 
 const (
 	maxBezierSteps = 1000
@@ -36,7 +40,7 @@ func bezierSteps(a, b, c, d Position) int {
 	if !(length >= minBezier) {
 		return 0
 	}
-	from, to := math.Atan2(b.Y-a.Y, b.X-a.X), math.Atan2(d.Y-c.Y, d.X-c.X)
+	from, to := trig.Atan2(b.Y-a.Y, b.X-a.X), trig.Atan2(d.Y-c.Y, d.X-c.X)
 	turn := math.Abs(to - from)
 	if turn > math.Pi {
 		turn = 2*math.Pi - turn

@@ -1,16 +1,20 @@
 package curve
 
-import "math"
+import (
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/internal/trig"
+)
 
 // Circle is a circle with angles counter-clockwise from the x axis.
 type Circle struct{ X, Y, Radius float64 }
 
 // Angle returns the angle of a position as seen from the center.
-func (c Circle) Angle(p Position) float64 { return math.Atan2(p.Y-c.Y, p.X-c.X) }
+func (c Circle) Angle(p Position) float64 { return trig.Atan2(p.Y-c.Y, p.X-c.X) }
 
 // At returns the position at an angle.
 func (c Circle) At(angle float64) (x, y float64) {
-	sin, cos := math.Sincos(angle)
+	sin, cos := trig.Sincos(angle)
 	return c.X + float64(c.Radius*cos), c.Y + float64(c.Radius*sin)
 }
 
@@ -19,7 +23,7 @@ func (c Circle) At(angle float64) (x, y float64) {
 // the second one opposite.
 func CircleThrough(a, b, c Position) (o Circle, at [3]float64, ok bool) {
 	if a.X == c.X && a.Y == c.Y {
-		o = Circle{(a.X + b.X) / 2, (a.Y + b.Y) / 2, math.Hypot(a.X-b.X, a.Y-b.Y) / 2}
+		o = Circle{(a.X + b.X) / 2, (a.Y + b.Y) / 2, trig.Hypot(a.X-b.X, a.Y-b.Y) / 2}
 		at[0] = o.Angle(a)
 		return o, [3]float64{at[0], at[0] + math.Pi, at[0] + 2*math.Pi}, o.Radius > 0
 	}
@@ -30,7 +34,7 @@ func CircleThrough(a, b, c Position) (o Circle, at [3]float64, ok bool) {
 		return Circle{}, at, false
 	}
 	ox, oy := (float64(cy*bb)-float64(by*cc))/twice, (float64(bx*cc)-float64(cx*bb))/twice
-	o = Circle{a.X + ox, a.Y + oy, math.Hypot(ox, oy)}
+	o = Circle{a.X + ox, a.Y + oy, trig.Hypot(ox, oy)}
 	if math.IsInf(o.Radius, 0) || math.IsNaN(o.Radius) || math.IsNaN(o.X) || math.IsNaN(o.Y) {
 		return Circle{}, at, false
 	}

@@ -1,6 +1,10 @@
 package curve
 
-import "math"
+import (
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/internal/trig"
+)
 
 // Ellipse is an ellipse whose major axis is rotated counter-clockwise from the x axis, in radians.
 type Ellipse struct{ X, Y, Major, Minor, Rotation float64 }
@@ -15,16 +19,16 @@ const (
 	WholeTurn               // all of it, clockwise
 )
 
-// angle returns the parameter of a position.
-func (e *Ellipse) angle(p Position) float64 {
-	sin, cos := math.Sincos(e.Rotation)
+// Angle returns the parameter of a position.
+func (e *Ellipse) Angle(p Position) float64 {
+	sin, cos := trig.Sincos(e.Rotation)
 	dx, dy := p.X-e.X, p.Y-e.Y
-	return math.Atan2((float64(dy*cos)-float64(dx*sin))/e.Minor, (float64(dx*cos)+float64(dy*sin))/e.Major)
+	return trig.Atan2((float64(dy*cos)-float64(dx*sin))/e.Minor, (float64(dx*cos)+float64(dy*sin))/e.Major)
 }
 
 // turn returns the parameters of the ends of an arc.
 func (e *Ellipse) turn(a, b Position, extent Extent) (from, to float64) {
-	from, to = e.angle(a), e.angle(b)
+	from, to = e.Angle(a), e.Angle(b)
 	switch {
 	case extent == WholeTurn:
 		to = from - 2*math.Pi
@@ -48,10 +52,10 @@ func (l *Line) Ellipse(e Ellipse, a, b Position, extent Extent) bool {
 	if !l.Count(n) {
 		return false
 	}
-	sinR, cosR := math.Sincos(e.Rotation)
+	sinR, cosR := trig.Sincos(e.Rotation)
 	for i := 1; i < n; i++ {
 		part := float64(i) / float64(n)
-		sin, cos := math.Sincos(from + float64((to-from)*part))
+		sin, cos := trig.Sincos(from + float64((to-from)*part))
 		x, y := e.Major*cos, e.Minor*sin
 		l.Add(Position{
 			e.X + (float64(x*cosR) - float64(y*sinR)), e.Y + (float64(x*sinR) + float64(y*cosR)),
