@@ -32,7 +32,14 @@ func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mo
 	if wide {
 		read, count, inside = wideJSON(wideConstants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
 	} else {
-		read, count, inside = plainJSON(constants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+		read, count, inside = pairsJSON(pairConstants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+		if inside {
+			n, more := n+count, 0
+			var end int
+			end, more, inside = plainJSON(constants, unsafe.Add(text, read), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n),
+				most-count)
+			read, count = read+end, count+more
+		}
 	}
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, inside

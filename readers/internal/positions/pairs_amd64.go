@@ -1,0 +1,93 @@
+package positions
+
+import (
+	"math"
+	"unsafe"
+)
+
+// pairTables are the constants of pairsJSON and pairsWKT, at the offsets that they know.
+type pairTables struct {
+	zeros   [32]byte // '0'
+	classes [32]byte // which digit or minus has these low four bits, for each 16 bytes
+	dots    [32]byte // what a point becomes where it is first of 16 digits
+	limits  [32]byte // the largest of 16 digits: 0 for the point
+	tens    [32]int8 // 10, 1: two digits to a number
+	fours   [16]int16
+	eights  [16]int16
+	eight   [4]uint64 // 10^8
+	magic   [4]uint64 // 2^52, which makes an integer below it a float64
+	sign    [4]uint64
+	// of l digits before the point and n bytes but one in all: entries[l+1][n]
+	entries [18][16]pairEntry
+}
+
+// pairEntry is what is known of a number by its length and where its point is.
+type pairEntry struct {
+	spread [16]byte // which byte of the text is the point, and the k-th of 15 digits
+	power  float64  // of ten, for the digits after the point
+	lowest float64  // value without a leading zero; an infinity if no number of such a length is plain
+}
+
+var pairConstants = makePairTables()
+
+func makePairTables() *pairTables {
+	t := &pairTables{}
+	for i := range 32 {
+		t.zeros[i], t.tens[i], t.limits[i] = '0', []int8{10, 1}[i&1], 9
+		switch low := byte(i & 15); {
+		case low <= 9:
+			t.classes[i] = '0' + low
+		case low == '-'&15:
+			t.classes[i] = '-'
+		}
+	}
+	for i := range 16 {
+		t.fours[i], t.eights[i] = []int16{100, 1}[i&1], []int16{10000, 1}[i&1]
+	}
+	for i := range 2 {
+		t.dots[16*i], t.limits[16*i] = 0x100+'.'-'0', 0
+	}
+	for i := range 4 {
+		t.eight[i], t.magic[i], t.sign[i] = 1e8, math.Float64bits(1<<52), 1<<63
+	}
+	for l := range t.entries {
+		for n := range t.entries[l] {
+			t.entries[l][n] = makePairEntry(l-1, n)
+		}
+	}
+	return t
+}
+
+func makePairEntry(before, digits int) pairEntry {
+	e := pairEntry{power: 1, lowest: math.Inf(1)}
+	if before < 1 || before > 8 || digits <= before {
+		return e
+	}
+	e.power, e.lowest = math.Pow10(digits-before), 0
+	if before > 1 {
+		e.lowest = math.Pow10(before - 1)
+	}
+	for k := range e.spread {
+		switch digit := k - (16 - digits); {
+		case k == 0:
+			e.spread[k] = byte(before)
+		case digit < 0:
+			e.spread[k] = 0x80 // the shuffle writes 0
+		case digit < before:
+			e.spread[k] = byte(digit)
+		default:
+			e.spread[k] = byte(digit + 1)
+		}
+	}
+	return e
+}
+
+// Two positions are read at a time. What of 64 bytes is neither a digit nor a minus is found for
+// all of them at once; where the numbers are, and how long, follows from this mask, without a
+// branch that depends on the length of a number or on its sign. All four numbers are made at once,
+// as plainJSON makes one. What is plain is found from the result: no digit is above 9, and no
+// number is lower than one of its length without a leading zero. It takes what plainJSON takes, but
+// blanks, and where it stops inside, plainJSON goes on.
+//
+//go:noescape
+func pairsJSON(t *pairTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
