@@ -11,7 +11,7 @@
 #define eight 224
 #define magic 256
 #define sign 288
-#define entries 864 // of 0 digits before the point
+#define entries 832 // of 0 digits before the point
 
 // BEGIN loads the constants and the arguments.
 //
@@ -80,8 +80,8 @@
 	VINSERTF128 $1, entries+16(R15)(yEntry*1), powers, powers
 
 // CONVERT gives Y0 the numbers x, x, y, y of two positions, whose digits are in Y0 and Y1, powers and lowest values in Y4 and Y5, first bytes in X6 (x) and X7
-// (y). It goes to inside if one is not plain.
-#define CONVERT \
+// (y). It goes to other if one is not plain.
+#define CONVERT(other) \
 	VPMAXUB     Y0, Y1, Y2; \
 	VPSUBUSB    Y12, Y2, Y2; \
 	VPMADDUBSW  Y11, Y0, Y0; \
@@ -104,120 +104,207 @@
 	VCMPPD      $1, Y4, Y0, Y4; \
 	VPOR        Y4, Y2, Y2; \
 	VPTEST      Y2, Y2; \
-	JNE         inside; \
+	JNE         other; \
 	VPXOR       Y6, Y0, Y0
+
+// POSITIONS reads blocks of two positions or one. SI is the first number of the block. What is between numbers is one of the layouts below: comma goes to another
+// label unless it is at an index between x and y, close unless it is after y, step unless it is after y and another position follows; skips clear the bits of
+// all of their bytes but the first. The label other is for what is not plain, last for what ends the positions, with R12 where close is.
+#define POSITIONS(block, more, one, other, last, comma, commaLength, commaSkip, close, step, stepLength, stepSkip) \
+block: \
+	MASK; \
+	NEXT(R9); \
+	NEXT(R10); \
+	commaSkip; \
+	NEXT(R11); \
+	NEXT(R12); \
+	comma(R10, other); \
+	close(R12, other); \
+	XORL    BX, BX; \
+	NUMBER(BX, R9, R10, DX); \
+	LEAQ    commaLength(R10), R13; \
+	NUMBER(R13, R11, R12, R14); \
+	ORQ     R14, DX; \
+	CMPQ    DX, $15; \
+	JHI     other; \
+	DIGITS(BX, R13, R9, R11, Y0, X0, Y4, X4); \
+	VMOVSD  (SI), X6; \
+	VMOVSD  commaLength(SI)(R10*1), X7; \
+	CMPQ    CX, $2; \
+	JLT     one; \
+	step(R12, one); \
+	stepSkip; \
+	NEXT(R9); \
+	NEXT(R10); \
+	commaSkip; \
+	NEXT(R11); \
+	TZCNTQ  AX, AX; \
+	LEAQ    stepLength(R12), BX; \
+	CMPQ    AX, $63; \
+	JHI     one; \
+	comma(R10, one); \
+	close(AX, one); \
+	NUMBER(BX, R9, R10, DX); \
+	LEAQ    commaLength(R10), R13; \
+	NUMBER(R13, R11, AX, R14); \
+	ORQ     R14, DX; \
+	CMPQ    DX, $15; \
+	JHI     one; \
+	DIGITS(BX, R13, R9, R11, Y1, X1, Y5, X5); \
+	VMOVHPD stepLength(SI)(R12*1), X6, X6; \
+	VMOVHPD commaLength(SI)(R10*1), X7, X7; \
+	CONVERT(other); \
+	VMOVUPD X0, (DI); \
+	VEXTRACTF128 $1, Y0, (R8); \
+	ADDQ    $16, DI; \
+	ADDQ    $16, R8; \
+	MOVQ    AX, R12; \
+	SUBQ    $2, CX; \
+	JEQ     last; \
+more: \
+	step(R12, last); \
+	LEAQ    stepLength(SI)(R12*1), SI; \
+	JMP     block; \
+one: \
+	VMOVDQA Y0, Y1; \
+	VMOVDQA Y4, Y5; \
+	CONVERT(other); \
+	VEXTRACTF128 $1, Y0, X1; \
+	VMOVLPD X0, (DI); \
+	VMOVLPD X1, (R8); \
+	ADDQ    $8, DI; \
+	ADDQ    $8, R8; \
+	DECQ    CX; \
+	JNE     more; \
+	JMP     last
+
+// Bytes of a layout: those at text[index] are compared.
+#define COMMA(index, other) \
+	CMPB (SI)(index*1), $','; \
+	JNE  other
+
+#define COMMABLANK(index, other) \
+	MOVWLZX (SI)(index*1), DX; \
+	CMPL    DX, $0x202C; \
+	JNE     other
+
+#define BLANK(index, other) \
+	CMPB (SI)(index*1), $' '; \
+	JNE  other
+
+#define BRACKET(index, other) \
+	CMPB (SI)(index*1), $']'; \
+	JNE  other
+
+#define BLANKBRACKET(index, other) \
+	MOVWLZX (SI)(index*1), DX; \
+	CMPL    DX, $0x5D20; \
+	JNE     other
+
+#define ANY(index, other)
+
+// "],["
+#define COMPACTSTEP(index, other) \
+	MOVL (SI)(index*1), DX; \
+	SHLL $8, DX; \
+	CMPL DX, $0x5B2C5D00; \
+	JNE  other
+
+// "], ["
+#define SPACEDSTEP(index, other) \
+	CMPL (SI)(index*1), $0x5B202C5D; \
+	JNE  other
+
+// " ], [ "
+#define PADDEDSTEP(index, other) \
+	CMPL    (SI)(index*1), $0x202C5D20; \
+	JNE     other; \
+	MOVWLZX 4(SI)(index*1), DX; \
+	CMPL    DX, $0x205B; \
+	JNE     other
+
+#define SKIP0
+
+#define SKIP1 \
+	BLSRQ AX, AX
+
+#define SKIP2 \
+	SKIP1; \
+	SKIP1
+
+#define SKIP3 \
+	SKIP2; \
+	SKIP1
+
+#define SKIP5 \
+	SKIP2; \
+	SKIP3
 
 // func pairsJSON(t *pairTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
 TEXT ·pairsJSON(SB), NOSPLIT, $0-57
 	BEGIN
-	INCQ  SI
-	CMPB  -1(SI), $'['
-	JNE   inside
 	TESTQ CX, CX
 	JLE   inside
+	CMPB  (SI), $'['
+	JNE   inside
+	INCQ  SI
+	CMPB  (SI), $' '
+	JEQ   padded
 
-block:
-	MASK
-	NEXT(R9)  // point
-	NEXT(R10) // comma
-	NEXT(R11) // point
-	NEXT(R12) // closing bracket
-	CMPB (SI)(R10*1), $','
-	JNE  inside
-	CMPB (SI)(R12*1), $']'
-	JNE  inside
-	XORL BX, BX
-	NUMBER(BX, R9, R10, DX)
-	LEAQ 1(R10), R13
-	NUMBER(R13, R11, R12, R14)
-	ORQ  R14, DX
-	CMPQ DX, $15
-	JHI  inside
-	DIGITS(BX, R13, R9, R11, Y0, X0, Y4, X4)
-	VMOVSD (SI), X6
-	VMOVSD 1(SI)(R10*1), X7
+	// [-84.1,27.1],[-84.1,27.2]
+	POSITIONS(compact, compactMore, compactOne, notCompact, compactLast, COMMA, 1, SKIP0, BRACKET, COMPACTSTEP, 3, SKIP2)
 
-	MOVL (SI)(R12*1), DX
-	SHLL $8, DX
-	CMPL DX, $0x5B2C5D00 // "],["
-	JNE  one
-	CMPQ CX, $2
-	JLT  one
-	BLSRQ AX, AX
-	BLSRQ AX, AX
-	NEXT(R9)
-	NEXT(R10)
-	NEXT(R11)
-	TZCNTQ AX, AX
-	LEAQ 3(R12), BX
-	CMPQ AX, $63 // the block cuts the position
-	JHI  one
-	CMPB (SI)(R10*1), $','
-	JNE  one
-	CMPB (SI)(AX*1), $']'
-	JNE  one
-	NUMBER(BX, R9, R10, DX)
-	LEAQ 1(R10), R13
-	NUMBER(R13, R11, AX, R14)
-	ORQ  R14, DX
-	CMPQ DX, $15
-	JHI  one
-	DIGITS(BX, R13, R9, R11, Y1, X1, Y5, X5)
-	VMOVHPD 3(SI)(R12*1), X6, X6
-	VMOVHPD 1(SI)(R10*1), X7, X7
-	CONVERT
-	VMOVUPD X0, (DI)
-	VEXTRACTF128 $1, Y0, (R8)
-	ADDQ $16, DI
-	ADDQ $16, R8
-	SUBQ $2, CX
-	MOVL (SI)(AX*1), DX
-	SHLL $8, DX
-	LEAQ 3(SI)(AX*1), SI
-	CMPL DX, $0x5B2C5D00
-	JNE  after
-	TESTQ CX, CX
-	JNE  block
-	JMP  full
+notCompact:
+	CMPQ R10, $63
+	JHI  notSpaced
+	COMMABLANK(R10, notSpaced)
 
-one:
-	VMOVDQA Y0, Y1
-	VMOVDQA Y4, Y5
-	CONVERT
-	VEXTRACTF128 $1, Y0, X1
-	VMOVLPD X0, (DI)
-	VMOVLPD X1, (R8)
-	ADDQ $8, DI
-	ADDQ $8, R8
-	DECQ CX
-	MOVL (SI)(R12*1), DX
-	SHLL $8, DX
-	LEAQ 3(SI)(R12*1), SI
-	CMPL DX, $0x5B2C5D00
-	JNE  after
-	TESTQ CX, CX
-	JNE  block
+	// [-84.1, 27.1], [-84.1, 27.2]
+	POSITIONS(spaced, spacedMore, spacedOne, notSpaced, compactLast, COMMABLANK, 2, SKIP1, BRACKET, SPACEDSTEP, 4, SKIP3)
 
-full:
+notSpaced:
+	DECQ SI
+	JMP  inside
+
+compactLast:
+	LEAQ 1(SI)(R12*1), SI
+	JMP  last
+
+padded:
+	INCQ SI
+
+	// [ -84.1, 27.1 ], [ -84.1, 27.2 ]
+	POSITIONS(paddedBlock, paddedMore, paddedOne, notPadded, paddedLast, COMMABLANK, 2, SKIP1, BLANKBRACKET, PADDEDSTEP, 6, SKIP5)
+
+notPadded:
 	SUBQ $2, SI
-	MOVB $0, inside+56(FP)
-	JMP  out
+	JMP  inside
 
-after: // SI is two after the byte after the bracket: another form of position may follow, which plainJSON reads
-	SUBQ  $2, SI
-	MOVB  $0, inside+56(FP)
+paddedLast:
+	LEAQ 2(SI)(R12*1), SI
+
+last: // a position in another layout may follow
 	TESTQ CX, CX
-	JEQ   out
-	MOVW  (SI), DX
-	CMPW  DX, $0x202C // ", "
-	JNE   out
+	JEQ   after
+	CMPB  (SI), $','
+	JNE   after
+	CMPB  1(SI), $'['
+	JEQ   next
+	CMPB  1(SI), $' '
+	JNE   after
 	CMPB  2(SI), $'['
-	JNE   out
-	ADDQ  $3, SI
+	JNE   after
+	INCQ  SI
+
+next:
+	INCQ SI
 
 inside:
-	DECQ SI
 	MOVB $1, inside+56(FP)
+	JMP  out
+
+after:
+	MOVB $0, inside+56(FP)
 
 out:
 	SUBQ text+8(FP), SI

@@ -20,26 +20,49 @@ var Have = processor.X86.HasAVX2 && processor.X86.HasBMI1 && processor.X86.HasBM
 //	end     with inside set the bracket of a position that is not plain, else the byte after a position, with
 //	        no plain position after it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
-	return readJSON(haveWide, g, text, p, most)
+	return readJSON(best, g, text, p, most)
 }
 
-// readJSON is JSON with or without what haveWide says of the processor.
-func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
+// kernel is how many positions are read at a time, and with what.
+type kernel uint8
+
+const (
+	plain kernel = iota // one, with AVX2
+	pairs               // two, with AVX2
+	wide                // two, with AVX-512 VBMI2
+)
+
+// best is the fastest kernel that this processor has.
+var best = bestKernel()
+
+func bestKernel() kernel {
+	if haveWide {
+		return wide
+	}
+	return pairs
+}
+
+// readJSON is JSON with a kernel that this processor has.
+func readJSON(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
 	reserve(g, most)
 	n := len(g.X)
 	text, xs, ys := unsafe.Add(text, p), unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	xs, ys = unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n)
 	var read, count int
-	if wide {
-		read, count, inside = wideJSON(wideConstants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
-	} else {
-		read, count, inside = pairsJSON(pairConstants, text, unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
-		if inside {
-			n, more := n+count, 0
-			var end int
-			end, more, inside = plainJSON(constants, unsafe.Add(text, read), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n),
-				most-count)
-			read, count = read+end, count+more
+	switch inside = true; by {
+	case wide:
+		read, count, inside = wideJSON(wideConstants, text, xs, ys, most)
+	case pairs:
+		read, count, inside = pairsJSON(pairConstants, text, xs, ys, most)
+		if !inside || count == most {
+			break
 		}
+		fallthrough
+	default:
+		var end, more int
+		end, more, inside = plainJSON(constants, unsafe.Add(text, read), unsafe.Add(xs, 8*count),
+			unsafe.Add(ys, 8*count), most-count)
+		read, count = read+end, count+more
 	}
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, inside
@@ -51,16 +74,16 @@ func readJSON(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mo
 //
 //	end     with inside set a position that is not plain, else the comma or bracket after one
 func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
-	return readWKT(haveWide, g, text, p, most)
+	return readWKT(best, g, text, p, most)
 }
 
-// readWKT is WKT with or without what haveWide says of the processor.
-func readWKT(wide bool, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
+// readWKT is WKT with a kernel that this processor has.
+func readWKT(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
 	reserve(g, most)
 	n := len(g.X)
 	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
 	var read int
-	if wide {
+	if by == wide {
 		read, count, inside = wideWKT(wideConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
 			unsafe.Add(ys, 8*n), most)
 	} else {

@@ -38,9 +38,9 @@ func taken(s string) (x, y float64, length int) {
 // TestReadJSON reads random positions, half of them with a byte that is wrong, and compares with
 // strconv: what is taken, with its bits, and where it ends.
 func TestReadJSON(t *testing.T) {
-	for _, wide := range []bool{false, true} {
-		t.Run(fmt.Sprintf("wide=%v", wide), func(t *testing.T) {
-			if wide && !haveWide || !Have {
+	for by := range wide + 1 {
+		t.Run(fmt.Sprintf("kernel %d", by), func(t *testing.T) {
+			if by == wide && !haveWide || !Have {
 				t.Skip("not on this processor")
 			}
 			lines := 40_000
@@ -49,17 +49,17 @@ func TestReadJSON(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(12, 1))
 			for range lines {
-				compareJSON(t, wide, randomPositions(r), 1+r.IntN(9))
+				compareJSON(t, by, randomPositions(r), 1+r.IntN(9))
 			}
 		})
 	}
 }
 
-func compareJSON(t *testing.T, wide bool, s string, most int) {
+func compareJSON(t *testing.T, by kernel, s string, most int) {
 	t.Helper()
 	text := append([]byte(s), make([]byte, 64)...)
 	var g geoarrow.GeometryBuilder
-	end, inside := readJSON(wide, &g, unsafe.Pointer(unsafe.SliceData(text)), 0, most)
+	end, inside := readJSON(by, &g, unsafe.Pointer(unsafe.SliceData(text)), 0, most)
 	at := 0
 	for i := range g.X {
 		if i > 0 {
@@ -82,7 +82,7 @@ func compareJSON(t *testing.T, wide bool, s string, most int) {
 	case inside && end != len(s)-len(next), !inside && (end != at || at == 0):
 		t.Fatalf("%s\nends at byte %d, inside %v, after %d positions to byte %d", s, end, inside, len(g.X), at)
 	}
-	if _, _, length := taken(next); wide && inside && length > 0 && behindPosition.MatchString(next[length:]) {
+	if _, _, length := taken(next); by == wide && inside && length > 0 && behindPosition.MatchString(next[length:]) {
 		t.Fatalf("%s\nstops at byte %d before a plain position", s, end)
 	}
 }

@@ -35,9 +35,9 @@ func takenWKT(s string, before int) (x, y float64, length int) {
 
 // TestReadWKT is TestReadJSON for WKT.
 func TestReadWKT(t *testing.T) {
-	for _, wide := range []bool{false, true} {
-		t.Run(fmt.Sprintf("wide=%v", wide), func(t *testing.T) {
-			if wide && !haveWide || !Have {
+	for by := range wide + 1 {
+		t.Run(fmt.Sprintf("kernel %d", by), func(t *testing.T) {
+			if by == wide && !haveWide || !Have {
 				t.Skip("not on this processor")
 			}
 			lines := 40_000
@@ -47,7 +47,7 @@ func TestReadWKT(t *testing.T) {
 			r := rand.New(rand.NewPCG(13, 1))
 			read := 0
 			for range lines {
-				read += compareWKT(t, wide, randomLine(r), 1+r.IntN(9))
+				read += compareWKT(t, by, randomLine(r), 1+r.IntN(9))
 			}
 			if read < lines {
 				t.Errorf("%d positions of %d lines", read, lines)
@@ -56,11 +56,11 @@ func TestReadWKT(t *testing.T) {
 	}
 }
 
-func compareWKT(t *testing.T, wide bool, s string, most int) (read int) {
+func compareWKT(t *testing.T, by kernel, s string, most int) (read int) {
 	t.Helper()
 	text := append([]byte("("+s), make([]byte, 64)...)
 	var g geoarrow.GeometryBuilder
-	end, count, inside := readWKT(wide, &g, unsafe.Pointer(unsafe.SliceData(text)), 1, most)
+	end, count, inside := readWKT(by, &g, unsafe.Pointer(unsafe.SliceData(text)), 1, most)
 	end--
 	at, next := 0, 0 // after the last position; where another one begins
 	for i := range g.X {
