@@ -19,6 +19,7 @@ type pairTables struct {
 	sign    [4]uint64
 	// of l digits before the point and n bytes but one in all: entries[l+1][n]
 	entries [18][16]pairEntry
+	ends    [256]byte // 1 for what is after a position of WKT
 }
 
 // pairEntry is what is known of a number by its length and where its point is.
@@ -55,6 +56,7 @@ func makePairTables() *pairTables {
 			t.entries[l][n] = makePairEntry(l-1, n)
 		}
 	}
+	t.ends[','], t.ends[')'] = 1, 1
 	return t
 }
 
@@ -91,3 +93,8 @@ func makePairEntry(before, digits int) pairEntry {
 //
 //go:noescape
 func pairsJSON(t *pairTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
+
+// pairsWKT is pairsJSON for what plainWKT takes.
+//
+//go:noescape
+func pairsWKT(t *pairTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)

@@ -12,6 +12,7 @@
 #define magic 256
 #define sign 288
 #define entries 832 // of 0 digits before the point
+#define ends 9536
 
 // BEGIN loads the constants and the arguments.
 //
@@ -201,7 +202,11 @@ one: \
 	CMPL    DX, $0x5D20; \
 	JNE     other
 
-#define ANY(index, other)
+// ',' or ')'
+#define LINEEND(index, other) \
+	MOVBLZX (SI)(index*1), DX; \
+	CMPB    ends(R15)(DX*1), $0; \
+	JEQ     other
 
 // "],["
 #define COMPACTSTEP(index, other) \
@@ -302,6 +307,56 @@ next:
 inside:
 	MOVB $1, inside+56(FP)
 	JMP  out
+
+after:
+	MOVB $0, inside+56(FP)
+
+out:
+	SUBQ text+8(FP), SI
+	MOVQ SI, read+40(FP)
+	MOVQ room+32(FP), AX
+	SUBQ CX, AX
+	MOVQ AX, count+48(FP)
+	VZEROUPPER
+	RET
+
+// func pairsWKT(t *pairTables, text, xs, ys unsafe.Pointer, room int) (read, count int, inside bool)
+TEXT ·pairsWKT(SB), NOSPLIT, $0-57
+	BEGIN
+	TESTQ CX, CX
+	JLE   inside
+
+	// -84.1 27.1,-84.1 27.2)
+	POSITIONS(compact, compactMore, compactOne, notCompact, last, BLANK, 1, SKIP0, LINEEND, COMMA, 1, SKIP0)
+
+notCompact: // a blank after the comma, or not plain
+	CMPB (SI), $' '
+	JEQ  blank
+
+	// -84.1 27.1, -84.1 27.2)
+	POSITIONS(spaced, spacedMore, spacedOne, inside, last, BLANK, 1, SKIP0, LINEEND, COMMABLANK, 2, SKIP1)
+
+blank:
+	CMPQ SI, text+8(FP)
+	JEQ  inside
+	INCQ SI
+	JMP  spaced
+
+inside:
+	MOVB $1, inside+56(FP)
+	JMP  out
+
+last:
+	ADDQ  R12, SI
+	TESTQ CX, CX
+	JEQ   after
+	CMPB  (SI), $','
+	JNE   after
+	INCQ  SI
+	CMPB  (SI), $' '
+	JNE   inside
+	INCQ  SI
+	JMP   inside
 
 after:
 	MOVB $0, inside+56(FP)

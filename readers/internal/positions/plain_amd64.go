@@ -46,7 +46,8 @@ func bestKernel() kernel {
 func readJSON(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
 	reserve(g, most)
 	n := len(g.X)
-	text, xs, ys := unsafe.Add(text, p), unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	text = unsafe.Add(text, p)
+	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
 	xs, ys = unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n)
 	var read, count int
 	switch inside = true; by {
@@ -81,13 +82,24 @@ func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, co
 func readWKT(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
 	reserve(g, most)
 	n := len(g.X)
+	text = unsafe.Add(text, p)
 	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
+	xs, ys = unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n)
 	var read int
-	if by == wide {
-		read, count, inside = wideWKT(wideConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
-			unsafe.Add(ys, 8*n), most)
-	} else {
-		read, count, inside = plainWKT(constants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	switch inside = true; by {
+	case wide:
+		read, count, inside = wideWKT(wideConstants, text, xs, ys, most)
+	case pairs:
+		read, count, inside = pairsWKT(pairConstants, text, xs, ys, most)
+		if !inside || count == most {
+			break
+		}
+		fallthrough
+	default:
+		var end, more int
+		end, more, inside = plainWKT(constants, unsafe.Add(text, read), unsafe.Add(xs, 8*count),
+			unsafe.Add(ys, 8*count), most-count)
+		read, count = read+end, count+more
 	}
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, count, inside

@@ -1,0 +1,108 @@
+package positions
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// layouts are those in which pairs of positions are read.
+var layouts = []struct {
+	name                         string
+	opening, comma, closing, end string // of a position, and what is between two
+	wkt                          bool
+}{
+	{"compact", "[", ",", "]", ",", false},
+	{"spaced", "[", ", ", "]", ", ", false},
+	{"padded", "[ ", ", ", " ]", ", ", false},
+	{"lines", "", " ", "", ",", true},
+	{"spaced lines", "", " ", "", ", ", true},
+}
+
+// readPairs calls assembly alone.
+func readPairs(wkt bool, text unsafe.Pointer, xs, ys []float64) (end, count int, inside bool) {
+	x, y := unsafe.Pointer(unsafe.SliceData(xs)), unsafe.Pointer(unsafe.SliceData(ys))
+	if wkt {
+		return pairsWKT(pairConstants, text, x, y, len(xs))
+	}
+	return pairsJSON(pairConstants, text, x, y, len(xs))
+}
+
+// TestPairs reads one to five positions of every length of numbers in each layout: assembly takes
+// all plain ones itself, and no other ones.
+func TestPairs(t *testing.T) {
+	if !Have {
+		t.Skip("this processor has no AVX2")
+	}
+	r := rand.New(rand.NewPCG(3, 7))
+	for _, l := range layouts {
+		t.Run(l.name, func(t *testing.T) {
+			for before := 1; before <= 9; before++ {
+				for after := range 16 {
+					for n := 1; n <= 5; n++ {
+						odd := r.IntN(2 * n) // the number that has these lengths; others vary
+						checkPairs(t, r, l.opening, l.comma, l.closing, l.end, l.wkt, n, odd, before, after)
+					}
+				}
+			}
+		})
+	}
+}
+
+func checkPairs(t *testing.T, r *rand.Rand, opening, comma, closing, end string, wkt bool, n, odd, before, after int) {
+	t.Helper()
+	var b strings.Builder
+	var want [10]float64
+	write := func(i int) {
+		l, f := 1+r.IntN(3), 1+r.IntN(8)
+		if i == odd {
+			l, f = before, after
+		}
+		number := fmt.Sprint(1+r.IntN(9)) + strings.Repeat("7", l-1) + "." + "012345678901234"[:f]
+		if r.IntN(2) == 0 {
+			number = "-" + number
+		}
+		b.WriteString(number)
+		_, err := fmt.Sscan(number, &want[i])
+		if err != nil && f > 0 {
+			t.Fatal(err)
+		}
+	}
+	for i := range n {
+		if i > 0 {
+			b.WriteString(end)
+		}
+		b.WriteString(opening)
+		write(2 * i)
+		b.WriteString(comma)
+		write(2*i + 1)
+		b.WriteString(closing)
+	}
+	all := len(b.String())
+	text := append([]byte(b.String()+")]"), make([]byte, 64)...)
+	var xs, ys [5]float64
+	most := 1 + r.IntN(5)
+	read, count, inside := readPairs(wkt, unsafe.Pointer(unsafe.SliceData(text)), xs[:most], ys[:most])
+	plain := before <= 8 && after > 0 && before+after <= 15
+	wantCount := min(n, most)
+	if !plain && odd/2 < wantCount {
+		if wantCount = odd / 2; !inside || count > wantCount {
+			t.Fatalf("%s: %d positions, inside %v; number %d is not plain", b.String(), count, inside, odd)
+		}
+		wantCount = count // the one before may be left to others too
+	} else if !plain && odd/2 < most+1 && inside {
+		wantCount = count
+	} else if count != wantCount || inside {
+		t.Fatalf("%s: %d positions, inside %v, want %d", b.String(), count, inside, wantCount)
+	}
+	for i := range count {
+		if xs[i] != want[2*i] || ys[i] != want[2*i+1] {
+			t.Fatalf("%s: position %d is %v %v, want %v %v", b.String(), i, xs[i], ys[i], want[2*i], want[2*i+1])
+		}
+	}
+	if count == n && read != all {
+		t.Fatalf("%s: ends at %d, want %d", b.String(), read, all)
+	}
+}
