@@ -1,6 +1,11 @@
 package geoarrow
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/vibeflight/vibeflight/readers/internal/extent"
+)
 
 // box grows over positions. A position counts if neither its x nor its y is NaN.
 type box struct{ xmin, ymin, xmax, ymax float64 }
@@ -56,12 +61,8 @@ func (g *Geometry) TotalBounds() (b [4]float64, ok bool) {
 }
 
 func (b *box) add(x, y []float64) {
-	c := *b // in registers
-	y = y[:len(x)]
-	for i, v := range x {
-		c.addPosition(v, y[i])
-	}
-	*b = c
+	a := extent.Add(extent.Box{b.xmin, b.ymin, b.xmax, b.ymax}, x, y)
+	*b = box{a[0], a[1], a[2], a[3]}
 }
 
 func (b *box) addPosition(x, y float64) {
@@ -86,11 +87,21 @@ func (b *box) addWKB(wkb []byte) {
 	// our own bytes: an error would be a broken invariant, and the box is what was read
 	_ = wkbRuns(wkb, func(h wkbHead, p []byte) {
 		n := h.dim.Size()
+		if h.order == binary.LittleEndian { // ours, without a call for each ordinate
+			c := *b // in registers
+			for ; len(p) >= 16; p = p[min(8*n, len(p)):] {
+				c.addPosition(littleEndian(p), littleEndian(p[8:]))
+			}
+			*b = c
+			return
+		}
 		for i := 0; i < len(p)/8; i += n {
 			b.addPosition(h.ordinate(p, i), h.ordinate(p, i+1))
 		}
 	})
 }
+
+func littleEndian(p []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(p)) }
 
 // Positions returns the number of positions of all rows; an empty Point has none.
 func (g *Geometry) Positions() int64 {
