@@ -17,16 +17,8 @@ type pairTables struct {
 	eight   [4]uint64 // 10^8
 	magic   [4]uint64 // 2^52, which makes an integer below it a float64
 	sign    [4]uint64
-	// of l digits before the point and n bytes but one in all: entries[l+1][n]
-	entries [18][16]pairEntry
+	entries entries
 	ends    [256]byte // 1 for what is after a position of WKT
-}
-
-// pairEntry is what is known of a number by its length and where its point is.
-type pairEntry struct {
-	spread [16]byte // which byte of the text is the point, and the k-th of 15 digits
-	power  float64  // of ten, for the digits after the point
-	lowest float64  // value without a leading zero; an infinity if no number of such a length is plain
 }
 
 var pairConstants = makePairTables()
@@ -51,37 +43,9 @@ func makePairTables() *pairTables {
 	for i := range 4 {
 		t.eight[i], t.magic[i], t.sign[i] = 1e8, math.Float64bits(1<<52), 1<<63
 	}
-	for l := range t.entries {
-		for n := range t.entries[l] {
-			t.entries[l][n] = makePairEntry(l-1, n)
-		}
-	}
+	t.entries = makeEntries()
 	t.ends[','], t.ends[')'] = 1, 1
 	return t
-}
-
-func makePairEntry(before, digits int) pairEntry {
-	e := pairEntry{power: 1, lowest: math.Inf(1)}
-	if before < 1 || before > 8 || digits <= before {
-		return e
-	}
-	e.power, e.lowest = math.Pow10(digits-before), 0
-	if before > 1 {
-		e.lowest = math.Pow10(before - 1)
-	}
-	for k := range e.spread {
-		switch digit := k - (16 - digits); {
-		case k == 0:
-			e.spread[k] = byte(before)
-		case digit < 0:
-			e.spread[k] = 0x80 // the shuffle writes 0
-		case digit < before:
-			e.spread[k] = byte(digit)
-		default:
-			e.spread[k] = byte(digit + 1)
-		}
-	}
-	return e
 }
 
 // Two positions are read at a time. What of 64 bytes is neither a digit nor a minus is found for

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package positions
 
 import (
@@ -38,11 +40,8 @@ func taken(s string) (x, y float64, length int) {
 // TestReadJSON reads random positions, half of them with a byte that is wrong, and compares with
 // strconv: what is taken, with its bits, and where it ends.
 func TestReadJSON(t *testing.T) {
-	for by := range wide + 1 {
-		t.Run(fmt.Sprintf("kernel %d", by), func(t *testing.T) {
-			if by == wide && !haveWide || !Have {
-				t.Skip("not on this processor")
-			}
+	for _, by := range kernels() {
+		t.Run(fmt.Sprintf("kernel=%d", by), func(t *testing.T) {
 			lines := 40_000
 			if testing.Short() {
 				lines = 8_000

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package positions
 
 import (
@@ -35,11 +37,8 @@ func takenWKT(s string, before int) (x, y float64, length int) {
 
 // TestReadWKT is TestReadJSON for WKT.
 func TestReadWKT(t *testing.T) {
-	for by := range wide + 1 {
-		t.Run(fmt.Sprintf("kernel %d", by), func(t *testing.T) {
-			if by == wide && !haveWide || !Have {
-				t.Skip("not on this processor")
-			}
+	for _, by := range kernels() {
+		t.Run(fmt.Sprintf("kernel=%d", by), func(t *testing.T) {
 			lines := 40_000
 			if testing.Short() {
 				lines = 8_000

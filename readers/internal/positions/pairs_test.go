@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package positions
 
 import (
@@ -21,20 +23,11 @@ var layouts = []struct {
 	{"spaced lines", "", " ", "", ", ", true},
 }
 
-// readPairs calls assembly alone.
-func readPairs(wkt bool, text unsafe.Pointer, xs, ys []float64) (end, count int, inside bool) {
-	x, y := unsafe.Pointer(unsafe.SliceData(xs)), unsafe.Pointer(unsafe.SliceData(ys))
-	if wkt {
-		return pairsWKT(pairConstants, text, x, y, len(xs))
-	}
-	return pairsJSON(pairConstants, text, x, y, len(xs))
-}
-
 // TestPairs reads one to five positions of every length of numbers in each layout: assembly takes
 // all plain ones itself, and no other ones.
 func TestPairs(t *testing.T) {
 	if !Have {
-		t.Skip("this processor has no AVX2")
+		t.Skip("this processor reads no plain positions")
 	}
 	r := rand.New(rand.NewPCG(3, 7))
 	for _, l := range layouts {
