@@ -1,4 +1,4 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package fields
 
@@ -8,8 +8,3 @@ import "unsafe"
 func find(out *[Most / block]masks, text unsafe.Pointer, blocks int, delimiter, quote byte) {
 	findPlain(out, text, blocks, delimiter, quote)
 }
-
-const haveWide = false
-
-// listWide is never called.
-func (f *finder) listWide(unsafe.Pointer, int, int, byte, byte) int { return 0 }
