@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "build" / "dist" / "linux-arm64" / "vibeflight"
 QEMU = [] if platform.machine() == "aarch64" else [shutil.which("qemu-aarch64-static")]
-# Packages below readers, with the arithmetic that compilers for arm64 fuse.
-PACKAGES = ["internal/trig", "internal/curve", "crs/project", "arrowipc", "csv", "dbf", "esrijson", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg",
-            "gpx", "kml", "osmpbf", "parquet", "shapefile", "topojson", "wkt", "xlsx"]
+# Packages below readers: assembly for arm64, and arithmetic that compilers for arm64 fuse.
+PACKAGES = ["internal/positions", "internal/fields", "internal/extent", "internal/trig", "internal/curve", "crs/project", "arrowipc", "csv", "dbf",
+            "esrijson", "filegdb", "flatgeobuf", "geojson", "gml", "gpkg", "gpx", "kml", "osmpbf", "parquet", "shapefile", "topojson", "wkt", "xlsx"]
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(QEMU == [None], reason="no qemu-aarch64-static")]
 
