@@ -14,9 +14,7 @@ import (
 
 // BenchmarkJSON reads rings of 4 to 12 positions, as writers have them.
 func BenchmarkJSON(b *testing.B) {
-	for _, style := range []struct{ name, opening, comma, closing, next string }{
-		{"compact", "[", ",", "]", ","}, {"spaced", "[", ", ", "]", ", "}, {"padded", "[ ", ", ", " ]", ", "},
-	} {
+	for _, style := range layouts[:3] {
 		r := rand.New(rand.NewPCG(1, 2))
 		var text strings.Builder
 		var starts []int
@@ -27,7 +25,7 @@ func BenchmarkJSON(b *testing.B) {
 			count += n
 			for i := range n {
 				if i > 0 {
-					text.WriteString(style.next)
+					text.WriteString(style.end)
 				}
 				x, y := -80-8*r.Float64(), 24+6*r.Float64()
 				text.WriteString(style.opening + trimmed(x) + style.comma + trimmed(y) + style.closing)

@@ -15,11 +15,11 @@ const (
 
 func kernels() []kernel { return []kernel{neon} }
 
-func readJSON(_ kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
+func readJSON(_ kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (int, bool) {
 	return JSON(g, text, p, most)
 }
 
-func readWKT(_ kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
+func readWKT(_ kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (int, int, bool) {
 	return WKT(g, text, p, most)
 }
 

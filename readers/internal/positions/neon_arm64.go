@@ -20,7 +20,8 @@ func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end in
 	reserve(g, most)
 	n := len(g.X)
 	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := neonJSON(neonConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	read, count, inside := neonJSON(neonConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
+		unsafe.Add(ys, 8*n), most)
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, inside
 }
@@ -34,7 +35,8 @@ func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, co
 	reserve(g, most)
 	n := len(g.X)
 	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := neonWKT(neonConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n), most)
+	read, count, inside := neonWKT(neonConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
+		unsafe.Add(ys, 8*n), most)
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, count, inside
 }

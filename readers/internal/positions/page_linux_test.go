@@ -17,7 +17,8 @@ func TestPage(t *testing.T) {
 		t.Skip("this processor reads no plain positions")
 	}
 	const page = 4096
-	memory, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	memory, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		t.Skip("no memory to protect: ", err)
 	}

@@ -67,8 +67,8 @@
 	ADDQ length, point; \
 	SHLQ $5, point
 
-// DIGITS gives dst the digits of two numbers, 16 bytes each: that of the point first, as 0, then digits up to the last byte. Entries has the powers of both, and
-// their lowest values. X2 is used up.
+// DIGITS gives dst the digits of two numbers, 16 bytes each: that of the point first, as 0, then digits up to the last byte. Powers gets the power and the
+// lowest value of each. X2 is used up.
 #define DIGITS(x, y, xEntry, yEntry, dst, dstLow, powers, powersLow) \
 	VMOVDQU     (SI)(x*1), dstLow; \
 	VINSERTI128 $1, (SI)(y*1), dst, dst; \
@@ -108,9 +108,9 @@
 	JNE         other; \
 	VPXOR       Y6, Y0, Y0
 
-// POSITIONS reads blocks of two positions or one. SI is the first number of the block. What is between numbers is one of the layouts below: comma goes to another
-// label unless it is at an index between x and y, close unless it is after y, step unless it is after y and another position follows; skips clear the bits of
-// all of their bytes but the first. The label other is for what is not plain, last for what ends the positions, with R12 where close is.
+// POSITIONS reads blocks of two positions or one. SI is the first number of a block. Macros know the layout: comma goes to another label unless it is between x
+// and y, close unless it is after y, step unless it is after y and another position follows. Skips clear the bits of all bytes of these but the first one. The
+// label other is for what is not plain, last for what ends the positions, with R12 where close is.
 #define POSITIONS(block, more, one, other, last, comma, commaLength, commaSkip, close, step, stepLength, stepSkip) \
 block: \
 	MASK; \

@@ -10,12 +10,15 @@ import (
 	"unsafe"
 )
 
-// layouts are those in which pairs of positions are read.
-var layouts = []struct {
+// layout is how positions are written.
+type layout struct {
 	name                         string
 	opening, comma, closing, end string // of a position, and what is between two
 	wkt                          bool
-}{
+}
+
+// layouts are those in which assembly reads all plain positions.
+var layouts = []layout{
 	{"compact", "[", ",", "]", ",", false},
 	{"spaced", "[", ", ", "]", ", ", false},
 	{"padded", "[ ", ", ", " ]", ", ", false},
@@ -36,7 +39,7 @@ func TestPairs(t *testing.T) {
 				for after := range 16 {
 					for n := 1; n <= 5; n++ {
 						odd := r.IntN(2 * n) // the number that has these lengths; others vary
-						checkPairs(t, r, l.opening, l.comma, l.closing, l.end, l.wkt, n, odd, before, after)
+						checkPairs(t, r, l, n, odd, before, after)
 					}
 				}
 			}
@@ -44,16 +47,16 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-func checkPairs(t *testing.T, r *rand.Rand, opening, comma, closing, end string, wkt bool, n, odd, before, after int) {
+func checkPairs(t *testing.T, r *rand.Rand, l layout, n, odd, before, after int) {
 	t.Helper()
 	var b strings.Builder
 	var want [10]float64
 	write := func(i int) {
-		l, f := 1+r.IntN(3), 1+r.IntN(8)
+		n, f := 1+r.IntN(3), 1+r.IntN(8)
 		if i == odd {
-			l, f = before, after
+			n, f = before, after
 		}
-		number := fmt.Sprint(1+r.IntN(9)) + strings.Repeat("7", l-1) + "." + "012345678901234"[:f]
+		number := fmt.Sprint(1+r.IntN(9)) + strings.Repeat("7", n-1) + "." + "012345678901234"[:f]
 		if r.IntN(2) == 0 {
 			number = "-" + number
 		}
@@ -65,30 +68,27 @@ func checkPairs(t *testing.T, r *rand.Rand, opening, comma, closing, end string,
 	}
 	for i := range n {
 		if i > 0 {
-			b.WriteString(end)
+			b.WriteString(l.end)
 		}
-		b.WriteString(opening)
+		b.WriteString(l.opening)
 		write(2 * i)
-		b.WriteString(comma)
+		b.WriteString(l.comma)
 		write(2*i + 1)
-		b.WriteString(closing)
+		b.WriteString(l.closing)
 	}
 	all := len(b.String())
 	text := append([]byte(b.String()+")]"), make([]byte, 64)...)
 	var xs, ys [5]float64
 	most := 1 + r.IntN(5)
-	read, count, inside := readPairs(wkt, unsafe.Pointer(unsafe.SliceData(text)), xs[:most], ys[:most])
+	read, count, inside := readPairs(l.wkt, unsafe.Pointer(unsafe.SliceData(text)), xs[:most], ys[:most])
 	plain := before <= 8 && after > 0 && before+after <= 15
-	wantCount := min(n, most)
-	if !plain && odd/2 < wantCount {
-		if wantCount = odd / 2; !inside || count > wantCount {
-			t.Fatalf("%s: %d positions, inside %v; number %d is not plain", b.String(), count, inside, odd)
+	switch {
+	case plain || odd/2 > min(n, most): // far from the number that is not
+		if count != min(n, most) || inside {
+			t.Fatalf("%s: %d positions, inside %v, want %d", b.String(), count, inside, min(n, most))
 		}
-		wantCount = count // the one before may be left to others too
-	} else if !plain && odd/2 < most+1 && inside {
-		wantCount = count
-	} else if count != wantCount || inside {
-		t.Fatalf("%s: %d positions, inside %v, want %d", b.String(), count, inside, wantCount)
+	case count > odd/2, odd/2 < most && !inside: // positions before it may be left to others too
+		t.Fatalf("%s: %d positions, inside %v; number %d is not plain", b.String(), count, inside, odd)
 	}
 	for i := range count {
 		if xs[i] != want[2*i] || ys[i] != want[2*i+1] {
