@@ -176,7 +176,7 @@ audit: release .tools/govulncheck ## known vulnerabilities of what the program c
 	$(WITH_CUDA) .tools/govulncheck $(if $(DB),-db $(DB)) ./cmd/vibeflight || { found=$$?; \
 		[ $$found = 3 ] || echo "audit: govulncheck checked nothing; without its server, DB=file:///path takes a copy of its database" >&2; exit $$found; }
 
-lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet for other systems: .golangci.yml, .clang-format, integration/lint
+lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and types for other systems: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
 	$(CHECK_CUDA) $(LINT) run ./gpu/... ./kernels/...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
@@ -189,8 +189,10 @@ vet: cuda
 fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
 	$(CHECK) .ci/fuzz $(FUZZ_SECS)
 
-platforms: ## the server builds for every platform, without C; make lint checks macOS and Windows
-	GOOS=freebsd CGO_ENABLED=0 $(CHECK) $(GO) vet $(PLAIN) ./...
+platforms: ## the server builds for every platform, without C, and go vet for other systems; make lint checks types for macOS and Windows
+	for platform in darwin/arm64 freebsd/amd64 windows/amd64; do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(CHECK) $(GO) vet $(PLAIN) ./...; \
+	done
 	for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 windows/amd64 windows/arm64; do \
 		echo "$$platform"; \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -trimpath -buildvcs=false -o /dev/null ./cmd/vibeflight; \
