@@ -52,7 +52,7 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo site notebooks bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images wheels release programs
+.PHONY: help build console sample demo site notebooks bench bench-fleet bench-reproject bench-sql bench-share bench-siege bench-stores bench-wire images wheels release programs
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -89,6 +89,9 @@ bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of i
 bench-fleet: build $(VENV) ## measure fleets of 1, 2 and 4 one-core servers, and what integration/fleetsim needs to predict them; needs PostgreSQL
 	$(PY) integration/bench/fleets.py --json build/fleet.json
 	$(GO) run $(PLAIN) ./integration/fleetsim -compare build/fleet.json
+
+bench-share: build $(VENV) ## measure how a client of the same host maps a cached table of 10 GB; needs 12 GB of disk
+	$(PY) integration/bench/share.py --rounds $(ROUNDS)
 
 bench-siege: build spatial $(VENV) ## measure what other clients notice of STATEMENTS=5000 that crash, burn or fill a worker
 	$(PY) integration/bench/siege.py --statements $(STATEMENTS)
