@@ -175,7 +175,7 @@ KILLS = int(os.environ.get("VIBEFLIGHT_KILLS", "3"))
 
 def test_servers_that_are_killed(tmp_path, monkeypatch):
     """Each server is killed while a client has its table, and every second time the file changes then. Mapped rows stay, and new ones are right."""
-    data, at, held = tmp_path / "data", f"unix://{tmp_path}/v.sock", []
+    data, at, held, files = tmp_path / "data", f"unix://{tmp_path}/v.sock", [], taken(monkeypatch)
     data.mkdir()
     for i in range(KILLS + 1):
         step = i // 2 + 1
@@ -183,7 +183,6 @@ def test_servers_that_are_killed(tmp_path, monkeypatch):
             (data / "steps.csv").write_text("n\n" + "".join(f"{k * step}\n" for k in range(150_000)))
         with Server(data, listen=at, cache=tmp_path / "cache") as server, vibeflight.connect(server.uri, progress=False) as connection:
             in_cache(connection, "steps.csv")
-            files = taken(monkeypatch)
             column = connection.table("steps.csv").arrow().column("n")
             assert len(files) == 1
             files.clear()
