@@ -180,16 +180,16 @@ def test_servers_that_are_killed(tmp_path, monkeypatch):
     for i in range(KILLS + 1):
         step = i // 2 + 1
         if i % 2 == 0:
-            (data / "steps.csv").write_text("n\n" + "".join(f"{k * step}\n" for k in range(150_000)))
+            (data / "steps.csv").write_text("n\n" + "".join(f"{k * step}\n" for k in range(400_000)))
         with Server(data, listen=at, cache=tmp_path / "cache") as server, vibeflight.connect(server.uri, progress=False) as connection:
             in_cache(connection, "steps.csv")
             column = connection.table("steps.csv").arrow().column("n")
             assert len(files) == 1
             files.clear()
-            assert column[149_999].as_py() == 149_999 * step
+            assert column[399_999].as_py() == 399_999 * step
             held = [*held[-9:], (column, step)]
             server.kill()
-        assert all(column[149_999].as_py() == 149_999 * step for column, step in held)
+        assert all(column[399_999].as_py() == 399_999 * step for column, step in held)
 
 
 # Forks a client for each line of stdin, since importing pyarrow takes longer than all that it does.
