@@ -6,10 +6,10 @@ SHELL       := bash
 
 GO        ?= go
 PYTHON    ?= python3
-FUZZ_SECS ?= 2
+FUZZ_SECS ?= 1
 ROUNDS    ?= 3
 STATEMENTS ?= 5000
-SWEEP     ?= 600
+SWEEP     ?= 300
 
 BIN     := bin/vibeflight
 PY      := .venv/bin/python
@@ -52,12 +52,17 @@ KERNEL_FILES = $(wildcard kernels/*.cu kernels/*.cuh kernels/*/*.cu kernels/*/*.
 KERNELS   := $(patsubst %/main_test.go,%,$(wildcard kernels/*/main_test.go))
 
 ##@ Use
-.PHONY: help build console sample demo site notebooks bench bench-fleet bench-reproject bench-sql bench-siege bench-stores bench-wire images wheels release programs
+.PHONY: help build console sample demo site notebooks bench bench-fleet bench-reproject bench-sql bench-share bench-siege bench-stores bench-wire images wheels release programs
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: cuda ## compile bin/vibeflight, with CUDA if its headers can be fetched
-	$(WITH_CUDA) $(GO) build -trimpath -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
+	$(BUILD) -buildvcs=$(BUILDVCS) -o $(BIN) ./cmd/vibeflight
+
+BUILD = $(WITH_CUDA) $(GO) build -trimpath
+# The clients of make test read a server of the packages that its other checks have compiled: without a profile, and without clients of object stores
+# where there are none to read.
+test: BUILD = $(if $(wildcard $(STORES)),$(WITH_CUDA) $(GO) build -trimpath,$(CHECK_CUDA) $(GO) build $(PLAIN))
 
 console: $(CONSOLE) ## check the types of the console's sources, and build flightsrv/web/console/assets; needs Node
 	cd flightsrv/web/console && node_modules/.bin/tsc && node build.mjs
@@ -84,6 +89,9 @@ bench-sql: build spatial $(VENV) ## measure SQL against DuckDB over a table of i
 bench-fleet: build $(VENV) ## measure fleets of 1, 2 and 4 one-core servers, and what integration/fleetsim needs to predict them; needs PostgreSQL
 	$(PY) integration/bench/fleets.py --json build/fleet.json
 	$(GO) run $(PLAIN) ./integration/fleetsim -compare build/fleet.json
+
+bench-share: build $(VENV) ## measure how a client of the same host maps a cached table of 10 GB; needs 12 GB of disk
+	$(PY) integration/bench/share.py --rounds $(ROUNDS)
 
 bench-siege: build spatial $(VENV) ## measure what other clients notice of STATEMENTS=5000 that crash, burn or fill a worker
 	$(PY) integration/bench/siege.py --statements $(STATEMENTS)
@@ -116,7 +124,7 @@ release: programs $(RELEASERS) ## build/release: archives, deb, rpm, Homebrew fo
 
 ##@ Check
 .PHONY: test test-long test-go test-stores test-sweep test-clients test-bi test-distributed test-images test-packages test-arm64 audit lint vet fuzz nocgo platforms cli-docs performance docs gpu-check gpu-check-build nvrtc
-test: lint docs nocgo fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
+test: lint docs fuzz test-go test-sweep test-clients ## everything below that needs no GPU, in some minutes
 
 test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) $(SITE) test-stores test-bi test-distributed test-packages test-arm64 ## the slow sweeps too: what go test -short leaves out, a minute of each fuzz target, two thousand cancelled clients
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -timeout 60m ./... | $(PYTHON) .ci/gotest.py
@@ -125,13 +133,13 @@ test-long: platforms build nvrtc spatial java $(CHART) $(COMPOSE) $(VENV) $(SITE
 	$(PY) -m pytest clients/python
 
 # Tests that take minutes with the race detector: of parsers, whose workers share what readers/internal/parallel gives them, which the other formats and
-# readers/all test with it, of the simulation, which has one goroutine, of the rules of this tree, and of the command line, whose scripts start hundreds of
-# processes of what flightsrv tests with it. make test-long has it for all.
-LONG_RACES := /(readers/(csv|geojson|esrijson|topojson|wkt|dbf|kml|shapefile|gml|gpx|filegdb)|integration/(fleetsim/model|lint)|cmd/vibeflight)$$
+# readers/all test with it, of the simulation, which has one goroutine, and of the command line, whose scripts start hundreds of
+# processes of what flightsrv tests with it. make test-long has it for all. make lint runs integration/lint.
+LONG_RACES := /(readers/(csv|geojson|esrijson|topojson|wkt|dbf|kml|shapefile|gml|gpx|filegdb)|integration/fleetsim/model|cmd/vibeflight)$$
 
 test-go: build nvrtc spatial ## Go tests, with the race detector but for the longest; kernels run on the CPU and are compiled for every architecture
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -race -short -timeout 20m \
-		$$($(CHECK) $(GO) list ./... | grep -vE '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
+		$$($(CHECK) $(GO) list ./... | grep -vE '$(LONG_RACES)|/integration/lint$$') | $(PYTHON) .ci/gotest.py
 	VIBEFLIGHT_NVRTC=$(NVRTC) $(CHECK_CUDA) $(GO) test $(PLAIN) -json -short -timeout 20m \
 		$$($(CHECK) $(GO) list ./... | grep -E '$(LONG_RACES)') | $(PYTHON) .ci/gotest.py
 
@@ -142,9 +150,9 @@ test-stores: build stores $(VENV) ## reads of S3, GCS, Azure and web servers tha
 	VIBEFLIGHT_STORES=require $(GO) test $(PLAIN) -json -timeout 10m -run DatasetOfStore ./catalog | $(PYTHON) .ci/gotest.py
 	VIBEFLIGHT_STORES=require $(PY) -m pytest integration/test_stores.py
 
-test-sweep: cuda ## SWEEP=600 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 30 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
+test-sweep: cuda ## SWEEP=300 random documents, most with mistakes, by the emulated GPU and by the CPU engine, 30 of CSV, WKT, DBF, shapefiles, KML and GML; without the race detector
 	VIBEFLIGHT_SWEEP=$(SWEEP) $(CHECK_CUDA) $(GO) test -v -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/geojson
-	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 20)) $(CHECK_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
+	VIBEFLIGHT_SWEEP=$$(($(SWEEP) / 10)) $(CHECK_CUDA) $(GO) test -count=1 -timeout 30m -run 'TestDeviceSweep$$' ./readers/csv ./readers/wkt ./readers/dbf ./readers/shapefile ./readers/kml ./readers/gml
 
 test-clients: build spatial java $(VENV) $(BROWSER) ## our Python package, pyarrow, GeoPandas, DuckDB, Polars, GDAL, ADBC, JDBC and Chromium against the running server
 	$(PY) -m pytest integration
@@ -176,7 +184,7 @@ audit: release .tools/govulncheck ## known vulnerabilities of what the program c
 	$(WITH_CUDA) .tools/govulncheck $(if $(DB),-db $(DB)) ./cmd/vibeflight || { found=$$?; \
 		[ $$found = 3 ] || echo "audit: govulncheck checked nothing; without its server, DB=file:///path takes a copy of its database" >&2; exit $$found; }
 
-lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet for other systems: .golangci.yml, .clang-format, integration/lint
+lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and types for other systems: .golangci.yml, .clang-format, integration/lint
 	GOFLAGS='$(PLAIN) -tags=nocloud' $(LINT) run ./...
 	$(CHECK_CUDA) $(LINT) run ./gpu/... ./kernels/...
 	$(CLANG) --dry-run -Werror $(KERNEL_FILES)
@@ -184,19 +192,21 @@ lint: vet $(LINT) $(CLANG) ## style, import directions, names, sizes, and go vet
 
 vet: cuda
 	$(CHECK) $(GO) vet $(PLAIN) ./...
-	$(CHECK_CUDA) $(GO) vet $(PLAIN) ./...
+	$(CHECK_CUDA) $(GO) vet $(PLAIN) ./gpu/...
 
-fuzz: ## every fuzz target for FUZZ_SECS=2 seconds
+fuzz: ## every fuzz target for FUZZ_SECS=1 second
 	$(CHECK) .ci/fuzz $(FUZZ_SECS)
 
-platforms: ## the server builds for every platform, without C; make lint checks macOS and Windows
-	GOOS=freebsd CGO_ENABLED=0 $(CHECK) $(GO) vet $(PLAIN) ./...
+platforms: ## the server builds for every platform, without C, and go vet for other systems; make lint checks types for macOS and Windows
+	for platform in darwin/arm64 freebsd/amd64 windows/amd64; do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(CHECK) $(GO) vet $(PLAIN) ./...; \
+	done
 	for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 freebsd/amd64 windows/amd64 windows/arm64; do \
 		echo "$$platform"; \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -trimpath -buildvcs=false -o /dev/null ./cmd/vibeflight; \
 	done
 
-nocgo: ## the server builds without C
+nocgo: ## the server builds without C; make lint checks types without it, make platforms has it for each platform
 	CGO_ENABLED=0 $(CHECK) $(GO) build $(PLAIN) -buildvcs=false -o /dev/null ./cmd/vibeflight
 
 cli-docs: ## write docs/reference/cli.md again, from the commands

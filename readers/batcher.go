@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"cmp"
 	"context"
 	"sort"
 	"sync/atomic"
@@ -190,7 +191,7 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 	if to < len(p.Starts) {
 		r.end = p.Starts[to]
 	}
-	b.open.span.To = r.end
+	b.open.span.To, b.open.span.CRS = r.end, cmp.Or(b.open.span.CRS, p.CRS)
 	b.open.rows += to - from
 	b.open.bytes += r.bytes
 	b.open.names.Add(p.Columns)

@@ -141,8 +141,8 @@ type Span struct {
 	Inside bool
 	Text   []geoarrow.ColumnID // columns to be read as text
 	State  uint64              // what the format needs to start at From; from the Chunk
-	// of the table, if it determines which geometries are null; nil: not known yet. Again takes it
-	// from the Shape
+	// of the table, if it determines which geometries are null; nil: not known yet. In a Table, all
+	// spans have it. Again takes it from the Shape
 	CRS *geoarrow.CRS `json:"-"`
 }
 

@@ -119,8 +119,15 @@ func (j *joiner) join(t *Table) error {
 	return nil
 }
 
-// fill sets the table's batches, which are the widened chunks, and its totals.
+// fill sets the table's batches, which are the widened chunks, and its totals. If one chunk knows
+// that the table's reference system determines geometries, all spans have the system, so that they
+// do not depend on what was read together.
 func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.ColumnID, names []string) {
+	var crs *geoarrow.CRS
+	if slices.ContainsFunc(j.chunks, func(c Chunk) bool { return c.Span.CRS != nil }) {
+		known := t.CRS // spans may outlive the table
+		crs = &known
+	}
 	for i, b := range batches {
 		for k := range b.Attributes {
 			b.Attributes[k].Name = names[k]
@@ -128,7 +135,7 @@ func (j *joiner) fill(t *Table, batches []*geoarrow.Columns, order []geoarrow.Co
 			t.ReplacedCharacters += b.Attributes[k].Replaced
 		}
 		span := j.chunks[i].Span
-		span.Text = nil
+		span.Text, span.CRS = nil, crs
 		if i+1 < len(batches) {
 			span.To = j.chunks[i+1].Span.From // including skipped rows between them
 		}

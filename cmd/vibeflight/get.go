@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -133,6 +134,13 @@ func (c *getConfig) check(f *pflag.FlagSet, std output.Stdio) error {
 		if err := target.RefuseFileFlags(f, "duckdb-extensions"); err != nil {
 			return err
 		}
+	}
+	if err := cmp.Or(
+		usage.OneOf("geometry-encoding", c.encoding, "native", "wkb", "wkt"),
+		usage.OneOf("coords", c.coords, "separated", "interleaved"),
+		usage.OneOf("compression", c.compression, "none", "lz4", "zstd"),
+	); err != nil {
+		return err
 	}
 	switch {
 	case usage.Several(c.asJSON, c.asCSV, c.out != ""):

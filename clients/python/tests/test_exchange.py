@@ -13,6 +13,7 @@ from conftest import soon
 from pyarrow import flight
 
 import vibeflight
+from vibeflight import exchange
 from vibeflight.exchange import CHUNK_BYTES
 
 SIZES = pa.schema([("bytes", pa.int64())])
@@ -78,7 +79,13 @@ def test_every_byte_is_sent(connection, counting, tmp_path, size):
     nothing_runs()
 
 
-def test_an_answer_that_comes_while_the_file_is_sent(connection):
+@pytest.fixture
+def impatient(monkeypatch):
+    """A client that looks soon whether the server does not take any more."""
+    monkeypatch.setattr(exchange, "BLOCKED_SECONDS", 0.02)
+
+
+def test_an_answer_that_comes_while_the_file_is_sent(connection, impatient):
     """800 KB come back for each MiB: more than both ends hold for each other, so the answer must be read while the file is sent."""
     table = connection.parse(b"x" * (64 * CHUNK_BYTES), "early").arrow()
     assert table.num_rows == 64 * 100_000 and set(table["bytes"].unique().to_pylist()) == {CHUNK_BYTES}
@@ -107,7 +114,7 @@ def test_a_file_that_goes_away(connection, tmp_path):
     nothing_runs()
 
 
-def test_leaving_an_exchange(connection):
+def test_leaving_an_exchange(connection, impatient):
     parsed = connection.parse(b"x" * (64 * CHUNK_BYTES), "early")
     with parsed.batches(waiting=1) as batches:
         next(batches)

@@ -1,8 +1,11 @@
 """A table of a server on this machine is mapped, with the values of the stream."""
 
 import gc
+import json
 import os
 import pathlib
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -42,15 +45,22 @@ def taken(monkeypatch):
 
 
 def in_cache(connection, name):
-    """Reads a table until the server has it in a file."""
+    """Asks for a table's file until the server has one, takes it, and waits until the server has closed it."""
     for _ in range(1000):
         try:
-            list(connection.client.do_action(("share", name.encode())))
-            return
+            (answer,) = connection.client.do_action(("share", name.encode()))
+            break
         except pa.ArrowException as e:
             assert "no file of the cache" in str(e), e
             time.sleep(0.02)
-    raise AssertionError(f"{name} is not in the cache")
+    else:
+        raise AssertionError(f"{name} is not in the cache")
+    with socket.socket(socket.AF_UNIX) as lease:
+        lease.connect(connection.location.removeprefix(share.UNIX) + share.SUFFIX)
+        lease.sendall(json.loads(answer.body.to_pybytes())["key"].encode() + b"\n")
+        os.close(share._receive(lease))
+        lease.shutdown(socket.SHUT_WR)
+        assert lease.recv(1) == b""
 
 
 def streamed(connection, name, **selection):
@@ -113,6 +123,24 @@ def test_lease_ends_with_the_last_buffer(local, connection):
     drops_to(local, idle)
 
 
+@pytest.mark.parametrize("batches", [0, 1, share.WORKER_BATCHES - 1, 2 * share.WORKER_BATCHES, 5 * share.WORKER_BATCHES + 3])
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["c", "a"], ["b"], []])
+def test_order_of_batches(batches, names):
+    """Rows are in the order of the file, however many threads read it; columns and metadata are those that were asked for."""
+    fields = [pa.field("a", pa.int64()), pa.field("b", pa.utf8(), metadata={"b": "file"}), pa.field("c", pa.struct([("x", pa.float64())]))]
+    sink = pa.BufferOutputStream()
+    stored = pa.schema(fields, {"of": "file"})
+    with pa.ipc.new_file(sink, stored) as writer:
+        rows = [{"a": i, "b": str(i), "c": {"x": i / 2}} for i in range(3 * batches)]
+        for i in range(batches):
+            writer.write_batch(pa.RecordBatch.from_pylist(rows[3 * i : 3 * i + 3], schema=stored))
+    asked = pa.schema([{f.name: f for f in fields}[name].with_metadata({"asked": name}) for name in names], {"of": "server"})
+    table = share._table(sink.getvalue(), asked)
+    assert table.schema.equals(asked, check_metadata=True)
+    assert table.num_rows == 3 * batches
+    assert table.to_pylist() == [{name: row[name] for name in names} for row in rows]
+
+
 def test_file_that_changes(data, connection):
     path = data / "changing.csv"
     rows = 200_000
@@ -142,12 +170,38 @@ def test_server_that_is_killed(data, tmp_path):
         assert connection.table("large.csv").arrow().equals(table)
 
 
-CLIENT = """
-import sys, vibeflight
-with vibeflight.connect(sys.argv[1], progress=False) as connection:
-    table = connection.table("large.csv").arrow()
-    print(table.num_rows, flush=True)
-    sys.stdin.read()
+KILLS = int(os.environ.get("VIBEFLIGHT_KILLS", "3"))
+
+
+def test_servers_that_are_killed(tmp_path, monkeypatch):
+    """Each server is killed while a client has its table, and every second time the file changes then. Mapped rows stay, and new ones are right."""
+    data, at, held, files = tmp_path / "data", f"unix://{tmp_path}/v.sock", [], taken(monkeypatch)
+    data.mkdir()
+    for i in range(KILLS + 1):
+        step = i // 2 + 1
+        if i % 2 == 0:
+            (data / "steps.csv").write_text("n\n" + "".join(f"{k * step}\n" for k in range(400_000)))
+        with Server(data, listen=at, cache=tmp_path / "cache") as server, vibeflight.connect(server.uri, progress=False) as connection:
+            in_cache(connection, "steps.csv")
+            column = connection.table("steps.csv").arrow().column("n")
+            assert len(files) == 1
+            files.clear()
+            assert column[399_999].as_py() == 399_999 * step
+            held = [*held[-9:], (column, step)]
+            server.kill()
+        assert all(column[399_999].as_py() == 399_999 * step for column, step in held)
+
+
+# Forks a client for each line of stdin, since importing pyarrow takes longer than all that it does.
+CLIENTS = """
+import os, signal, sys, vibeflight
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for _ in sys.stdin:
+    if os.fork() == 0:
+        with vibeflight.connect(sys.argv[1], progress=False) as connection:
+            table = connection.table("large.csv").arrow()
+            print(os.getpid(), table.num_rows, flush=True)
+            signal.pause()
 """
 
 
@@ -155,8 +209,13 @@ def test_clients_that_are_killed(local, connection):
     in_cache(connection, "large.csv")
     idle = local.open_files()
     path = {**os.environ, "PYTHONPATH": str(pathlib.Path(vibeflight.__file__).parents[1])}
-    for _ in range(int(os.environ.get("VIBEFLIGHT_KILLS", "3"))):
-        with subprocess.Popen([sys.executable, "-c", CLIENT, local.uri], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=path) as client:
-            assert client.stdout.readline() == b"1200000\n"
-            client.kill()
+    command = [sys.executable, "-c", CLIENTS, local.uri]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=path) as clients:
+        for _ in range(KILLS):
+            clients.stdin.write("\n")
+            pid, rows = clients.stdout.readline().split()
+            os.kill(int(pid), signal.SIGKILL)
+            assert rows == "1200000"
+        clients.stdin.close()
     drops_to(local, idle)
+    assert connection.table("large.csv").arrow().num_rows == 1_200_000

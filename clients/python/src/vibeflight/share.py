@@ -9,6 +9,7 @@ import os
 import socket
 import weakref
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 from pyarrow import flight
@@ -21,6 +22,7 @@ UNIX = "grpc+unix://"
 SUFFIX = ".share"  # the socket for files lies next to that for calls
 LEAST_BYTES = 1 << 20  # smaller tables are read as fast
 SECONDS = 10.0
+MAX_WORKERS, WORKER_BATCHES = 8, 128  # threads that read a file, and batches that are worth one
 
 
 def mapped(channel: Channel, selected: Ticket, parts: Sequence[bytes], schema: pa.Schema, size: int | None) -> pa.Table | None:
@@ -40,10 +42,29 @@ def mapped(channel: Channel, selected: Ticket, parts: Sequence[bytes], schema: p
         content = _take(channel.location.removeprefix(UNIX) + SUFFIX, key)
     except (Error, OSError):  # the stream has the rows, or the error that matters
         return None
-    with pa.ipc.open_file(pa.py_buffer(content)) as reader:
-        table = reader.read_all()
-    # the names of reference systems are those that the server is told to use
-    return pa.Table.from_arrays([table.column(name) for name in schema.names], schema=schema)
+    return _table(pa.py_buffer(content), schema)
+
+
+def _table(content: pa.Buffer, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema in an Arrow IPC file, as views of its bytes.
+
+    To read a batch is work for each of its columns, however few bytes are touched, so several threads share it. The schema is the caller's: names of reference
+    systems are those that the server is told to use.
+    """
+    with pa.ipc.open_file(content) as reader:
+        own, batches = reader.schema, reader.num_record_batches
+
+    def read(part: range) -> list[pa.RecordBatch]:
+        with pa.ipc.open_file(content) as reader:  # of all columns: to include some of them makes Arrow copy them
+            return [reader.get_batch(i) for i in part]
+
+    workers = max(1, min(os.cpu_count() or 1, MAX_WORKERS, batches // WORKER_BATCHES))
+    parts = [range(batches * k // workers, batches * (k + 1) // workers) for k in range(workers)]
+    with ThreadPoolExecutor(workers) as pool:
+        read_parts = [*(pool.map(read, parts) if workers > 1 else map(read, parts))]
+    asked = {field.name: field for field in schema}
+    named = pa.schema([asked.get(field.name, field) for field in own], schema.metadata)
+    return pa.Table.from_batches([batch for part in read_parts for batch in part], named).select(schema.names)
 
 
 def _is_stored(t: Ticket) -> bool:
