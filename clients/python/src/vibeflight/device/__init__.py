@@ -16,7 +16,7 @@ from ..errors import Error, Unavailable
 from ..share import SUFFIX, UNIX, handed, is_stored
 from ..ticket import Ticket
 from .capsule import capsules
-from .layout import Node, batch_of, numbers, shape_of
+from .layout import Node, Shape, batch_of, numbers, shape_of
 from .memory import HOST, Memory, mapped, opened
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 28  # of a description
 # The types that libcudf has no columns for.
 FOREIGN = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_fixed_size_list, types.is_large_list, types.is_time)
+BYTE = shape_of(pa.field("item", pa.uint8()))
 
 
 class DeviceArray:
@@ -82,14 +83,17 @@ class DeviceTable:
         return [DeviceBatch(self.schema, node, self._memory()) for node in self._nodes]
 
     def pylibcudf(self) -> pylibcudf.Table:
-        """The rows as a table of libcudf. One batch is not copied, but for booleans; several are joined by a copy on the card."""
+        """The rows as a table of libcudf. One batch is not copied, but for booleans; several are joined by a copy on the card.
+
+        libcudf has no binary columns: they are lists of bytes, WKB too.
+        """
         import pylibcudf
 
-        for field in self.schema:
-            _check_for_cudf(field.type, field.name)
-        tables = [pylibcudf.Table.from_arrow(batch) for batch in self.batches if batch.num_rows > 0]
-        if not tables:
+        memory = self._memory()
+        batches = [DeviceBatch(*_for_cudf(self.schema, node), memory) for node in self._nodes if node.length > 0]
+        if not batches:
             return pylibcudf.Table.from_arrow(self.schema.empty_table())
+        tables = [pylibcudf.Table.from_arrow(batch) for batch in batches]
         return tables[0] if len(tables) == 1 else pylibcudf.concatenate.concatenate(tables)
 
     def arrays(self, column: str, *path: str, nulls: bool = False) -> list[DeviceArray]:
@@ -137,13 +141,25 @@ def _array(node: Node, path: Sequence[str], nulls: bool, memory: Memory) -> Devi
     return DeviceArray(memory, memory.address(node.buffers[1]), node.length + more if node.buffers[1] else 0, f"<{kind}{bits // 8}")
 
 
-def _check_for_cudf(t: Any, column: str) -> None:
-    while isinstance(t, pa.BaseExtensionType):
-        t = t.storage_type
-    if any(foreign(t) for foreign in FOREIGN):
-        raise TypeError(f"{column}: libcudf has no type for {t}: leave the column out by columns=")
-    for i in range(t.num_fields):
-        _check_for_cudf(t.field(i).type, column)
+def _for_cudf(schema: pa.Schema, batch: Node) -> tuple[pa.Schema, Node]:
+    """Binary columns become lists of bytes, whose buffers are the same."""
+    for at, column in enumerate(batch.children):
+        if types.is_binary(column.shape.type):
+            data = column.buffers[2]
+            content = Node(BYTE, data[2] if data else 0, 0, (None, data), ())
+            listed = column._replace(shape=shape_of(pa.field(column.shape.name, pa.list_(pa.uint8()))), buffers=column.buffers[:2], children=(content,))
+            schema = schema.set(at, pa.field(column.shape.name, pa.list_(pa.uint8())))
+            batch = batch._replace(children=(*batch.children[:at], listed, *batch.children[at + 1 :]))
+        else:
+            _check_for_cudf(column.shape, column.shape.name)
+    return schema, batch
+
+
+def _check_for_cudf(shape: Shape, column: str) -> None:
+    if any(foreign(shape.type) for foreign in FOREIGN):
+        raise TypeError(f"{column}: libcudf has no type for {shape.type}: leave the column out by columns=")
+    for child in shape.children:
+        _check_for_cudf(child, column)
 
 
 def shared(channel: Channel, selected: Ticket) -> DeviceTable:

@@ -42,7 +42,7 @@ def capsules(schema: pa.Schema, batch: Node, memory: Memory) -> tuple[object, ob
     owner = pa.Array.from_buffers(pa.uint8(), 0, [None, pa.foreign_buffer(ctypes.addressof(memory.event), 0, owned)])
     _, capsule = owner.__arrow_c_device_array__()
     root = CDeviceArray.from_address(_pointer(capsule, b"arrow_device_array"))
-    root.device_type, root.device_id = memory.device_type, memory.device_id
+    root.device_type, root.device_id, root.reserved = memory.device_type, memory.device_id, (0, 0, 0)
     root.sync_event = ctypes.addressof(memory.event) if memory.event else None
     _describe(root.array, batch, memory, owner, owned)
     return schema.__arrow_c_schema__(), capsule
