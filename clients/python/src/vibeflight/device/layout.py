@@ -85,6 +85,6 @@ def _node_of(shape: Shape, nodes: Iterator[Any], buffers: Iterator[Any], sizes: 
 
 def numbers(said: Any, n: int) -> list[int]:
     """Returns n whole numbers that fit an int64."""
-    if not isinstance(said, list) or len(said) != n or not all(type(value) is int and 0 <= value < 1 << 63 for value in said):
+    if not isinstance(said, list) or len(said) != n or not {*map(type, said)} <= {int} or not 0 <= min(said, default=0) <= max(said, default=0) < 1 << 63:
         raise ValueError(f"want {n} whole numbers, have {said}")
     return said
