@@ -168,9 +168,9 @@ def shared(channel: Channel, selected: Ticket) -> DeviceTable:
         raise ValueError(f"{channel.location}: device memory is shared within a machine: connect to the server's unix socket")
     if not is_stored(selected):
         raise ValueError("device() has whole tables: it takes no arguments but columns and options")
-    said = {"name": selected.name, "options": selected.options, "kind": "cuda"}
+    said = {"name": selected.name, "options": selected.options}
     body = json.dumps({field: value for field, value in said.items() if value is not None}, ensure_ascii=False).encode()
-    (answer,) = channel.ask(lambda client, options: [*client.do_action(flight.Action("share", body), options)])
+    (answer,) = channel.ask(lambda client, options: [*client.do_action(flight.Action("share-device", body), options)])
     reply = json.loads(answer.body.to_pybytes())
     try:
         table = _taken(channel.location.removeprefix(UNIX) + SUFFIX, reply["key"], reply["version"])
