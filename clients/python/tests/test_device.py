@@ -18,6 +18,7 @@ import weakref
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import flight
 
 import vibeflight
 from vibeflight import device
@@ -134,7 +135,8 @@ class Card:
         return table
 
     def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # it is closed
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         for lease in self.leases:
             lease.close()
@@ -522,6 +524,39 @@ def test_binary_for_libcudf(card, monkeypatch):
     got.validate(full=True)
     assert got.column("int8").equals(COLUMNS["int8"])
     assert got.column("binary").to_pylist() == [None if value is None else list(value) for value in COLUMNS["binary"].to_pylist()]
+
+
+class Flight(flight.FlightServerBase):
+    """A server with the action share-device."""
+
+    def __init__(self, card):
+        super().__init__(f"grpc+unix://{card.path}")
+        self.bodies = []
+
+    def do_action(self, context, action):
+        assert action.type == "share-device"
+        self.bodies.append(json.loads(action.body.to_pybytes()))
+        yield json.dumps({"key": "f" * 32, "version": "v7", "rows": 4, "bytes": 1}).encode()
+
+
+def test_selection(card):
+    """From the name of a table to its memory."""
+    with Flight(card) as server, vibeflight.connect(f"unix://{card.path}") as connection:
+        card.offer(*laid_out(SCHEMA, [BATCH]))
+        with connection.table("a.geojson", columns=["double", "utf8"], options={"crs": "EPSG:4326"}).device() as table:
+            assert table.arrow().equals(pa.Table.from_batches([BATCH]).select(["double", "utf8"]))
+            assert (table.version, table.num_rows) == ("v7", 4)
+        assert card.keys == [b"f" * 32 + b"\n"]
+        assert server.bodies == [{"name": "a.geojson", "options": {"crs": "EPSG:4326"}}]
+        card.offer(changed(GOOD, *WRONG["offset beyond"]), CONTENT)
+        with pytest.raises(vibeflight.Error, match=r"a\.geojson: the server describes the memory wrongly.*no buffer of 4 values"):
+            connection.table("a.geojson").device()
+        card.mark = b"F"
+        with pytest.raises(vibeflight.Unavailable, match="no device memory: it has none"):
+            connection.table("a.geojson").device()
+        card.close()
+        with pytest.raises(vibeflight.Unavailable, match="no device memory"):
+            connection.table("a.geojson").device()
 
 
 @pytest.mark.parametrize("selection", [{"bbox": (0, 0, 1, 1)}, {"rows": (0, 1)}, {"limit": 1}, {"where": "a"}, {"geometry_encoding": "wkb"}, {"crs": "x"}])
