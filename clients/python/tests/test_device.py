@@ -93,7 +93,7 @@ def laid_out(schema, batches, allocations=2):
 
 
 class Card:
-    """A server's socket for files: it passes what it is told to whoever sends the key."""
+    """A server's socket for files: a client that sends a key gets what the test offers."""
 
     def __init__(self, folder):
         self.path = str(folder / "v.sock")

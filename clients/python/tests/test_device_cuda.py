@@ -1,4 +1,4 @@
-"""The calls of CUDA's driver, of a driver that is none."""
+"""The calls of CUDA's driver, for which a library with files for memory stands in."""
 
 import base64
 import pathlib
