@@ -193,7 +193,7 @@ def _taken(path: str, key: str, version: str) -> DeviceTable:
             raise OSError("it has none for this key, or closed the connection")
         said = json.loads(content)
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(said["schema"], validate=True)))
-        sizes = numbers([allocation["bytes"] for allocation in said["allocations"]], len(said["allocations"]))
+        sizes = [size for (size,) in numbers([[allocation["bytes"]] for allocation in said["allocations"]], 1)]
         shape = shape_of(pa.field("batch", pa.struct(list(schema))))
         nodes = [batch_of(batch, shape, sizes) for batch in said["batches"]]
         lease.setblocking(False)

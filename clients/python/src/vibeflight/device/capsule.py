@@ -50,13 +50,17 @@ def capsules(schema: pa.Schema, batch: Node, memory: Memory) -> tuple[object, ob
 
 def _describe(array: CArray, node: Node, memory: Memory, owner: Any, owned: list[object]) -> None:
     """Overwrites an array that owner has exported. owned keeps what it points to."""
-    buffers = (ctypes.c_void_p * len(node.buffers))(*(memory.address(buffer) for buffer in node.buffers))
-    children = (CArray * len(node.children))()
-    pointers = (ctypes.c_void_p * len(children))(*(ctypes.addressof(child) for child in children))
-    owned += buffers, children, pointers
-    for child, its in zip(children, node.children, strict=True):
-        owner._export_to_c(ctypes.addressof(child))
-        _describe(child, its, memory, owner, owned)
+    bases, n = memory.bases, len(node.children)
+    buffers = (ctypes.c_void_p * len(node.buffers))(*[bases[buffer[0]] + buffer[1] if buffer else None for buffer in node.buffers])
     array.length, array.null_count = node.length, node.null_count
-    array.n_buffers, array.buffers = len(buffers), ctypes.addressof(buffers)
-    array.n_children, array.children = len(children), ctypes.addressof(pointers)
+    array.n_buffers, array.buffers = len(node.buffers), ctypes.addressof(buffers)
+    owned.append(buffers)
+    if n > 0:
+        children = (CArray * n)()
+        first, size = ctypes.addressof(children), ctypes.sizeof(CArray)
+        pointers = (ctypes.c_void_p * n)(*range(first, first + n * size, size))
+        owned += children, pointers
+        for child, its, at in zip(children, node.children, pointers, strict=True):
+            owner._export_to_c(at)
+            _describe(child, its, memory, owner, owned)
+        array.n_children, array.children = n, ctypes.addressof(pointers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -61,7 +62,8 @@ def shape_of(field: pa.Field[Any]) -> Shape:
 
 def batch_of(said: Any, shape: Shape, sizes: Sequence[int]) -> Node:
     """Reads a batch, whose shape is a struct of all columns. A ValueError says what is wrong. sizes: bytes of the allocations."""
-    nodes, buffers = iter([[said["rows"], 0], *said["nodes"]]), iter([[0, 0, 0], *said["buffers"]])  # those of the struct come first
+    nodes = iter(numbers([[said["rows"], 0], *said["nodes"]], 2))  # those of the struct come first
+    buffers = iter(numbers([[0, 0, 0], *said["buffers"]], 3))
     batch = _node_of(shape, nodes, buffers, sizes)
     if any(column.length != batch.length for column in batch.children) or [*nodes, *buffers]:
         raise ValueError("the arrays are not those of the schema and the number of rows")
@@ -69,22 +71,27 @@ def batch_of(said: Any, shape: Shape, sizes: Sequence[int]) -> Node:
 
 
 def _node_of(shape: Shape, nodes: Iterator[Any], buffers: Iterator[Any], sizes: Sequence[int]) -> Node:
-    length, null_count = numbers(next(nodes, None), 2)
+    length, null_count = next(nodes, (0, 1))
     own: list[tuple[int, int, int] | None] = []
-    for at, (bits, more) in enumerate(shape.buffers):
-        allocation, offset, size = numbers(next(buffers, None), 3)
-        least = 0 if size == 0 and (null_count if at == 0 else length) == 0 else ((length + more) * bits + 7) // 8
-        if size < least or offset % ALIGNMENT or (size > 0 and (allocation >= len(sizes) or offset + size > sizes[allocation])):
-            raise ValueError(f"{shape.name}: {[allocation, offset, size]} is no buffer of {length} values")
-        own.append((allocation, offset, size) if size else None)
-    children = tuple(_node_of(child, nodes, buffers, sizes) for child in shape.children)
-    if null_count > length or any(child.length < length * shape.factor for child in children):
+    least_of_empty = null_count
+    for bits, more in shape.buffers:
+        buffer = allocation, offset, size = next(buffers, (0, 1, 0))
+        if size == 0 and least_of_empty == 0 and offset % ALIGNMENT == 0:
+            own.append(None)
+        elif size < ((length + more) * bits + 7) >> 3 or offset % ALIGNMENT or (size > 0 and (allocation >= len(sizes) or offset + size > sizes[allocation])):
+            raise ValueError(f"{shape.name}: {[*buffer]} is no buffer of {length} values")
+        else:
+            own.append((allocation, offset, size) if size else None)
+        least_of_empty = length
+    children = tuple([_node_of(child, nodes, buffers, sizes) for child in shape.children])
+    if null_count > length or (shape.factor and any(child.length < length * shape.factor for child in children)):
         raise ValueError(f"{shape.name}: {null_count} nulls and {[child.length for child in children]} values of children for {length} values")
     return Node(shape, length, null_count, tuple(own), children)
 
 
-def numbers(said: Any, n: int) -> list[int]:
-    """Returns n whole numbers that fit an int64."""
-    if not isinstance(said, list) or len(said) != n or not {*map(type, said)} <= {int} or not 0 <= min(said, default=0) <= max(said, default=0) < 1 << 63:
-        raise ValueError(f"want {n} whole numbers, have {said}")
-    return said
+def numbers(said: Any, width: int) -> list[list[int]]:
+    """Returns lists of that many whole numbers each, which fit an int64."""
+    flat: list[Any] = [*chain.from_iterable(said)] if {*map(type, said)} <= {list} else [None]
+    if not {*map(type, flat)} <= {int} or not {*map(len, said)} <= {width} or not 0 <= min(flat, default=0) <= max(flat, default=0) < 1 << 63:
+        raise ValueError(f"want lists of {width} whole numbers")
+    return said  # type: ignore[no-any-return]  # it has just been checked
