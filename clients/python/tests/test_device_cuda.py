@@ -53,7 +53,7 @@ def handle(path):
 
 
 def offer(card, folder, uuid="GPU-a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1", path=None):
-    """Offers a table on the second card, with its allocations in files of the client's folder."""
+    """Offers a table on the second GPU, with its allocations in files of the client's folder."""
     description, content = laid_out(SCHEMA, [BATCH])
     for i, piece in enumerate(content):
         (folder / f"m{i}").write_bytes(piece)
@@ -67,7 +67,7 @@ def run(driver, card, folder, how):
 
 
 def test_calls(driver, card, tmp_path):
-    """The second card is found by its UUID; everything is opened once, and closed when the last use has ended, after the kernels."""
+    """The second GPU is found by its UUID; everything is opened once, and closed when the last use has ended, after the kernels."""
     offer(card, tmp_path)
     client = run(driver, card, tmp_path, "close")
     assert client.returncode == 0, client.stderr
@@ -90,7 +90,7 @@ def test_exit(driver, card, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"uuid": "GPU-" + "0" * 32}, "the table is on the card GPU-0000"),
+        ({"uuid": "GPU-" + "0" * 32}, "the table is on GPU-0000"),
         ({"path": "/nothing"}, "cuIpcOpenMemHandle_v2: error 400 of CUDA, CUDA_ERROR_FAKE"),
     ],
 )

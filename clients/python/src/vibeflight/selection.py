@@ -57,7 +57,7 @@ class Selection(Result):
         return self._ask(again=False).schema
 
     def device(self) -> DeviceTable:
-        """Returns the table in the memory of the server's card, where the server parses the file. Nothing is copied or sent.
+        """Returns the table in the memory of the server's GPU, where the server parses the file. Nothing is copied or sent.
 
         The server is one on this machine with CUDA, reached by its unix socket. Only columns and options may be selected.
         """

@@ -83,7 +83,7 @@ class DeviceTable:
         return [DeviceBatch(self.schema, node, self._memory()) for node in self._nodes]
 
     def pylibcudf(self) -> pylibcudf.Table:
-        """The rows as a table of libcudf. One batch is not copied, but for booleans; several are joined by a copy on the card.
+        """The rows as a table of libcudf. One batch is not copied, but for booleans; several are joined by a copy on the GPU.
 
         libcudf has no binary columns: they are lists of bytes, WKB too.
         """
@@ -163,7 +163,7 @@ def _check_for_cudf(shape: Shape, column: str) -> None:
 
 
 def shared(channel: Channel, selected: Ticket) -> DeviceTable:
-    """Has the server of this machine parse a table on its card, and opens the memory."""
+    """Has the server of this machine parse a table on its GPU, and opens the memory."""
     if not channel.location.startswith(UNIX):
         raise ValueError(f"{channel.location}: device memory is shared within a machine: connect to the server's unix socket")
     if not is_stored(selected):

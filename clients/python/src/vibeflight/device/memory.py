@@ -1,4 +1,4 @@
-"""Allocations of a server in this process: on a card by CUDA IPC, or as mapped files."""
+"""Allocations of a server in this process: on a GPU by CUDA IPC, or as mapped files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Memory:
         return self
 
     def on_host(self, sizes: Sequence[int]) -> Memory:
-        """A copy of a card's memory, or the same."""
+        """A copy of a GPU's memory, or the same."""
         if self.device_type == HOST:
             return self
         buffers = [pa.allocate_buffer(size) for size in sizes]
@@ -74,9 +74,9 @@ def mapped(sizes: Sequence[int], files: Sequence[int], lease: socket.socket) -> 
     return Memory([piece.address for piece in content], lease, owned.close)
 
 
-def opened(card: str, handles: Sequence[str], event: str, lease: socket.socket) -> Memory:
-    """Opens allocations of another process on a card, `GPU-` and its UUID."""
-    ordinal, bases = _ordinal(card), list[int]()
+def opened(gpu: str, handles: Sequence[str], event: str, lease: socket.socket) -> Memory:
+    """Opens allocations of another process on a GPU, `GPU-` and its UUID."""
+    ordinal, bases = _ordinal(gpu), list[int]()
     memory = Memory(bases, lease, lambda: _close(ordinal, bases, written, lease), ordinal)
     written = memory.event
     with _context(ordinal):
@@ -134,7 +134,7 @@ def _primary(ordinal: int) -> ctypes.c_void_p:
 
 @contextlib.contextmanager
 def _context(ordinal: int) -> Iterator[None]:
-    """Makes the context of a card the thread's own for the calls of its body."""
+    """Makes the context of a GPU the thread's own for the calls of its body."""
     _call("cuCtxPushCurrent_v2", _primary(ordinal))
     try:
         yield
@@ -142,12 +142,12 @@ def _context(ordinal: int) -> Iterator[None]:
         _call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
 
-def _ordinal(card: str) -> int:
-    """The number that this process has for a card; the server may have another one, by CUDA_VISIBLE_DEVICES."""
-    wanted, found = uuid.UUID(card.partition("-")[2]).bytes, ctypes.create_string_buffer(16)
+def _ordinal(gpu: str) -> int:
+    """The number that this process has for a GPU; the server may have another one, by CUDA_VISIBLE_DEVICES."""
+    wanted, found = uuid.UUID(gpu.partition("-")[2]).bytes, ctypes.create_string_buffer(16)
     _call("cuDeviceGetCount", ctypes.byref(count := ctypes.c_int()))
     for ordinal in range(count.value):
         _call("cuDeviceGetUuid_v2", found, ordinal)
         if found.raw == wanted:
             return ordinal
-    raise Error(f"the table is on the card {card}, which this process does not see: look at CUDA_VISIBLE_DEVICES")
+    raise Error(f"the table is on {gpu}, which this process does not see: look at CUDA_VISIBLE_DEVICES")
