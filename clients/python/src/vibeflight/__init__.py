@@ -10,6 +10,7 @@
 
 from .batches import Batches
 from .connection import Connection, connect
+from .device import DeviceArray, DeviceBatch, DeviceTable
 from .errors import (
     AlreadyExists,
     Cancelled,
@@ -37,7 +38,7 @@ from .sql import Query
 
 __version__ = "0.1.0"
 __all__ = [
-    "AlreadyExists", "Batches", "Cancelled", "Connection", "Denied", "Error", "FileChanged", "Info", "Internal", "Invalid", "LimitExceeded", "NotFound",
-    "NotStarted", "Parsed", "Partition", "Partitions", "Query", "Result", "Selection", "Server", "TimedOut", "Unauthenticated", "Unavailable",
-    "Unsupported", "connect", "read", "serve",
+    "AlreadyExists", "Batches", "Cancelled", "Connection", "Denied", "DeviceArray", "DeviceBatch", "DeviceTable", "Error", "FileChanged", "Info", "Internal",
+    "Invalid", "LimitExceeded", "NotFound", "NotStarted", "Parsed", "Partition", "Partitions", "Query", "Result", "Selection", "Server", "TimedOut",
+    "Unauthenticated", "Unavailable", "Unsupported", "connect", "read", "serve",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyarrow import flight
 
 from .channel import Channel, Part
+from .device import DeviceTable, shared
 from .display import Summary, failure_html, table_html
 from .errors import Error
 from .extent import in_degrees
@@ -54,6 +55,13 @@ class Selection(Result):
     @property
     def schema(self) -> pa.Schema:
         return self._ask(again=False).schema
+
+    def device(self) -> DeviceTable:
+        """Returns the table in the memory of the server's GPU, where the server parses the file. Nothing is copied or sent.
+
+        The server is one on this machine with CUDA, reached by its unix socket. Only columns and options may be selected.
+        """
+        return shared(self._channel, self.ticket)
 
     def partitions(self, *, retry_seconds: float = PATIENCE_SECONDS) -> Partitions:
         """Returns the endpoints as tasks, which other processes read. All are of one version of the file. See Connection.partitions."""

@@ -8,7 +8,7 @@ import mmap
 import os
 import socket
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ SUFFIX = ".share"  # the socket for files lies next to that for calls
 LEAST_BYTES = 1 << 20  # smaller tables are read as fast
 SECONDS = 10.0
 MAX_WORKERS, WORKER_BATCHES = 8, 128  # threads that read a file, and batches that are worth one
+MOST_FILES = 253  # that Linux passes with a message
 
 
 def mapped(channel: Channel, selected: Ticket, parts: Sequence[bytes], schema: pa.Schema, size: int | None) -> pa.Table | None:
@@ -32,7 +33,7 @@ def mapped(channel: Channel, selected: Ticket, parts: Sequence[bytes], schema: p
     schema  schema of the rows
     size    bytes of the rows, as the server reports them; None: unknown
     """
-    if not channel.location.startswith(UNIX) or not _is_stored(selected) or len(parts) == 0 or size is None or size < LEAST_BYTES:
+    if not channel.location.startswith(UNIX) or not is_stored(selected) or len(parts) == 0 or size is None or size < LEAST_BYTES:
         return None
     named = {"name": selected.name, "version": said_in(parts[0]).get("version"), "options": selected.options}
     body = json.dumps({field: value for field, value in named.items() if value is not None}, ensure_ascii=False).encode()
@@ -67,7 +68,7 @@ def _table(content: pa.Buffer, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_batches([batch for part in read_parts for batch in part], named).select(schema.names)
 
 
-def _is_stored(t: Ticket) -> bool:
+def is_stored(t: Ticket) -> bool:
     """Whether a ticket selects whole columns as a file of the cache has them, with geometries in the default encoding."""
     default = t.geometry_encoding in (None, "native") and t.coords in (None, "separated")
     whole = {"name", "columns", "options", "version", "geometry_encoding", "coords", "compression"}
@@ -76,35 +77,34 @@ def _is_stored(t: Ticket) -> bool:
 
 def _take(path: str, key: str) -> mmap.mmap:
     """Gets the file of a key and maps it. The lease, which is the connection, ends with the last buffer that uses the mapping."""
+    lease, mark, descriptors = handed(path, key)
+    try:
+        if mark != b"F" or len(descriptors) != 1:
+            raise OSError("the server has no file for this key")
+        content = mmap.mmap(descriptors[0], 0, prot=mmap.PROT_READ)
+    except BaseException:
+        lease.close()
+        raise
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    weakref.finalize(content, lease.close)
+    return content
+
+
+def handed(path: str, key: str) -> tuple[socket.socket, bytes, list[int]]:
+    """Sends a key. Returns the connection, which is the lease, the first byte of the answer, and the descriptors with it."""
+    descriptors = array.array("i")
     lease = socket.socket(socket.AF_UNIX)
     try:
         lease.settimeout(SECONDS)
         lease.connect(path)
         lease.sendall(key.encode() + b"\n")
-        descriptor = _receive(lease)
-        try:
-            content = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
-        finally:
-            os.close(descriptor)
+        mark, messages, _, _ = lease.recvmsg(1, socket.CMSG_LEN(MOST_FILES * descriptors.itemsize))
     except BaseException:
         lease.close()
         raise
-    weakref.finalize(content, lease.close)
-    return content
-
-
-def _receive(lease: socket.socket) -> int:
-    descriptors = array.array("i")
-    mark, messages, _, _ = lease.recvmsg(1, socket.CMSG_LEN(descriptors.itemsize))
     for level, kind, data in messages:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
-    if mark != b"F" or len(descriptors) != 1:
-        _close(descriptors)
-        raise OSError("the server has no file for this key")
-    return descriptors[0]
-
-
-def _close(descriptors: Iterable[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
+    return lease, mark, descriptors.tolist()
