@@ -27,6 +27,7 @@ func (b *Batcher) push(c *batch, r run) {
 	b.mu.Lock()
 	c.backlog.runs = append(c.backlog.runs, r)
 	b.mu.Unlock()
+	b.uncopied.Add(1)
 	b.assembleAlone()
 }
 
@@ -60,15 +61,15 @@ func (b *Batcher) work(c *batch) {
 		c.backlog.runs = nil
 		c.backlog.taken = ended || len(runs) > 0
 		b.mu.Unlock()
-		switch {
-		case ended:
-			c.addAll(runs, true)
-			close(c.done)
-			return
-		case len(runs) == 0:
+		if len(runs) == 0 && !ended {
 			return
 		}
-		c.addAll(runs, false)
+		c.addAll(runs, ended)
+		b.uncopied.Add(-int64(len(runs)))
+		if ended {
+			close(c.done)
+			return
+		}
 	}
 }
 
@@ -101,6 +102,14 @@ func (b *Batcher) firstIdle() *batch {
 		}
 	}
 	return nil
+}
+
+// behind returns how many runs of rows are not copied yet.
+func (b *Batcher) behind() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.uncopied.Load()
 }
 
 // drop releases the rows that nobody copies any more.

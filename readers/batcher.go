@@ -36,9 +36,13 @@ type Batcher struct {
 	siblingBytes int64    // bytes in sibling files of the rows of earlier parts
 	failed       error    // of a chunk, or of emit; no chunk follows
 
-	shared  bool       // workers of a Parts copy the rows
-	mu      sync.Mutex // for waiting, if Inline, and the backlogs
-	waiting []*batch   // chunks in flight, in order, the open one last; only the goroutine that adds parts changes it
+	// chunks in flight, in order, the open one last; only the goroutine that adds parts changes it
+	waiting []*batch
+
+	// These are for Inline.
+	shared   bool         // workers of a Parts copy the rows
+	mu       sync.Mutex   // for waiting and the backlogs
+	uncopied atomic.Int64 // runs
 }
 
 // firstHelpers is how many goroutines help to copy a chunk that a caller waits for, while no worker

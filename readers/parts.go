@@ -65,9 +65,13 @@ type Parts struct {
 // Parts may be guessed ahead of their turn, so that a worker that loses its core for a while does
 // not stall the others. The lead is limited by these bytes and by n parts per worker, and is at
 // least one part per worker.
+//
+// A worker that loses its core while it copies rows to a batch does not stall the others either,
+// until that many times the lead is not copied.
 const (
-	aheadBytes = 64 << 20
-	aheadEach  = 4
+	aheadBytes   = 64 << 20
+	aheadEach    = 4
+	uncopiedEach = 2
 )
 
 func (p *Parts) ahead() int64 {
@@ -240,7 +244,8 @@ func (r *partsRun) assemble() {
 
 // mayGuess reports whether a worker may guess another part now.
 func (r *partsRun) mayGuess() bool {
-	return !r.over && r.guessable() && r.begun <= r.committed+r.ahead() && (!r.held || r.begun < r.first)
+	return !r.over && r.guessable() && r.begun <= r.committed+r.ahead() && (!r.held || r.begun < r.first) &&
+		r.Batches.behind() <= uncopiedEach*r.ahead()
 }
 
 // guessable reports whether a worker should guess another part.
@@ -341,8 +346,8 @@ func (r *partsRun) read(stop int64) error {
 		if err := r.put(part); err != nil {
 			return err
 		}
-		if r.Batches != nil { // where all guesses are wrong, this goroutine may be the only one, and it has no pause
-			r.Batches.assemble()
+		for r.Batches != nil && r.Batches.assemble() {
+			// Where all guesses are wrong, no worker may be free for it.
 		}
 		if r.ended || r.at >= stop || r.at == from {
 			return nil
