@@ -26,10 +26,24 @@ func (c *batch) assemble() {
 	c.finish()
 }
 
+// addAll copies the rows of runs. last says that the chunk has all its rows then.
+func (c *batch) addAll(runs []run, last bool) {
+	defer func() { releaseAll(runs) }() // after a panic
+	defer c.caught.recover()
+	for len(runs) > 0 {
+		r := runs[0]
+		runs = runs[1:]
+		c.add(r)
+	}
+	if last {
+		c.finish()
+	}
+}
+
 // add copies the rows of a run, unless those before it had an error.
 func (c *batch) add(r run) {
 	defer r.part.done()
-	if c.err != nil {
+	if c.err != nil || c.caught.what != nil {
 		return
 	}
 	a := &c.copied
@@ -43,7 +57,7 @@ func (c *batch) add(r run) {
 
 // finish sets the chunk's columns, or the error.
 func (c *batch) finish() {
-	if c.err == nil {
+	if c.err == nil && c.caught.what == nil {
 		c.columns, c.err = c.copied.finish(c.span.Row)
 	}
 	c.copied = assembly{}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sort"
+	"sync"
 	"sync/atomic"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -13,11 +14,12 @@ import (
 
 // Batcher assembles a Parser's chunks from parts that end anywhere. Chunks end where
 // Limits.BatchRows and Limits.BatchBytes say, so they are the chunks that one worker emits. Rows
-// are copied as soon as they arrive, so that the memory of the parts can be reused.
+// are copied as soon as possible after Add, so that the memory of the parts can be reused.
 type Batcher struct {
-	// Inline makes Add copy the rows itself: parts are short, and their rows are in the caches of
-	// the core that parsed them. Otherwise a goroutine copies each chunk: parts are as long as
-	// chunks, and there are cores for several. It is set before the first Add.
+	// Inline leaves the rows to the goroutines that parse: parts are short, and their rows are in
+	// the caches of these cores. During Parts.Read its workers copy them, several chunks at a time
+	// (see backlog.go); otherwise Add does. Without it a goroutine copies each chunk: parts are as
+	// long as chunks, and there are cores for several. It is set before the first Add.
 	Inline bool
 
 	ctx    context.Context
@@ -33,7 +35,15 @@ type Batcher struct {
 	open         *batch   // being filled; nil if it has no row yet
 	row          int64    // number of the next row
 	siblingBytes int64    // bytes in sibling files of the rows of earlier parts
-	waiting      []*batch // chunks in flight, in order, the open one last
+	failed       error    // of a chunk, or of emit; no chunk follows
+
+	// chunks in flight, in order, the open one last; only the goroutine that adds parts changes it
+	waiting []*batch
+
+	// These are for Inline.
+	shared   bool         // workers of a Parts copy the rows
+	mu       sync.Mutex   // for waiting and the backlogs
+	uncopied atomic.Int64 // runs
 }
 
 // firstHelpers is how many goroutines help to copy a chunk that a caller waits for, while no worker
@@ -47,9 +57,12 @@ type batch struct {
 	from  int64 // offset of the first row, plus the siblings' bytes of all earlier rows
 	bytes int64 // of the rows, those included
 	names *ColumnSet
-	runs  chan run      // to the goroutine that copies them; nil: Add copies them
+	runs  chan run      // to the goroutine that copies them; nil: they come into the backlog
 	done  chan struct{} // closed when columns, err and caught are set
 
+	backlog backlog
+
+	// These are for the goroutine that copies rows, until done is closed.
 	copied  assembly // the rows so far
 	columns *geoarrow.Columns
 	err     error
@@ -167,7 +180,9 @@ func (b *Batcher) begin(p Part, i int) error {
 	if b.first && !b.Inline {
 		b.open.copied.memory.Helpers = min(firstHelpers, b.limits.Workers-1)
 	}
+	b.mu.Lock()
 	b.waiting = append(b.waiting, b.open)
+	b.mu.Unlock()
 	if !b.Inline {
 		b.open.runs = make(chan run, 1)
 		go b.open.assemble()
@@ -201,7 +216,7 @@ func (b *Batcher) give(p *heldPart, from, to int) error {
 	}
 	p.uses.Add(1)
 	if b.Inline {
-		b.open.add(r)
+		b.push(b.open, r)
 		return nil
 	}
 	taken := timeline.Of(b.ctx).Begin("wait for a batch to take rows", b.open.span.From)
@@ -218,8 +233,7 @@ func (b *Batcher) end() {
 		close(c.runs)
 		return
 	}
-	defer close(c.done)
-	c.finish()
+	b.complete(c)
 }
 
 // Finish ends the last chunk and waits for all of them.
@@ -233,6 +247,7 @@ func (b *Batcher) Finish() error {
 // Close waits for the goroutines. Without Finish before it, rows are lost.
 func (b *Batcher) Close() {
 	if b.Inline {
+		b.drop()
 		return
 	}
 	if b.open != nil {
@@ -246,27 +261,38 @@ func (b *Batcher) Close() {
 // deliver emits the chunks that are ready, and waits for the first ones until at most left are in
 // flight.
 func (b *Batcher) deliver(left int) error {
-	for len(b.waiting) > 0 && b.waiting[0] != b.open {
+	for b.failed == nil && len(b.waiting) > 0 && b.waiting[0] != b.open {
 		c := b.waiting[0]
-		if len(b.waiting) > left {
-			come := timeline.Of(b.ctx).Begin("wait for a batch", c.span.From)
-			<-c.done
-			come()
-		} else {
-			select {
-			case <-c.done:
-			default:
+		if !c.isDone() {
+			if len(b.waiting) <= left {
 				return nil
 			}
+			b.await(c)
 		}
+		b.mu.Lock()
 		b.waiting = b.waiting[1:]
+		b.mu.Unlock()
 		c.caught.repeat()
-		if c.err != nil {
-			return c.err
-		}
-		if err := b.emit(Chunk{Columns: c.columns, Span: c.span}); err != nil {
-			return err
+		if b.failed = c.err; c.err == nil {
+			b.failed = b.emit(Chunk{Columns: c.columns, Span: c.span})
 		}
 	}
-	return nil
+	return b.failed
+}
+
+// await waits for a chunk, and meanwhile copies rows that wait for a worker.
+func (b *Batcher) await(c *batch) {
+	for b.Inline && !c.isDone() && b.assemble() {
+	}
+	defer timeline.Of(b.ctx).Begin("wait for a batch", c.span.From)()
+	<-c.done
+}
+
+func (c *batch) isDone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -31,9 +32,33 @@ type sheet struct {
 	bounds  []int // first rows of the parts
 	learns  bool  // a column that was text in a part is read as text from then on
 	reread  func() error
+	lending sync.Mutex
 	lent    []*atomic.Int32 // how often each part was released
+	held    atomic.Int64    // parts that were not released yet
+	most atomic.Int64    // of them at a time
 	halfway int             // parts after it are not given; 0: all are
-	inline  bool            // the Batcher's Inline
+	way     copying
+
+	// These are of copiedByWorkers.
+	size   int64        // of the parts; bounds are not used
+	lies   func() bool  // a guess fails
+	broken int          // row that can't be read; 0: none
+	ended  func() error // called after the last part, whose error is that of Parse; may be nil
+}
+
+// copying is who copies the rows of a sheet to batches.
+type copying int
+
+const (
+	copiedByGoroutines copying = iota // one for each batch
+	copiedByAdd                       // Batcher.Inline
+	copiedByWorkers                   // Batcher.Inline, with Parts
+)
+
+var copyings = []copying{copiedByGoroutines, copiedByAdd, copiedByWorkers}
+
+func (c copying) String() string {
+	return [...]string{"copied by goroutines", "copied by Add", "copied by workers"}[c]
 }
 
 // randomSheet has rows whose kinds of values change now and then, so that parts differ in types,
@@ -284,8 +309,11 @@ func (s *sheet) Parse(ctx context.Context, src *source.File, req Request, emit f
 		return Summary{}, s.parseSpan(req.Span, emit)
 	}
 	b := NewBatcher(ctx, s, src, Request{Span: Span{To: s.end}, Limits: req.Limits}, emit)
-	b.Inline = s.inline
+	b.Inline = s.way != copiedByGoroutines
 	defer b.Close()
+	if s.way == copiedByWorkers {
+		return Summary{}, s.parseParts(ctx, b, req.Limits)
+	}
 	var text []geoarrow.ColumnID
 	for i, from := range s.bounds {
 		if s.halfway > 0 && i >= s.halfway {
@@ -324,9 +352,13 @@ func (s *sheet) parseSpan(span Span, emit func(Chunk) error) error {
 // lend gives a part a Release that spoils what it holds.
 func (s *sheet) lend(p Part) Part {
 	count := &atomic.Int32{}
+	s.lending.Lock()
 	s.lent = append(s.lent, count)
+	s.most.Store(max(s.most.Load(), s.held.Add(1)))
+	s.lending.Unlock()
 	p.Release = func() {
 		count.Add(1)
+		s.held.Add(-1)
 		for i := range p.Starts {
 			p.Starts[i] = -1
 		}
@@ -426,7 +458,7 @@ func TestBatcher(t *testing.T) {
 			s.check(whole, limits)
 			for range 3 {
 				s.cut(r, 1+r.IntN(40))
-				s.learns, s.inline = r.IntN(2) == 0, r.IntN(2) == 0
+				s.learns, s.way, s.size = r.IntN(2) == 0, copyings[r.IntN(len(copyings))], 1+r.Int64N(200)
 				limits.Workers = 1 + r.IntN(16)
 				table, err := s.read(limits)
 				if err != nil {
@@ -583,14 +615,14 @@ func TestBatcherEnds(t *testing.T) {
 		{name: "close without finish", change: func(s *sheet) { s.halfway = 5 }},
 		{name: "close without a part", change: func(s *sheet) { s.bounds = nil }},
 	} {
-		for _, inline := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, inline %v", c.name, inline), func(t *testing.T) {
+		for _, way := range copyings {
+			t.Run(fmt.Sprintf("%s, %v", c.name, way), func(t *testing.T) {
 				for _, workers := range []int{1, 2, 16} {
 					for _, rows := range []int{3, 8, 11, 100} {
 						for at := range 4 {
 							synctest.Test(t, func(t *testing.T) {
 								s := mixedSheet(t)
-								s.inline = inline
+								s.way, s.size = way, 40
 								if c.change != nil {
 									c.change(s)
 								}

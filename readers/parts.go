@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -58,14 +59,19 @@ type Parts struct {
 	Reader   func() PartReader
 	Columns  *ColumnSet // of the rows before; nil: any part may follow
 	First    *First     // rows that are parsed before all others; nil: no priority
+	Batches  *Batcher   // to which take adds the parts, and whose rows the workers copy; nil: that is up to take
 }
 
 // Parts may be guessed ahead of their turn, so that a worker that loses its core for a while does
 // not stall the others. The lead is limited by these bytes and by n parts per worker, and is at
 // least one part per worker.
+//
+// A worker that loses its core while it copies rows to a batch does not stall the others either,
+// until that many times the lead is not copied.
 const (
-	aheadBytes = 32 << 20
-	aheadEach  = 4
+	aheadBytes   = 64 << 20
+	aheadEach    = 4
+	uncopiedEach = 2
 )
 
 func (p *Parts) ahead() int64 {
@@ -78,7 +84,8 @@ func (p *Parts) ahead() int64 {
 const maxMisses = 8
 
 // Read calls take with the parts, in order, and returns the end of the rows and the number of the
-// row that would follow. An error of take ends it.
+// row that would follow. An error of take ends it. All complete batches were emitted then, and an
+// error of one of them is that of Read, unless ctx is done.
 func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64, err error) {
 	r := partsRun{Parts: p, ctx: ctx, take: take, at: p.From, row: p.Row}
 	r.changed.L = &r.mu
@@ -87,8 +94,12 @@ func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64
 }
 
 // partsRun is the state of one Read. A worker whose guessed part is next commits it and the
-// complete parts after it, while the other workers go on guessing. So a committed part is still in
-// the caches of the core that parsed it, and no separate goroutine hands parts on.
+// complete parts after it, and copies their rows to the batches, while the other workers go on
+// guessing, or copy rows to other batches. So a part is often still in the caches of the core that
+// parsed it, and no separate goroutine hands parts on.
+//
+// Whoever changes the state goes on with what there is to do. If there is more, it wakes one other
+// worker, which does the same.
 type partsRun struct {
 	*Parts
 	ctx  context.Context
@@ -96,6 +107,7 @@ type partsRun struct {
 
 	mu         sync.Mutex
 	changed    sync.Cond
+	waiting    int            // workers that wait for changed
 	first      int64          // number of parts with the rows of First; 0: no priority
 	firstEnd   int64          // there
 	held       bool           // no part after these is begun yet
@@ -125,7 +137,16 @@ func (r *partsRun) run() (end, row int64, err error) {
 			part.release()
 		}
 	}()
+	if r.Batches != nil {
+		r.Batches.shared = true
+	}
 	inParallel(r.Workers, func() { r.work(<-tools) })
+	if r.Batches != nil {
+		r.Batches.shared = false
+		if r.ctx.Err() == nil { // batches are of rows before those of any other error
+			r.err = cmp.Or(r.Batches.deliver(0), r.err)
+		}
+	}
 	if r.err != nil {
 		return 0, 0, r.err
 	}
@@ -182,18 +203,49 @@ func (r *partsRun) bound(k int64) int64 {
 func (r *partsRun) work(reader PartReader) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.over {
+	for {
 		switch {
 		case r.due():
 			r.commitNext()
-		case r.guessable() && r.begun <= r.committed+r.ahead() && (!r.held || r.begun < r.first):
+		case r.assembly():
+			r.assemble()
+		case r.over:
+			return
+		case r.mayGuess():
 			r.guessNext(reader)
 		default:
 			waited := timeline.Of(r.ctx).Begin("wait for the parts before", r.bound(r.committed))
+			r.waiting++
 			r.changed.Wait()
+			r.waiting--
 			waited()
 		}
 	}
+}
+
+// wake wakes a worker if there is work for one more.
+func (r *partsRun) wake() {
+	if r.waiting > 0 && (r.due() || r.assembly() || r.mayGuess()) {
+		r.changed.Signal()
+	}
+}
+
+// assembly reports whether rows wait to be copied to batches. After a cancellation they need not.
+func (r *partsRun) assembly() bool { return r.Batches.idle() && !(r.over && r.ctx.Err() != nil) }
+
+// assemble copies rows to a batch.
+func (r *partsRun) assemble() {
+	c := r.Batches.claim()
+	r.wake()
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	r.Batches.work(c)
+}
+
+// mayGuess reports whether a worker may guess another part now.
+func (r *partsRun) mayGuess() bool {
+	return !r.over && r.guessable() && r.begun <= r.committed+r.ahead() && (!r.held || r.begun < r.first) &&
+		r.Batches.behind() <= uncopiedEach*r.ahead()
 }
 
 // guessable reports whether a worker should guess another part.
@@ -202,7 +254,7 @@ func (r *partsRun) guessable() bool { return !r.blind && r.bound(r.begun) < r.To
 // due reports whether the next part should be committed now: no worker commits, and the part is
 // complete or will not be guessed.
 func (r *partsRun) due() bool {
-	if r.committing {
+	if r.committing || r.over {
 		return false
 	}
 	_, there := r.guessed[r.committed]
@@ -212,6 +264,7 @@ func (r *partsRun) due() bool {
 func (r *partsRun) guessNext(reader PartReader) {
 	k := r.begun
 	r.begun++
+	r.wake()
 	r.mu.Unlock()
 	part := guarded(reader, r.bound(k), r.bound(k+1))
 	runtime.Gosched() // otherwise the goroutine that sends finished rows waits up to 10 ms for the end of a time slice
@@ -240,6 +293,7 @@ func (r *partsRun) commitNext() {
 	}
 	delete(r.guessed, k)
 	r.committing = true
+	r.wake()
 	r.mu.Unlock()
 	failed := true // or it panics
 	defer func() {
@@ -248,7 +302,9 @@ func (r *partsRun) commitNext() {
 		if r.committed++; r.committed == r.first && r.held {
 			time.AfterFunc(firstLease, r.letOn)
 		}
-		r.changed.Broadcast()
+		if r.over {
+			r.changed.Broadcast()
+		}
 	}()
 	r.err = r.commit(part, r.bound(k+1))
 	failed = r.err != nil
@@ -287,8 +343,14 @@ func (r *partsRun) read(stop int64) error {
 		if err != nil {
 			return err
 		}
-		if err := r.put(part); err != nil || r.ended || r.at >= stop || r.at == from {
+		if err := r.put(part); err != nil {
 			return err
+		}
+		for r.Batches != nil && r.Batches.assemble() {
+			// Where all guesses are wrong, no worker may be free for it.
+		}
+		if r.ended || r.at >= stop || r.at == from {
+			return nil
 		}
 	}
 }

@@ -55,6 +55,9 @@ func Worthwhile(span readers.Span, limits *readers.Limits) bool {
 // goroutine. It is nil where the device does not know the rows.
 func (r *Run) Read(parts readers.Parts, chunks func() device.Chunks) (end, row int64, err error) {
 	parts.First = r.Request.First
+	if r.batcher.Inline {
+		parts.Batches = r.batcher
+	}
 	if cpu := parts.Reader; r.Device != nil && chunks != nil {
 		parts.Reader = func() readers.PartReader { return r.Device.Reader(cpu(), chunks()) }
 	}
