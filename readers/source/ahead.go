@@ -24,6 +24,7 @@ type unpacking struct {
 // start begins to unpack f.
 func (f *File) start(ctx context.Context, t *Temp, workers int) *unpacking {
 	ctx, stop := context.WithCancel(ctx)
+	workers = int(min(int64(workers), 1+f.Size/copyBytes)) // more have nothing to do
 	u := &unpacking{
 		f: f, t: t, in: newArrivals(), workers: workers,
 		promised: make(chan int64, 1), stop: stop, stopped: make(chan struct{}),
@@ -151,7 +152,7 @@ func (f *File) Whole() (*File, error) {
 	if have == f.Size {
 		return f, nil
 	}
-	g := f.unpacked(have, a.t.File)
+	g := f.packed.unpacked(have, nil)
 	g.content = sizedRight{a}
 	return g, nil
 }

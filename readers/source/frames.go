@@ -23,11 +23,12 @@ const (
 // frameScan walks through the frames of a zstd file.
 type frameScan struct {
 	*spread
-	glass
+	view    glass
 	at      int64
 	said    int64 // byte up to which workers were told
 	from    int64 // of the open segment
-	content int64 // of its frames; < 0: nobody knows
+	content int64 // of its frames, or more
+	unknown bool  // one of them does not say how long its content is
 	total   int64 // of all segments before; < 0: nobody knows
 	large   bool  // the open segment has a large window
 	opened  bool
@@ -36,7 +37,7 @@ type frameScan struct {
 // scanFrames cuts a zstd file where frames begin, and says how long the content is; < 0: nobody
 // knows.
 func (s *spread) scanFrames() (content int64, err error) {
-	w := &frameScan{spread: s, glass: glass{s: s}}
+	w := &frameScan{spread: s, view: glass{s: s}}
 	if s.f.Size == 0 {
 		return 0, errMisled
 	}
@@ -56,20 +57,24 @@ func (s *spread) scanFrames() (content int64, err error) {
 			return 0, err
 		}
 	}
-	return w.sum(), s.cut(s.f.Size, w.content)
+	err = w.close()
+	return w.total, err
 }
 
-// sum is the content of all frames so far.
-func (w *frameScan) sum() int64 {
-	if w.total < 0 || w.content < 0 {
-		return -1
+// close ends the open segment.
+func (w *frameScan) close() error {
+	if w.unknown {
+		w.content = -1
 	}
-	return w.total + w.content
+	if w.total += w.content; w.content < 0 || w.total < w.content {
+		w.total = -1
+	}
+	return w.cut(w.at, w.content)
 }
 
 // head reads the head of the frame at w.at.
 func (w *frameScan) head() (h zstd.Header, err error) {
-	b, err := w.look(w.at, int(min(zstd.HeaderMaxSize, w.f.Size-w.at)))
+	b, err := w.view.look(w.at, int(min(zstd.HeaderMaxSize, w.f.Size-w.at)))
 	if err == nil && h.Decode(b) != nil {
 		err = errMisled
 	}
@@ -102,10 +107,11 @@ func (w *frameScan) frame() error {
 	}
 	switch n := int64(min(h.FrameContentSize, 1<<62)); {
 	case !h.HasFCS:
-		w.content = -1
+		w.unknown = true
+		w.content += most
 	case n > most:
 		return errMisled
-	case w.content >= 0:
+	default:
 		w.content += n
 	}
 	return err
@@ -117,15 +123,14 @@ func (w *frameScan) begin(window int64) error {
 	large := window > largeWindow
 	switch {
 	case !w.opened:
-	case w.at-w.from >= segmentBytes, w.content >= segmentContent, w.content < 0, large, w.large:
-		w.total = w.sum()
-		if err := w.cut(w.at, w.content); err != nil {
+	case w.at-w.from >= segmentBytes, w.content >= segmentContent, large, w.large:
+		if err := w.close(); err != nil {
 			return err
 		}
 	default:
 		return nil
 	}
-	w.opened, w.large, w.from, w.content = true, large, w.at, 0
+	w.opened, w.large, w.unknown, w.from, w.content = true, large, false, w.at, 0
 	w.open(w.at, max(window, largeWindow))
 	return nil
 }
@@ -145,7 +150,7 @@ func (w *frameScan) skip(n int64) error {
 // blocks goes over the blocks of a frame, and says how long their content is at most.
 func (w *frameScan) blocks() (most int64, err error) {
 	for last := false; !last; {
-		b, err := w.look(w.at, 3)
+		b, err := w.view.look(w.at, 3)
 		if err != nil {
 			return 0, err
 		}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -81,7 +82,7 @@ func (s *spread) run(ctx context.Context) error {
 	var running sync.WaitGroup
 	for range s.workers {
 		running.Go(func() {
-			w := spreadWorker{s: s, piece: make([]byte, copyBytes)}
+			w := spreadWorker{s: s}
 			if packing, _ := PackingOf(s.f.Name); packing == Gzip {
 				w.decoder = &gzipDecoder{}
 			} else {
@@ -294,11 +295,15 @@ func (s *spread) finish(seg *segment) error {
 type spreadWorker struct {
 	s       *spread
 	decoder decoder
+	buffer  *bufio.Reader
 	piece   []byte
 }
 
 func (w *spreadWorker) unpack(ctx context.Context, seg *segment) error {
-	in := w.s.f.stream(ctx, seg.from, w.s.f.Size)
+	if w.buffer == nil {
+		w.buffer, w.piece = bufio.NewReaderSize(nil, streamBytes), make([]byte, copyBytes)
+	}
+	in := w.s.f.streamIn(ctx, seg.from, w.s.f.Size, w.buffer)
 	in.limit = func(at int64) (int64, error) { return w.s.end(seg, at) }
 	content, err := w.decoder.content(w.s, seg, in)
 	if err == nil {

@@ -38,6 +38,8 @@ const (
 	roomStep = 32 << 20
 	// copyBytes is a piece on its way to the temporary file; it stays in the second cache.
 	copyBytes = 256 << 10
+	// streamBytes of a packed file are read at a time.
+	streamBytes = 64 << 10
 )
 
 func (u UnpackOptions) withDefaults() UnpackOptions {
@@ -171,9 +173,14 @@ type stream struct {
 }
 
 func (f *File) stream(ctx context.Context, from, to int64) *stream {
-	s := &stream{f: f, ctx: ctx, end: to}
+	return f.streamIn(ctx, from, to, bufio.NewReaderSize(nil, streamBytes))
+}
+
+// streamIn is stream through a buffer.
+func (f *File) streamIn(ctx context.Context, from, to int64, buffer *bufio.Reader) *stream {
+	s := &stream{Reader: buffer, f: f, ctx: ctx, end: to}
 	s.taken.Store(from)
-	s.Reader = bufio.NewReaderSize(fileReader{s}, 64<<10)
+	buffer.Reset(fileReader{s})
 	return s
 }
 
