@@ -64,10 +64,11 @@ func (s *spread) scanFrames() (content int64, err error) {
 // close ends the open segment.
 func (w *frameScan) close() error {
 	if w.unknown {
-		w.content = -1
-	}
-	if w.total += w.content; w.content < 0 || w.total < w.content {
 		w.total = -1
+		return w.cut(w.at, -1)
+	}
+	if w.total >= 0 {
+		w.total += w.content
 	}
 	return w.cut(w.at, w.content)
 }
