@@ -24,6 +24,7 @@ import (
 type spread struct {
 	*unpacking
 	unread atomic.Bool // the file can't be read
+	spare  sync.Pool   // pieces that segments held
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -46,7 +47,8 @@ type segment struct {
 	bytes    int64 // of content; < 0: nobody knows
 	written  int64 // bytes of content that a worker has begun to write
 	landed   int64 // of those, bytes that are in the temporary file
-	held     []byte
+	held     [][]byte
+	holds    int64 // bytes there
 	over     bool
 	next     *segment
 }
@@ -220,44 +222,51 @@ func (s *spread) give(seg *segment) {
 	s.changed.Broadcast()
 }
 
-// place waits until n more bytes of a segment may be written, and says where; or holds them, if
-// their place is not known yet.
-func (s *spread) place(seg *segment, p []byte) (at int64, held bool, err error) {
+// place says where n more bytes of a segment go, after those that it holds; < 0: nobody knows yet.
+// It waits where no more can be held, and for n = 0, at the end of the segment.
+func (s *spread) place(seg *segment, n int64) (at int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.err == nil && seg.at < 0 {
-		if len(seg.held)+len(p) <= heldBytes && len(p) > 0 {
-			seg.held = append(seg.held, p...)
-			return 0, true, nil
+		if n > 0 && seg.holds+n <= heldBytes {
+			return -1, nil
 		}
 		s.changed.Wait()
 	}
-	if s.err != nil {
-		return 0, false, s.err
-	}
-	n := int64(len(seg.held) + len(p))
-	if seg.closed && seg.bytes >= 0 && seg.written+n > seg.bytes {
-		return 0, false, errMisled
+	n += seg.holds
+	if s.err == nil && seg.closed && seg.bytes >= 0 && seg.written+n > seg.bytes {
+		return 0, errMisled
 	}
 	at = seg.at + seg.written
 	seg.written += n
-	return at, false, nil
+	return at, s.err
 }
 
-// put writes a piece of the content of a segment, after those that were held; or holds it too.
+// put writes a piece of the content of a segment, after those that it holds; or holds it too.
 func (s *spread) put(seg *segment, p []byte) error {
-	at, held, err := s.place(seg, p)
-	if held || err != nil {
+	n := int64(len(p))
+	at, err := s.place(seg, n)
+	switch {
+	case err != nil:
 		return err
+	case at < 0:
+		held, _ := s.spare.Get().([]byte)
+		seg.held = append(seg.held, append(held[:0], p...))
+		seg.holds += n
+		return nil
 	}
-	for _, piece := range [][]byte{seg.held, p} {
-		if err := s.t.Put(piece, at); err != nil {
+	for _, held := range seg.held {
+		if err := s.t.Put(held, at); err != nil {
 			return err
 		}
-		at += int64(len(piece))
+		at += int64(len(held))
+		s.spare.Put(held) //nolint:staticcheck // a slice header for 256 KiB
 	}
-	n := int64(len(seg.held) + len(p))
-	seg.held = nil
+	if err := s.t.Put(p, at); err != nil {
+		return err
+	}
+	n += seg.holds
+	seg.held, seg.holds = nil, 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seg.landed += n
