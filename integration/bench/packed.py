@@ -73,12 +73,16 @@ def make(folder, megabytes):
             files[name] = folder / base
             with files[name].open("wb") as out:
                 subprocess.run(command, stdout=out, check=True)
-    pieces = {"many frames": ("many.geojson.zst", ["zstd", "-qc"]), "many members": ("many.geojson.gz", ["gzip", "-c"])}
+    pieces = {  # frames of zstd say how long their content is, those of pzstd do not
+        "many frames": ("many.geojson.zst", ["zstd", "-qc", f"--stream-size={FRAME}"]),
+        "many members": ("many.geojson.gz", ["gzip", "-c"]),
+    }
     for name, (base, command) in pieces.items():
         files[name] = folder / base
         with plain.open("rb") as content, files[name].open("wb") as out:
             while piece := content.read(FRAME):
-                out.write(subprocess.run(command, input=piece, stdout=subprocess.PIPE, check=True).stdout)
+                sized = [part.replace(str(FRAME), str(len(piece))) for part in command]
+                out.write(subprocess.run(sized, input=piece, stdout=subprocess.PIPE, check=True).stdout)
     return files
 
 
