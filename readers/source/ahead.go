@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"sync"
@@ -31,9 +32,34 @@ func (f *File) start(ctx context.Context, t *Temp, workers int) *unpacking {
 	}
 	go func() {
 		defer close(u.stopped)
-		u.in.finish(u.run(ctx))
+		u.in.finish(u.guarded(ctx))
 	}()
 	return u
+}
+
+// guarded is run, whose panics are errors that result panics with: there somebody handles them.
+func (u *unpacking) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{r}
+		}
+	}()
+	return u.run(ctx)
+}
+
+// panicError is a panic of a decoder.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("internal error: %v", e.value) }
+
+// result waits for the end, and says how many bytes the content has.
+func (u *unpacking) result() (int64, error) {
+	have, err := u.in.reach(-1)
+	var p *panicError
+	if errors.As(err, &p) {
+		panic(p.value)
+	}
+	return have, err
 }
 
 // run unpacks with all workers. What is wrong with a file one worker alone says, from the first byte
@@ -128,6 +154,13 @@ func (a *ahead) Close() (err error) {
 	return err
 }
 
+// Await waits until the bytes before one are unpacked, or never will be. Reading them says more.
+func (f *File) Await(to int64) {
+	if a, ok := f.content.(*ahead); ok {
+		_, _ = a.in.reach(min(to, a.size))
+	}
+}
+
 // Coming reports whether f was given while it was being unpacked: what was read of it counts only
 // if Whole has no error.
 func (f *File) Coming() bool {
@@ -145,7 +178,7 @@ func (f *File) Whole() (*File, error) {
 	if !ok {
 		return f, nil
 	}
-	have, err := a.in.reach(-1)
+	have, err := a.result()
 	if err != nil {
 		return nil, err
 	}

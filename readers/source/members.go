@@ -68,6 +68,9 @@ func (s *spread) scanMembers() (content int64, err error) {
 		if err := s.cut(s.f.Size, -1); err != nil {
 			return 0, err
 		}
+		if s.f.upload != nil { // its last bytes come last
+			return -1, nil
+		}
 		n, err := m.length(s.f.Size)
 		return m.total + n, err
 	}

@@ -308,7 +308,13 @@ type spreadWorker struct {
 	piece   []byte
 }
 
-func (w *spreadWorker) unpack(ctx context.Context, seg *segment) error {
+// unpack unpacks a segment. A panic is left to the worker that unpacks the file alone.
+func (w *spreadWorker) unpack(ctx context.Context, seg *segment) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errMisled
+		}
+	}()
 	if w.buffer == nil {
 		w.buffer, w.piece = bufio.NewReaderSize(nil, streamBytes), make([]byte, copyBytes)
 	}

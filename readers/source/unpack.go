@@ -80,11 +80,17 @@ func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
 	case <-w.stopped:
 	}
 	w.stop()
-	size, err := w.in.reach(-1)
+	done := false
+	defer func() {
+		if !done {
+			_ = t.Close()
+		}
+	}()
+	size, err := w.result()
 	if err != nil {
-		_ = t.Close()
 		return nil, err
 	}
+	done = true
 	return f.unpacked(size, t.File), nil
 }
 
