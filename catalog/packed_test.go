@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/geoarrow"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
@@ -227,4 +228,37 @@ func TestPollOfPacked(t *testing.T) {
 		return nil
 	})
 	w.close(c)
+}
+
+// TestPackedFileWhoseTableIsLost expects that a packed file is parsed again, also if its rows are
+// sent while it is unpacked.
+func TestPackedFileWhoseTableIsLost(t *testing.T) {
+	text := textOf(1, 3000)
+	for name, content := range kinds(t, text) {
+		w := newPacked(t, small)
+		w.write(name, content)
+		c := w.open()
+		wantRows(t, c, name, text)
+		c = w.lose(c)
+		h, s, err := c.Read(t.Context(), Request{Name: name}, Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+		must(t, err)
+		want, at := rowsOfText(text, 0), 0
+		for {
+			rec, err := s.Next(t.Context())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			must(t, err)
+			if at, err = sameRecord(rec, want, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.Release()
+		if at != len(want) {
+			t.Errorf("%s: %d rows, want %d", name, at, len(want))
+		}
+		wantRows(t, c, name, text)
+		w.close(c)
+		w.wantParses(2)
+	}
 }

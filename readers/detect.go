@@ -166,7 +166,36 @@ func (r Registry) UnpackLayer(ctx context.Context, f Format, src *source.File, l
 	if err != nil && content != src {
 		_ = content.Close()
 	}
-	return recoded, err
+	return recoded, unpackError(src, err)
+}
+
+// ReadLayer calls read with what UnpackLayer returns, while it is being unpacked where that is
+// possible: then the parse reads what is there, and waits for the rest. What read returns counts only
+// if ReadLayer returns no error. A defect of the packed file is its error, whatever read has made of
+// the bytes. read is called a second time if the content turns out to have another size than the
+// packed file says. It has had a prefix of the content then, and not its end.
+func (r Registry) ReadLayer(ctx context.Context, f Format, src *source.File, layer string, u source.UnpackOptions,
+	read func(content *source.File) error,
+) error {
+	u.Ahead = !f.Indexed
+	content, err := r.UnpackLayer(ctx, f, src, layer, u)
+	if err != nil {
+		return err
+	}
+	if content != src {
+		defer content.Close()
+	}
+	err = read(content)
+	if !content.Coming() {
+		return err
+	}
+	switch whole, bad := content.Whole(); {
+	case bad != nil:
+		return unpackError(src, bad)
+	case whole != content:
+		return read(whole)
+	}
+	return err
 }
 
 func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer string,
@@ -180,11 +209,19 @@ func (r Registry) unpack(ctx context.Context, f Format, src *source.File, layer 
 	default:
 		content, err = src.Unpack(ctx, u)
 	}
+	if err != nil {
+		return nil, unpackError(src, err)
+	}
+	return content, nil
+}
+
+// unpackError turns an error of unpacking a file into one that names the place or the limit.
+func unpackError(src *source.File, err error) error {
 	var bad *source.PackError
 	if errors.As(err, &bad) {
-		return nil, &ParseError{Name: bad.Name, Format: string(bad.Packing), Offset: bad.Offset, Row: -1, Err: bad.Err}
+		return &ParseError{Name: bad.Name, Format: string(bad.Packing), Offset: bad.Offset, Row: -1, Err: bad.Err}
 	}
-	return content, roomError(src.Name+", unpacked,", err)
+	return roomError(src.Name+", unpacked,", err)
 }
 
 // roomError turns the error for content that is too large into one that names the limit.
@@ -202,12 +239,17 @@ func roomError(what string, err error) error {
 // recode returns src as its parsers read it: src itself, or its text as UTF-8.
 func (f *Format) recode(ctx context.Context, src *source.File, u source.UnpackOptions) (*source.File, error) {
 	head, err := src.Head(SniffBytes)
+	recoding, ok := f.Recode(head)
+	if err == nil && !ok {
+		return src, nil
+	}
+	if whole, bad := src.Whole(); bad != nil {
+		return nil, bad
+	} else if whole != src { // its size was not what the packed file says
+		return f.recode(ctx, whole, u)
+	}
 	if err != nil {
 		return nil, err
-	}
-	recoding, ok := f.Recode(head)
-	if !ok {
-		return src, nil
 	}
 	recoded, err := src.Recode(ctx, recoding, u)
 	var bad *source.RecodeError

@@ -136,6 +136,8 @@ type parse struct {
 	job    job.Job
 	record *persist.Record // of the file; nil: it was never parsed
 	engine string          // that parses the file; "": not chosen yet
+
+	partial *tables.PartialTable // rows that are available while the file is parsed; nil: none are
 }
 
 // openEntry opens the file of a job. An error that wraps source.ErrChanged says that it is not the
@@ -187,23 +189,24 @@ func (c *parse) file(ctx context.Context) (*persist.Data, error) {
 	return l, nil
 }
 
-// unpack unpacks the file if it is packed, and reads its table.
-func (c *parse) unpack(ctx context.Context, src *source.File) (*persist.Data, error) {
+// unpack unpacks the file if it is packed, and reads its table. The table counts only if there is no
+// error.
+func (c *parse) unpack(ctx context.Context, src *source.File) (l *persist.Data, err error) {
 	if packing, _ := source.PackingOf(src.Name); packing != source.Plain {
 		c.call.Unpacks(src)
 	}
 	if !c.job.Format.Indexed {
 		src.PrefetchAll()
 	}
-	content, err := c.Formats.UnpackLayer(ctx, c.job.Format, src, c.job.Entry.Layer, c.Unpacking())
-	if err != nil {
-		return nil, err
-	}
-	if content != src {
-		defer content.Close()
-	}
-	c.call.Reads(content)
-	return c.content(ctx, content)
+	err = c.Formats.ReadLayer(ctx, c.job.Format, src, c.job.Entry.Layer, c.Unpacking(), func(content *source.File) error {
+		if l != nil {
+			l.Release()
+		}
+		c.call.Reads(content)
+		l, err = c.content(ctx, content)
+		return err
+	})
+	return l, err
 }
 
 // Unpacking returns where and how far packed files are unpacked.
@@ -256,7 +259,10 @@ func (c *parse) readAll(ctx context.Context, layout readers.Layout, src *source.
 		return c.Read(ctx, c.job.Format, p, src, c.Limits, keep)
 	}
 	shape := k.Project(c.job.Columns)
-	l := tables.NewPartialTable(&shape, k.BBox, keep.Budget())
+	if c.partial == nil { // else the file is read a second time, and the batches that were put are the same
+		c.partial = tables.NewPartialTable(&shape, k.BBox, keep.Budget())
+	}
+	l := c.partial
 	req := readers.Request{Limits: c.Limits}
 	if c.job.Streamed && len(k.Spans) > 1 && readers.EngineOf(p) != readers.EngineCPU {
 		req.First = &readers.First{End: k.Spans[0].To, Rest: l.Rest()}

@@ -44,10 +44,13 @@ func NewPartialTable(shape *readers.Shape, bbox *[4]float64, room int64) *Partia
 // first batch has been sent.
 func (l *PartialTable) Rest() <-chan struct{} { return l.rest }
 
-// Put adds the next batch.
-func (l *PartialTable) Put(_ int, b *geoarrow.Columns) {
+// Put adds batch i, which follows those before, or is there already.
+func (l *PartialTable) Put(i int, b *geoarrow.Columns) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if i < l.parsed {
+		return
+	}
 	defer l.notify()
 	l.parsed++
 	if l.room -= b.Bytes(); l.room >= 0 {

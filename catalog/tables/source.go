@@ -55,14 +55,16 @@ func (s *refSource) Search(ctx context.Context, i int, box [4]float64) ([]int32,
 }
 
 // Close implements scan.Source. While the file is parsed it checks that the file is the one that
-// the first rows came from.
+// the first rows came from. A packed file is checked when all of it is unpacked, so the parse has to
+// end.
 func (s *refSource) Close(ctx context.Context) error {
 	if s.call == nil {
 		return nil
 	}
-	err := s.call.src.Load().Unchanged()
-	if !errors.Is(err, fs.ErrClosed) {
-		return err
+	if src := s.call.src.Load(); !src.Coming() {
+		if err := src.Unchanged(); !errors.Is(err, fs.ErrClosed) {
+			return err
+		}
 	}
 	select { // the parse is over, and has checked the same
 	case <-s.call.done:

@@ -321,7 +321,7 @@ func (x *extraction) extract(ctx context.Context, u UnpackOptions) error {
 		x.content = x.temp
 		// A byte more than there shall be shows that there are too many.
 		content := io.LimitReader(flate.NewReader(in.Reader), int64(x.UncompressedSize64)+1)
-		if bad, err = drain(ctx, io.TeeReader(content, sum), x.temp); err != nil {
+		if bad, err = drain(ctx, io.TeeReader(content, sum), make([]byte, copyBytes), x.temp.write); err != nil {
 			return err
 		}
 		n = x.temp.size.Load()

@@ -115,6 +115,9 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 // twice counted twice: how far a parse is, while it runs.
 func (f *File) BytesRead() int64 { return f.read.Load() }
 
+// local reports whether all bytes of f are on this machine.
+func (f *File) local() bool { return f.upload == nil && !f.Identity.Remote() }
+
 // Head reads the first n bytes, or all of a shorter file.
 func (f *File) Head(n int) ([]byte, error) {
 	head := make([]byte, min(f.Size, int64(n)))

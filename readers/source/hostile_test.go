@@ -114,7 +114,7 @@ func TestUnpackIsCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bad, err := drain(ctx, cancelledContext{content, cancel}, target)
+		bad, err := drain(ctx, cancelledContext{content, cancel}, make([]byte, copyBytes), target.write)
 		content.Close()
 		if got := target.size.Load(); bad != nil || !errors.Is(err, context.Canceled) || got > 2*copyBytes {
 			t.Errorf("%d workers: %v, %v after %d bytes", workers, bad, err, got)

@@ -37,7 +37,7 @@ func (f *File) Recode(ctx context.Context, r Recoder, u UnpackOptions) (*File, e
 		return nil, err
 	}
 	in := f.stream(ctx, 0, f.Size)
-	bad, err := drain(ctx, r.Reader(in), t)
+	bad, err := drain(ctx, r.Reader(in), make([]byte, copyBytes), t.write)
 	if in.err != nil {
 		err = in.err
 	} else if err == nil {

@@ -24,6 +24,7 @@ type UnpackOptions struct {
 	Dir      string // folder of the temporary file, which has no name there; "": os.TempDir()
 	MaxBytes int64  // of the content of one file, with its siblings; 0: DefaultMaxUnpackedBytes
 	Workers  int    // goroutines; 0: one
+	Ahead    bool   // Unpack may give the content while it is being unpacked
 }
 
 // DefaultMaxUnpackedBytes bounds what a file unpacks to where nobody says: a gzip file may hold a
@@ -37,6 +38,8 @@ const (
 	roomStep = 32 << 20
 	// copyBytes is a piece on its way to the temporary file; it stays in the second cache.
 	copyBytes = 256 << 10
+	// streamBytes of a packed file are read at a time.
+	streamBytes = 64 << 10
 )
 
 func (u UnpackOptions) withDefaults() UnpackOptions {
@@ -56,28 +59,48 @@ func (u UnpackOptions) withDefaults() UnpackOptions {
 // it is that of f. The caller closes it, and f after it. Its siblings are those of f, closed with
 // f, and not packed.
 //
+// With Ahead, it may be given as soon as its size seems to be known. Who reads a byte then waits
+// until it is unpacked, and the caller asks Whole at the end. ctx is that of the unpacking.
+//
 // Errors: *PackError for a malformed file, *RoomError, those of reading and writing, that of ctx.
 func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
 	u = u.withDefaults()
-	packing, inner := PackingOf(f.Name)
 	t, err := NewTemp(f.Name, u)
 	if err != nil {
 		return nil, err
 	}
-	if packing == Gzip {
-		err = f.gunzip(ctx, t, u.Workers)
-	} else {
-		err = f.unzstd(ctx, t, u.Workers)
+	w := f.start(ctx, t, u.Workers)
+	promised := w.promised
+	if !u.Ahead {
+		promised = nil
 	}
+	select {
+	case size := <-promised:
+		return f.unpacked(size, &ahead{unpacking: w, size: size}), nil
+	case <-w.stopped:
+	}
+	w.stop()
+	done := false
+	defer func() {
+		if !done {
+			_ = t.Close()
+		}
+	}()
+	size, err := w.result()
 	if err != nil {
-		_ = t.Close()
 		return nil, err
 	}
-	base := path.Base(inner)
+	done = true
+	return f.unpacked(size, t.File), nil
+}
+
+// unpacked is the content of f.
+func (f *File) unpacked(size int64, content Content) *File {
+	_, inner := PackingOf(f.Name)
 	return &File{
-		Name: f.Name + "/" + base, Path: f.Path, Size: t.size.Load(), Modified: f.Modified,
-		Identity: f.Identity, content: t.File, packed: f,
-	}, nil
+		Name: f.Name + "/" + path.Base(inner), Path: f.Path, Size: size, Modified: f.Modified,
+		Identity: f.Identity, content: content, packed: f,
+	}
 }
 
 // headBytes of a packed file are enough for the first bytes of its content, unless somebody has put
@@ -113,16 +136,15 @@ func (f *File) UnpackedHead(n int) ([]byte, error) {
 	return head[:got], nil
 }
 
-// drain copies a decoded content. bad is an error of the decoder, err one of writing or that of
-// ctx, which is asked here too: the bytes that a decoder has read ahead may hold gigabytes.
-func drain(ctx context.Context, content io.Reader, t *Temp) (bad, err error) {
-	piece := make([]byte, copyBytes)
+// drain hands a decoded content on, piece by piece. bad is an error of the decoder, err one of write
+// or that of ctx, which is asked here too: the bytes that a decoder has read ahead may hold gigabytes.
+func drain(ctx context.Context, content io.Reader, piece []byte, write func([]byte) error) (bad, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		n, bad := fill(content, piece)
-		if err := t.write(piece[:n]); err != nil {
+		if err := write(piece[:n]); err != nil {
 			return nil, err
 		}
 		if errors.Is(bad, io.EOF) {
@@ -152,13 +174,19 @@ type stream struct {
 	ctx   context.Context
 	taken atomic.Int64 // byte of the file that is read next
 	end   int64
-	err   error // of reading the file
+	limit func(at int64) (end int64, err error) // waits until byte at may be read, or end is known; nil: end is
+	err   error                                 // of reading the file
 }
 
 func (f *File) stream(ctx context.Context, from, to int64) *stream {
-	s := &stream{f: f, ctx: ctx, end: to}
+	return f.streamIn(ctx, from, to, bufio.NewReaderSize(nil, streamBytes))
+}
+
+// streamIn is stream through a buffer.
+func (f *File) streamIn(ctx context.Context, from, to int64, buffer *bufio.Reader) *stream {
+	s := &stream{Reader: buffer, f: f, ctx: ctx, end: to}
 	s.taken.Store(from)
-	s.Reader = bufio.NewReaderSize(fileReader{s}, 64<<10)
+	buffer.Reset(fileReader{s})
 	return s
 }
 
@@ -170,17 +198,23 @@ func (r fileReader) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	at := s.taken.Load()
-	if at >= s.end {
+	at, end := s.taken.Load(), s.end
+	if s.limit != nil {
+		var err error
+		if end, err = s.limit(at); err != nil {
+			return 0, err
+		}
+	}
+	if at >= end {
 		return 0, io.EOF
 	}
-	n, err := s.f.ReadAt(p[:min(int64(len(p)), s.end-at)], at)
+	n, err := s.f.ReadAt(p[:min(int64(len(p)), end-at)], at)
 	s.taken.Add(int64(n))
 	switch {
 	case n > 0:
 		return n, nil
 	case errors.Is(err, io.EOF):
-		err = s.f.shorter(at, s.end)
+		err = s.f.shorter(at, end)
 	}
 	s.err = err
 	return 0, err
@@ -263,10 +297,10 @@ func (t *Temp) Put(p []byte, off int64) error {
 	return err
 }
 
-// clear takes back all that was written.
-func (t *Temp) clear() error {
-	t.size.Store(0)
-	return t.Truncate(0)
+// cut takes back what was written behind the first n bytes.
+func (t *Temp) cut(n int64) error {
+	t.size.Store(n)
+	return t.Truncate(n)
 }
 
 // Reserve counts n more bytes that will be written. Beyond the limit, or the room on the disk, it

@@ -77,7 +77,7 @@ func bgzipped(t testing.TB, content []byte, size int) []byte {
 			t.Fatal(err)
 		}
 		out = append(out, 0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 'B', 'C', 2, 0)
-		out = binary.LittleEndian.AppendUint16(out, uint16(b.Len()+blockHead+blockTail-1))
+		out = binary.LittleEndian.AppendUint16(out, uint16(b.Len()+blockHead+memberTail-1))
 		out = append(out, b.Bytes()...)
 		out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(block))
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(block)))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"sync"
 )
 
 // Upload is a file whose bytes come while it is read. It lies in a temporary file without a name,
@@ -19,12 +18,7 @@ type Upload struct {
 	name string
 	size int64 // of the whole; < 0: nobody knows before End
 	t    *Temp
-
-	mu    sync.Mutex
-	more  sync.Cond // more bytes, the end, or an error
-	have  int64     // bytes that came
-	ended bool
-	err   error
+	in   *arrivals
 }
 
 // NewUpload makes a file of a name, for errors and for its packing, that will have n bytes;
@@ -35,9 +29,7 @@ func NewUpload(name string, size int64, u UnpackOptions) (*Upload, error) {
 	if err != nil {
 		return nil, err
 	}
-	up := &Upload{name: name, size: size, t: t}
-	up.more.L = &up.mu
-	return up, nil
+	return &Upload{name: name, size: size, t: t, in: newArrivals()}, nil
 }
 
 // Write appends bytes. Beyond the limit, or the room on the disk, it gives a *RoomError.
@@ -45,56 +37,31 @@ func (u *Upload) Write(p []byte) (int, error) {
 	if err := u.t.write(p); err != nil {
 		return 0, err
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.have += int64(len(p))
-	u.more.Broadcast()
-	return len(p), u.err
+	return len(p), u.in.add(int64(len(p)))
 }
 
 // End says that all bytes came.
-func (u *Upload) End() { u.finish(nil) }
+func (u *Upload) End() { u.in.finish(nil) }
 
 // Fail says that no more bytes come, and why. The first of End and Fail counts.
-func (u *Upload) Fail(err error) { u.finish(err) }
-
-func (u *Upload) finish(err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.ended {
-		u.ended, u.err = true, err
-	}
-	u.more.Broadcast()
-}
+func (u *Upload) Fail(err error) { u.in.finish(err) }
 
 // Err is what Fail was told.
 func (u *Upload) Err() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.err
+	_, err := u.in.over()
+	return err
 }
 
 // Wait waits for the end, and gives what Fail was told.
 func (u *Upload) Wait() error {
-	_, err := u.reach(-1)
+	_, err := u.in.reach(-1)
 	return err
 }
 
 // Whole reports whether all bytes came.
 func (u *Upload) Whole() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.ended && u.err == nil
-}
-
-// reach waits until n bytes came, or all, and says how many there are; < 0 is all.
-func (u *Upload) reach(n int64) (have int64, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for !u.ended && (n < 0 || u.have < n) {
-		u.more.Wait()
-	}
-	return u.have, u.err
+	ended, err := u.in.over()
+	return ended && err == nil
 }
 
 // magics are the first bytes of what is packed.
@@ -116,7 +83,7 @@ func (u *Upload) Open() (*File, error) {
 			return nil, err
 		}
 	}
-	have, err := u.reach(head)
+	have, err := u.in.reach(head)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +133,7 @@ type uploadReader struct{ u *Upload }
 
 // ReadAt waits for the bytes.
 func (a uploadReader) ReadAt(p []byte, off int64) (int, error) {
-	have, err := a.u.reach(off + int64(len(p)))
+	have, err := a.u.in.reach(off + int64(len(p)))
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -19,32 +18,48 @@ func newZstd(in io.Reader, workers int) (*zstd.Decoder, error) {
 		zstd.WithDecoderLowmem(true))
 }
 
-// unzstd writes the content of a zstd file to t. What is wrong with it one worker alone says: where
-// several of them were is not always the same place.
-func (f *File) unzstd(ctx context.Context, t *Temp, workers int) error {
-	err := f.decodeZstd(ctx, t, workers)
-	if malformed := new(PackError); workers == 1 || !errors.As(err, &malformed) {
-		return err
-	}
-	if err := t.clear(); err != nil {
-		return err
-	}
-	return f.decodeZstd(ctx, t, 1)
-}
-
-func (f *File) decodeZstd(ctx context.Context, t *Temp, workers int) error {
+// unzstd hands on the content of a zstd file, decoded by one worker from its first byte on.
+func (f *File) unzstd(ctx context.Context, write func([]byte) error) error {
 	in := f.stream(ctx, 0, f.Size)
 	if f.Size == 0 {
 		return in.wrong(io.ErrUnexpectedEOF) // no frame is an error of the zstd command too
 	}
-	content, err := newZstd(in, workers)
+	content, err := newZstd(in, 1)
 	if err != nil {
 		return err
 	}
-	bad, err := drain(ctx, content, t)
+	bad, err := drain(ctx, content, make([]byte, copyBytes), write)
 	content.Close() // what it read ahead is read
 	if bad != nil {
 		err = in.wrong(bad)
 	}
 	return err
+}
+
+// zstdDecoder decodes runs of frames. The stages of a long one run side by side.
+type zstdDecoder struct{ plain, staged *zstd.Decoder }
+
+func (d *zstdDecoder) content(s *spread, seg *segment, in *stream) (_ io.Reader, err error) {
+	end, err := s.end(seg, seg.from+stagedBytes)
+	if err != nil {
+		return nil, err
+	}
+	z, workers := &d.plain, 1
+	if end-seg.from > stagedBytes && s.workers > 1 {
+		z, workers = &d.staged, s.workers
+	}
+	if *z == nil {
+		*z, err = newZstd(in, workers)
+		return *z, err
+	}
+	return *z, (*z).Reset(in)
+}
+
+func (d *zstdDecoder) close() {
+	for _, z := range []*zstd.Decoder{d.plain, d.staged} {
+		if z != nil {
+			z.Close()
+		}
+	}
+	d.plain, d.staged = nil, nil
 }

@@ -36,17 +36,22 @@ func Read(ctx context.Context, path string, how Reader) (*source.File, *readers.
 	return src, table, err
 }
 
-func (how Reader) read(ctx context.Context, src *source.File) (*readers.Table, error) {
+func (how Reader) read(ctx context.Context, src *source.File) (table *readers.Table, err error) {
 	if !how.Format.Indexed {
 		src.PrefetchAll()
 	}
-	content, err := how.Formats.UnpackLayer(ctx, how.Format, src, how.Layer, how.Unpack)
+	err = how.Formats.ReadLayer(ctx, how.Format, src, how.Layer, how.Unpack, func(content *source.File) error {
+		table, err = how.content(ctx, content)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if content != src {
-		defer content.Close()
-	}
+	return table, nil
+}
+
+// content reads the table of a plain file.
+func (how Reader) content(ctx context.Context, content *source.File) (*readers.Table, error) {
 	if how.Opened != nil {
 		how.Opened(content)
 	}
