@@ -78,7 +78,7 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 	}
 	p := &Pool{chunk: plan.ChunkBytes, fault: cfg.Fault}
 	for _, k := range devices {
-		c, err := openDevice(k, plan)
+		c, err := openDevice(k, plan, len(devices))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("memory for chunks of %d bytes: %w", plan.ChunkBytes, err), p.Close())
 		}
