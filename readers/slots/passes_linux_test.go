@@ -26,13 +26,13 @@ import (
 //	GPU -> results -> table        columnsShare of it
 //
 // VIBEFLIGHT_BENCH_FILE names the file, which should be in the page cache; without it there is a
-// short one. VIBEFLIGHT_BENCH_CARDS is the number of GPUs, 1 if it is not set. Each line has the
+// short one. VIBEFLIGHT_BENCH_GPUS is the number of GPUs, 1 if it is not set. Each line has the
 // median of three runs, in bytes of text for passes over the file.
 func BenchmarkPasses(b *testing.B) {
 	h := openHost(b)
 	for _, w := range flows {
-		for cards := 1; cards <= len(h.cards); cards++ {
-			w.cards = cards
+		for devices := 1; devices <= len(h.devices); devices++ {
+			w.devices = devices
 			b.Run(w.String(), func(b *testing.B) { report(b, h.size, func() time.Duration { return h.flow(b, w) }) })
 		}
 	}
@@ -56,15 +56,15 @@ const (
 // flow is a set of passes over a file, which run side by side.
 type flow struct {
 	name    string
-	cards   int
-	readers int // of each card
+	devices   int
+	readers int // of each device
 	buffer  int // bytes of a page-locked buffer, of which a reader has two
 	read    bool
 	up      bool
-	copiers int // of each card, each with a chunk's results; 0: nothing comes back
+	copiers int // of each device, each with a chunk's results; 0: nothing comes back
 	chunk   int // text of a chunk; 0: chunkText
 	to      destination
-	alone   bool // the host's part: the card moves nothing
+	alone   bool // the host's part: the device moves nothing
 }
 
 // destination is what columns are copied to.
@@ -76,7 +76,7 @@ const (
 	faulted   destination = "new memory"    // mapped in by faults
 	populated destination = "populated"     // new, mapped in by a call before each copy
 	huge      destination = "huge pages"    // new, mapped in by faults of huge pages
-	locked    destination = "locked memory" // page-locked: the card writes there, and no one copies
+	locked    destination = "locked memory" // page-locked: the device writes there, and no one copies
 )
 
 // flows are what the engine does, in parts, and with other sizes.
@@ -87,7 +87,7 @@ var flows = []flow{
 	{name: "down", copiers: 6, to: nowhere},
 	{name: "down+copy", copiers: 6, to: used},
 	{name: "all", readers: 10, buffer: 4 << 20, read: true, up: true, copiers: 6, to: used},
-	// what the threads of one card, two and four do
+	// what the threads of one device, two and four do
 	{name: "read+copy", readers: 10, buffer: 4 << 20, read: true, copiers: 6, to: used, alone: true},
 	{name: "read+copy", readers: 20, buffer: 4 << 20, read: true, copiers: 12, to: used, alone: true},
 	{name: "read+copy", readers: 20, buffer: 2 << 20, read: true, copiers: 12, to: used, alone: true},
@@ -109,7 +109,7 @@ var flows = []flow{
 }
 
 func (w flow) String() string {
-	s := fmt.Sprintf("%s/cards=%d", w.name, w.cards)
+	s := fmt.Sprintf("%s/devices=%d", w.name, w.devices)
 	if w.readers > 0 {
 		s += fmt.Sprintf("/readers=%d/buffer=%dKiB", w.readers, w.buffer>>10)
 	}
@@ -119,9 +119,9 @@ func (w flow) String() string {
 	return s
 }
 
-// host is a file and the cards.
+// host is a file and the devices.
 type host struct {
-	cards []*gpu.Device
+	devices []*gpu.Device
 	file  *os.File
 	size  int64
 }
@@ -145,10 +145,10 @@ func openHost(b *testing.B) *host {
 		b.Fatal(err)
 	}
 	h.size = info.Size()
-	cards, _ := strconv.Atoi(cmp.Or(os.Getenv("VIBEFLIGHT_BENCH_CARDS"), "1"))
-	for i := range cards {
+	devices, _ := strconv.Atoi(cmp.Or(os.Getenv("VIBEFLIGHT_BENCH_GPUS"), "1"))
+	for i := range devices {
 		d := gputest.OpenWith(b, gpu.Options{Ordinal: i})
-		h.cards = append(h.cards, d)
+		h.devices = append(h.devices, d)
 	}
 	return h
 }
@@ -177,7 +177,7 @@ func must(b *testing.B, err error) {
 // flow moves the file once.
 func (h *host) flow(b *testing.B, w flow) time.Duration {
 	w.chunk = cmp.Or(w.chunk, chunkText)
-	f := &flowing{flow: w, host: h, tokens: make(chan int, h.size/int64(w.chunk)+2)}
+	f := &transfer{flow: w, host: h, tokens: make(chan int, h.size/int64(w.chunk)+2)}
 	f.piece = cmp.Or(w.buffer, 4<<20)
 	f.pieces = (h.size + int64(f.piece) - 1) / int64(f.piece)
 	f.columns = int(float64(w.chunk)*columnsShare) &^ 63
@@ -208,11 +208,11 @@ func (h *host) flow(b *testing.B, w flow) time.Duration {
 	return time.Since(start)
 }
 
-// flowing is a flow in progress.
-type flowing struct {
+// transfer is a flow in progress.
+type transfer struct {
 	flow
 	*host
-	on      []*flowCard
+	on      []*transferDevice
 	piece   int   // bytes
 	pieces  int64 // of the file
 	columns int   // bytes of a chunk's columns
@@ -223,11 +223,11 @@ type flowing struct {
 	free    []func() error
 }
 
-// flowCard is a card's part.
-type flowCard struct {
+// transferDevice is a device's part.
+type transferDevice struct {
 	readers []flowReader
 	copiers []*gpu.Stream
-	columns gpu.Buffer[byte] // on the card
+	columns gpu.Buffer[byte] // on the device
 	results pinnedStack
 }
 
@@ -237,9 +237,9 @@ type flowReader struct {
 	text gpu.Buffer[byte]
 }
 
-func (f *flowing) later(free func() error) { f.free = append(f.free, free) }
+func (f *transfer) later(free func() error) { f.free = append(f.free, free) }
 
-func (f *flowing) stream(b *testing.B, d *gpu.Device) *gpu.Stream {
+func (f *transfer) stream(b *testing.B, d *gpu.Device) *gpu.Stream {
 	s, err := d.NewStream()
 	if err != nil {
 		b.Fatal(err)
@@ -248,7 +248,7 @@ func (f *flowing) stream(b *testing.B, d *gpu.Device) *gpu.Stream {
 	return s
 }
 
-func (f *flowing) alloc(b *testing.B, s *gpu.Stream, n int) gpu.Buffer[byte] {
+func (f *transfer) alloc(b *testing.B, s *gpu.Stream, n int) gpu.Buffer[byte] {
 	m, err := gpu.Alloc[byte](s, n)
 	if err != nil {
 		b.Fatal(err)
@@ -257,7 +257,7 @@ func (f *flowing) alloc(b *testing.B, s *gpu.Stream, n int) gpu.Buffer[byte] {
 	return m
 }
 
-func (f *flowing) pinned(b *testing.B, d *gpu.Device, n int) *gpu.PinnedBuffer {
+func (f *transfer) pinned(b *testing.B, d *gpu.Device, n int) *gpu.PinnedBuffer {
 	m, err := d.AllocPinned(n)
 	if err != nil {
 		b.Fatal(err)
@@ -266,9 +266,9 @@ func (f *flowing) pinned(b *testing.B, d *gpu.Device, n int) *gpu.PinnedBuffer {
 	return m
 }
 
-func (f *flowing) open(b *testing.B, chunks int) {
-	for _, d := range f.host.cards[:f.flow.cards] {
-		c := &flowCard{}
+func (f *transfer) open(b *testing.B, chunks int) {
+	for _, d := range f.host.devices[:f.flow.devices] {
+		c := &transferDevice{}
 		f.on = append(f.on, c)
 		for range f.readers {
 			ring, err := d.NewRing(ringBuffers, f.piece)
@@ -297,9 +297,9 @@ func (f *flowing) open(b *testing.B, chunks int) {
 }
 
 // openTable makes room for the columns.
-func (f *flowing) openTable(b *testing.B, bytes int) {
+func (f *transfer) openTable(b *testing.B, bytes int) {
 	if f.to == locked {
-		f.table = f.pinned(b, f.host.cards[0], bytes).Bytes()
+		f.table = f.pinned(b, f.host.devices[0], bytes).Bytes()
 		return
 	}
 	f.table = mapped(b, bytes, f.to == huge)
@@ -350,14 +350,14 @@ func shared(threads, n, piece int, do func(from, to int)) {
 	all.Wait()
 }
 
-func (f *flowing) close(b *testing.B) {
+func (f *transfer) close(b *testing.B) {
 	for _, free := range slices.Backward(f.free) {
 		must(b, free())
 	}
 }
 
 // readPieces reads pieces of the file and uploads them, until none is left.
-func (f *flowing) readPieces(b *testing.B, r flowReader) {
+func (f *transfer) readPieces(b *testing.B, r flowReader) {
 	perChunk := int64(f.chunk / f.piece)
 	for {
 		i := f.next.Add(1) - 1
@@ -389,7 +389,7 @@ func (f *flowing) readPieces(b *testing.B, r flowReader) {
 }
 
 // copyColumns brings the columns of chunks back, and copies them.
-func (f *flowing) copyColumns(b *testing.B, c *flowCard, s *gpu.Stream) {
+func (f *transfer) copyColumns(b *testing.B, c *transferDevice, s *gpu.Stream) {
 	for chunk := range f.tokens {
 		at := chunk * f.columns
 		if f.to == locked {
@@ -456,7 +456,7 @@ var moves = []move{
 	}},
 }
 
-// moving has threads move moveBytes from a source of so many bytes, over and over, to memory of a
+// moving has threads move moveBytes from a source of n bytes, over and over, to memory of a
 // kind.
 func moving(b *testing.B, threads, source int, to destination, do func(dst, src []byte)) time.Duration {
 	src, dst := mapped(b, source, false), mapped(b, moveBytes, to == huge)

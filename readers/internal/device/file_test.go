@@ -365,8 +365,8 @@ func TestForFilesAtATime(t *testing.T) {
 						engine.For(req.Span, &limits)
 						return readers.Summary{}, nil
 					}
-					wrapped := device.New(pool, func(readers.Layout, *device.Engine) readers.Parser { return within(files - 1) })
-					return wrapped.Parser(readers.Layout{}).Parse(t.Context(), nil, req, nil)
+					inner := func(readers.Layout, *device.Engine) readers.Parser { return within(files - 1) }
+					return device.New(pool, inner).Parser(readers.Layout{}).Parse(t.Context(), nil, req, nil)
 				}
 			}
 			if _, err := within(tt.files)(readers.Request{Span: readers.Span{To: tt.bytes}}); err != nil {
