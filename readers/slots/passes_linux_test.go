@@ -56,7 +56,7 @@ const (
 // flow is a set of passes over a file, which run side by side.
 type flow struct {
 	name    string
-	devices   int
+	devices int
 	readers int // of each device
 	buffer  int // bytes of a page-locked buffer, of which a reader has two
 	read    bool
@@ -122,8 +122,8 @@ func (w flow) String() string {
 // host is a file and the devices.
 type host struct {
 	devices []*gpu.Device
-	file  *os.File
-	size  int64
+	file    *os.File
+	size    int64
 }
 
 func openHost(b *testing.B) *host {
