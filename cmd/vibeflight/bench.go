@@ -36,6 +36,9 @@ refused         those that they left to the CPU engine, for the reason in last_r
 refused_rows    their rows
 faults          failures of GPUs
 
+With --at-a-time, a run parses several files at the same time, and its line has the sums over them,
+the time until the last one is complete, and as file the first one.
+
 With --trace, each run is followed by its stages on stderr: how often each was entered, its total
 time, how many were active at a time, on average and at most, and for how long none was active. The
 others wait for a stage that is always active.
@@ -55,6 +58,7 @@ func newBench(std output.Stdio) *cobra.Command {
 		devices    engines.Flags
 		trace      bench.Trace
 		profile    string
+		atATime    int
 	)
 	cmd := &cobra.Command{
 		Use:   "bench FILE[#LAYER]…",
@@ -62,7 +66,10 @@ func newBench(std output.Stdio) *cobra.Command {
 		Long:  benchLong,
 		Example: `  vibeflight bench buildings.geojson
   # what one column costs
-  vibeflight bench buildings.geojson --columns height --runs 5 --json`,
+  vibeflight bench buildings.geojson --columns height --runs 5 --json
+  # sixteen files at the same time, on one GPU and on two
+  vibeflight bench tiles/*.geojson --at-a-time 16 --engine cuda --gpus 0
+  vibeflight bench tiles/*.geojson --at-a-time 16 --engine cuda --gpus 0,1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage.Errorf("want at least one file")
@@ -72,6 +79,9 @@ func newBench(std output.Stdio) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) (err error) {
 			if runs < 1 {
 				return usage.Errorf("--runs: %d is less than 1", runs)
+			}
+			if atATime < 1 {
+				return usage.Errorf("--at-a-time: %d is less than 1", atATime)
 			}
 			opts, err := localfile.ParseOptions(options)
 			if err != nil {
@@ -103,10 +113,10 @@ func newBench(std output.Stdio) *cobra.Command {
 			if asJSON {
 				report = func(r bench.Run) error { return output.WriteJSON(std.Out, r) }
 			}
-			for _, file := range files {
+			for group := range slices.Chunk(files, atATime) {
 				for run := range runs {
 					for _, name := range names {
-						r, err := bench.Measure(trace.Begin(cmd.Context()), file, opts,
+						r, err := bench.Measure(trace.Begin(cmd.Context()), group, opts,
 							localfile.Reader{
 								Formats: all.Formats(), Columns: readers.Project(columns), Limits: limits,
 								Unpack: parse.Unpacking(),
@@ -133,6 +143,7 @@ func newBench(std output.Stdio) *cobra.Command {
 		"`COLUMNS` to read, separated by commas, as for a ticket with them where there is no cache; all if it is "+
 			"left out")
 	f.IntVar(&runs, "runs", 3, "runs for each file and engine")
+	f.IntVar(&atATime, "at-a-time", 1, "how many files a run parses at the same time")
 	localfile.OptionFlag(f, &options)
 	settings.Add(f, parse.Define, devices.Define)
 	f.BoolVar(&asJSON, "json", false, "print a JSON object per line")

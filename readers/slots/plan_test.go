@@ -29,3 +29,24 @@ func TestPlan(t *testing.T) {
 		t.Error("no error for memory that no chunk fits")
 	}
 }
+
+// TestBufferBytes divides the memory of rings among devices; a short text has short buffers.
+func TestBufferBytes(t *testing.T) {
+	large, small := Plan{ChunkBytes: largeChunkBytes}, Plan{ChunkBytes: minChunkBytes}
+	for _, c := range []struct {
+		plan    Plan
+		devices int
+		want    int
+	}{
+		{large, 1, 2 << 20},
+		{large, 2, 2 << 20},
+		{large, 3, (80 << 20) / 60 &^ 63},
+		{large, 8, 1 << 20},
+		{small, 1, 1 << 20},
+		{Plan{ChunkBytes: 64}, 1, 1<<19 + 64},
+	} {
+		if got := bufferBytes(c.plan, c.devices); got != c.want {
+			t.Errorf("%+v, %d devices: %d, want %d", c.plan, c.devices, got, c.want)
+		}
+	}
+}

@@ -62,7 +62,7 @@ type Pool struct {
 	fault   func(device string, err error)
 }
 
-// Open allocates on each device the memory that cfg allows, and some 500 MiB of page-locked memory.
+// Open allocates on each device the memory that cfg allows, and some 440 MiB of page-locked memory.
 // There is at least one device. The caller closes the pool, and then the devices.
 func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 	plan := cfg.Plan
@@ -78,7 +78,7 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 	}
 	p := &Pool{chunk: plan.ChunkBytes, fault: cfg.Fault}
 	for _, k := range devices {
-		c, err := openDevice(k, plan)
+		c, err := openDevice(k, plan, len(devices))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("memory for chunks of %d bytes: %w", plan.ChunkBytes, err), p.Close())
 		}

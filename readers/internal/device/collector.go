@@ -54,3 +54,10 @@ func (p *pauses) pause() (resume func()) {
 		}
 	}
 }
+
+// running returns the number of parses that are in progress.
+func (p *pauses) running() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int64(p.parses)
+}

@@ -332,6 +332,53 @@ func TestForShortSpans(t *testing.T) {
 	}
 }
 
+// TestForFilesAtATime asks how long the chunks of a span are while several files are parsed: of
+// several files, each has fewer and longer ones, and a short file still goes to a device.
+func TestForFilesAtATime(t *testing.T) {
+	pool, err := slots.Open([]*kernels.Set{readertest.Kernels(t)},
+		slots.Config{Plan: slots.Plan{ChunkBytes: 32 << 20, Slots: 1, Work: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	engine := device.New(pool, nil)
+	for _, tt := range []struct {
+		files        int
+		bytes, chunk int64
+	}{
+		{1, 192 << 20, 8 << 20},
+		{2, 192 << 20, 16 << 20},
+		{2, 1 << 30, 32 << 20},
+		{3, 192 << 20, 24 << 20},
+		{1, 193<<20 + 1, 193<<20/24 + 1},
+		{16, 16<<20 + 1, 8 << 20},
+		{16, 96 << 20, 16 << 20},
+		{16, 192 << 20, 32 << 20},
+		{16, 201 << 20, 201<<20/7 + 1},
+	} {
+		t.Run(fmt.Sprintf("%d files, %d bytes", tt.files, tt.bytes), func(t *testing.T) {
+			var limits readers.Limits
+			var within func(files int) parserFunc // as many parses, each in the one before
+			within = func(files int) parserFunc {
+				return func(req readers.Request) (readers.Summary, error) {
+					if files == 0 {
+						engine.For(req.Span, &limits)
+						return readers.Summary{}, nil
+					}
+					inner := func(readers.Layout, *device.Engine) readers.Parser { return within(files - 1) }
+					return device.New(pool, inner).Parser(readers.Layout{}).Parse(t.Context(), nil, req, nil)
+				}
+			}
+			if _, err := within(tt.files)(readers.Request{Span: readers.Span{To: tt.bytes}}); err != nil {
+				t.Fatal(err)
+			}
+			if limits.PartBytes != tt.chunk {
+				t.Errorf("chunks of %d, want %d", limits.PartBytes, tt.chunk)
+			}
+		})
+	}
+}
+
 // TestFormatsShareSlots has two engines on the slots of one device: each counts its own, and finds
 // what it kept.
 func TestFormatsShareSlots(t *testing.T) {

@@ -146,9 +146,12 @@ func Result[T any](w *Work, b gpu.Buffer[T]) []T {
 	if p := kernels.PieceOf(out, b); locked && p.Bytes() <= shortBytes {
 		w.short = append(w.short, p)
 		w.S.Ahead(w.bring)
-	} else {
-		w.Try(gpu.Download(w.S, out, b))
+		return out
 	}
+	if !locked { // the driver waits for such a copy
+		defer w.line.Begin("copy to memory that is not page-locked", w.At)()
+	}
+	w.Try(gpu.Download(w.S, out, b))
 	return out
 }
 

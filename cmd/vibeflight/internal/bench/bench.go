@@ -2,12 +2,16 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/engines"
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/localfile"
@@ -15,11 +19,13 @@ import (
 	"github.com/vibeflight/vibeflight/cmd/vibeflight/internal/units"
 	"github.com/vibeflight/vibeflight/internal/system/process"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/source"
 )
 
-// Run is a run of bench: one file, one engine.
+// Run is a run of bench: one engine, and one file or several that are parsed at the same time.
 type Run struct {
-	File         string  `json:"file"`
+	File         string  `json:"file"`            // of several, the first one
+	Files        int     `json:"files,omitempty"` // 0: one
 	Format       string  `json:"format"`
 	Engine       string  `json:"engine"`
 	Workers      int     `json:"workers"`
@@ -36,24 +42,31 @@ type Run struct {
 	*readers.EngineCounts // of the GPUs in this run; nil: not used
 }
 
-// Measure measures one run over FILE or FILE#LAYER.
-func Measure(ctx context.Context, name string, options map[string]any, how localfile.Reader, engineName string,
-	devices *engines.Engines,
+// Measure measures one run over files, FILE or FILE#LAYER each, which are parsed at the same time.
+func Measure(ctx context.Context, names []string, options map[string]any, how localfile.Reader,
+	engineName string, devices *engines.Engines,
 ) (Run, error) {
-	path, layer := localfile.SplitLayer(name)
-	format, opts, err := localfile.Choose(ctx, path, "", options)
-	if err != nil {
-		return Run{}, err
+	r := Run{File: names[0], Workers: how.Limits.Workers}
+	if len(names) > 1 {
+		r.Files = len(names)
 	}
-	how.Format, how.Options, how.Layer = format, opts, layer
-	var engine readers.Engine // nil: the CPU engine
-	var counted readers.EngineCounts
-	if engineName == engines.CUDA {
-		engine = devices.Engine(format.Name)
-	}
-	how.Engine = engine
-	if engine != nil {
-		counted = engine.Counts()
+	parses := make([]*parse, len(names))
+	var counted []counter
+	for i, name := range names {
+		path, layer := localfile.SplitLayer(name)
+		format, opts, err := localfile.Choose(ctx, path, "", options)
+		if err != nil {
+			return Run{}, err
+		}
+		p := &parse{path: path, how: how}
+		p.how.Format, p.how.Options, p.how.Layer = format, opts, layer
+		if engineName == engines.CUDA {
+			if engine := devices.Engine(format.Name); engine != nil { // nil: the CPU engine
+				p.how.Engine = engine
+				counted = countOnce(counted, engine)
+			}
+		}
+		parses[i] = p
 	}
 	runtime.GC()
 	before, err := rssAnon()
@@ -66,25 +79,79 @@ func Measure(ctx context.Context, name string, options map[string]any, how local
 		return Run{}, err
 	}
 	start := time.Now()
-	src, table, err := localfile.Read(ctx, path, how)
-	seconds := time.Since(start).Seconds()
+	err = readAll(ctx, parses)
+	r.Seconds = time.Since(start).Seconds()
 	cpuAfter, cpuErr := process.CPUTime()
 	peak, rssErr := rss.stop()
 	if err := firstError(err, cpuErr, rssErr); err != nil {
 		return Run{}, err
 	}
-	if err := table.Measure(ctx); err != nil {
-		return Run{}, err
+	r.CPUSeconds, r.RSSAnonPeak, r.RSSAnonStart = (cpuAfter - cpu).Seconds(), peak, before
+	r.Format, r.Engine = parses[0].how.Format.Name, parses[0].table.Engine
+	for _, p := range parses {
+		if err := p.table.Measure(ctx); err != nil {
+			return Run{}, err
+		}
+		r.Bytes += p.src.AllBytes()
+		r.Rows += p.table.Rows
+		r.Positions += p.table.Positions
+		r.TableBytes += p.table.Bytes
 	}
-	r := Run{
-		File: name, Format: format.Name, Engine: table.Engine, Workers: how.Limits.Workers,
-		Bytes: src.AllBytes(), Rows: table.Rows, Positions: table.Positions, TableBytes: table.Bytes,
-		Seconds: seconds, CPUSeconds: (cpuAfter - cpu).Seconds(), RSSAnonPeak: peak, RSSAnonStart: before,
-	}
-	if engine != nil {
-		r.EngineCounts = countsSince(counted, engine.Counts())
+	for _, c := range counted {
+		r.EngineCounts = plus(r.EngineCounts, countsSince(c.before, c.engine.Counts()))
 	}
 	return r, nil
+}
+
+// parse is one file of a run.
+type parse struct {
+	path  string
+	how   localfile.Reader
+	src   *source.File
+	table *readers.Table
+}
+
+// readAll parses files at the same time.
+func readAll(ctx context.Context, parses []*parse) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, p := range parses {
+		g.Go(func() (err error) {
+			p.src, p.table, err = localfile.Read(ctx, p.path, p.how)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// counter is an engine with its counts before a run.
+type counter struct {
+	engine readers.Engine
+	before readers.EngineCounts
+}
+
+// countOnce adds an engine that is not in the list.
+func countOnce(list []counter, engine readers.Engine) []counter {
+	if slices.ContainsFunc(list, func(c counter) bool { return c.engine == engine }) {
+		return list
+	}
+	return append(list, counter{engine, engine.Counts()})
+}
+
+// plus returns the sum of two counts, of which the first may be nil.
+func plus(a, b *readers.EngineCounts) *readers.EngineCounts {
+	if a == nil {
+		return b
+	}
+	sum := *a
+	sum.Chunks += b.Chunks
+	sum.Refused += b.Refused
+	sum.RefusedRows += b.RefusedRows
+	sum.Faults += b.Faults
+	sum.Stages.ReadSeconds += b.Stages.ReadSeconds
+	sum.Stages.UploadSeconds += b.Stages.UploadSeconds
+	sum.Stages.WorkSeconds += b.Stages.WorkSeconds
+	sum.Reason = cmp.Or(sum.Reason, b.Reason)
+	return &sum
 }
 
 // countsSince returns the difference of two counts.
@@ -126,7 +193,11 @@ func Table(w io.Writer) func(Run) error {
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(w, line, output.OneLine(r.File), r.Engine, strconv.Itoa(r.Run), units.Bytes(r.Bytes),
+		name := output.OneLine(r.File)
+		if r.Files > 1 {
+			name = fmt.Sprintf("%d files", r.Files)
+		}
+		_, err := fmt.Fprintf(w, line, name, r.Engine, strconv.Itoa(r.Run), units.Bytes(r.Bytes),
 			units.Count(r.Rows),
 			fmt.Sprintf("%.3f", r.Seconds), fmt.Sprintf("%.3f", r.CPUSeconds),
 			fmt.Sprintf("%.1f", float64(r.Bytes)/1e6/r.Seconds),
