@@ -8,8 +8,16 @@ import (
 	"syscall"
 )
 
-func passFile(c *net.UnixConn, mark byte, f *os.File) error {
-	_, _, err := c.WriteMsgUnix([]byte{mark}, syscall.UnixRights(int(f.Fd())), nil)
+func passFiles(c *net.UnixConn, mark byte, files []*os.File) error {
+	var rights []byte
+	if len(files) > 0 {
+		descriptors := make([]int, len(files))
+		for i, f := range files {
+			descriptors[i] = int(f.Fd())
+		}
+		rights = syscall.UnixRights(descriptors...)
+	}
+	_, _, err := c.WriteMsgUnix([]byte{mark}, rights, nil)
 	return err
 }
 

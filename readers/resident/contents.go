@@ -2,6 +2,7 @@ package resident
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -190,12 +191,13 @@ func (w *completer) kept(p *Part, i int, want arrow.DataType) *column {
 func (w *completer) own(nodes []Node) ([]Field, error) {
 	out := make([]Field, 0, len(nodes))
 	for _, n := range nodes {
-		f := Field{Length: n.Length, Nulls: n.Nulls}
-		valid, err := w.upload(n.Valid)
-		if err != nil {
-			return nil, err
+		f := Field{Length: n.Length, Nulls: n.Nulls, Buffers: slices.Clone(n.Buffers)}
+		if len(n.Valid) > 0 {
+			var err error
+			if f.Buffers[0], err = w.upload(n.Valid); err != nil {
+				return nil, err
+			}
 		}
-		f.Buffers = append(append(f.Buffers, valid), n.Buffers...)
 		for _, b := range n.Buffers {
 			w.out.Kept += b.Bytes
 		}

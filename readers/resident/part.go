@@ -24,7 +24,7 @@ type column struct {
 type Node struct {
 	Length, Nulls int
 	Valid         []byte  // validity bitmap, on the host; nil: no nulls
-	Buffers       []Place // all but the validity
+	Buffers       []Place // that of the validity is empty
 }
 
 // Add adds the next rows of the file: a part that a Writer returned, or nil for n rows without columns

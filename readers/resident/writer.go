@@ -122,7 +122,7 @@ func (w *Writer) copied(to []Node, d arrow.ArrayData) ([]Node, error) {
 	n := Node{Length: d.Len(), Nulls: d.NullN()}
 	for i, b := range buffersOf(d) {
 		if i == 0 {
-			n.Valid = slices.Clone(b)
+			n.Valid, n.Buffers = slices.Clone(b), append(n.Buffers, Place{})
 			continue
 		}
 		at, err := w.t.take(w.card, int64(len(b)))

@@ -32,7 +32,7 @@ type Config struct {
 	Fault func(device string, err error)
 
 	// Tables is how many bytes of device memory, in addition to Memory, tables may take on each
-	// device that other processes can read; 0: none (--gpu-tables).
+	// device that other processes can read; 0 or less: none (--gpu-tables).
 	Tables int64
 
 	// Plan overrides what each device allocates. Only tests set it.
