@@ -13,8 +13,8 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/share"
-	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/gpu/gputest"
+	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/resident"
 )
@@ -22,7 +22,11 @@ import (
 // serveOnGPU starts a server that keeps tables on an emulated device, and returns its socket for them.
 func serveOnGPU(t *testing.T, bytes int64) (*fixture, string, *resident.Store) {
 	t.Helper()
-	store, err := resident.Open([]*gpu.Device{gputest.Open(t)}, bytes)
+	k, err := kernels.Load(gputest.Open(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := resident.Open([]*kernels.Set{k}, bytes)
 	if err != nil {
 		t.Fatal(err)
 	}

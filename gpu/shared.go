@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/vibeflight/vibeflight/gpu/internal/driver"
 )
@@ -62,4 +63,11 @@ func (d *Device) NewSharedEvent() (*Event, Handle, error) {
 func AsBytes[T any](b Buffer[T]) Buffer[byte] {
 	bytes, _ := sizeOf[T](b.n)
 	return Buffer[byte]{p: b.p, n: int(bytes), view: true}
+}
+
+// View is a view of bytes as elements, whose whole number is in b. The address of b is a multiple of
+// their size.
+func View[T any](b Buffer[byte]) Buffer[T] {
+	size := int(unsafe.Sizeof(*new(T)))
+	return Buffer[T]{p: b.p, n: b.n / size, view: true}
 }

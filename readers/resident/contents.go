@@ -1,8 +1,8 @@
 package resident
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -16,11 +16,12 @@ type Contents struct {
 	Schema  *arrow.Schema
 	Slabs   []Slab
 	Event   gpu.Handle // happens when all bytes are there
-	Batches []Batch
-	Kept    int64 // bytes that never were on the host
-	Copied  int64 // bytes that came from the host
+	Batches []Batch    // usually one; more where the offsets of one do not fit 32 bits
+	Kept    int64      // bytes that never were on the host
+	Copied  int64      // bytes that came from the host
 
-	event *gpu.Event
+	event  *gpu.Event
+	memory []*gpu.Shared // of Slabs
 }
 
 // Slab is an allocation of a table.
@@ -49,11 +50,13 @@ type Host struct {
 	Starts []int64 // of its batches, and Rows at the end
 
 	// Read returns rows [from, to) of the table as a record of the schema, which the caller releases.
+	// Its arrays begin at offset 0 of their buffers.
 	Read func(from, to int64) (arrow.Record, error)
 }
 
-// Complete returns the contents of the table, which has the rows of h. The first call copies to the
-// GPU what is not there. The table is in use. Errors are those of the device and of h.Read; ErrFull.
+// Complete returns the contents of the table, which has the rows of h. The first call joins the parts
+// that are on the GPU and copies the rest from the host. The table is in use. Errors are those of the
+// device and of h.Read; ErrFull.
 func (t *Table) Complete(h Host) (*Contents, error) {
 	c, err := t.home()
 	if err != nil {
@@ -77,8 +80,16 @@ func (t *Table) Complete(h Host) (*Contents, error) {
 			parts = append(parts, Part{Rows: int(h.Starts[i+1] - h.Starts[i])})
 		}
 	}
-	w := &completer{t: t, card: c, host: h, out: &Contents{Device: c.device.Info(), Schema: h.Schema}}
-	return w.complete(parts)
+	w := &completer{t: t, card: c, host: h, out: &Contents{Device: c.device().Info(), Schema: h.Schema}}
+	if err := w.complete(parts); err != nil {
+		return nil, errors.Join(err, w.undo())
+	}
+	t.mu.Lock()
+	old := t.slabs
+	t.complete, t.parts, t.slabs = w.out, nil, nil
+	t.mu.Unlock()
+	t.store.freeLater(c, w.out.event, old)
+	return w.out, nil
 }
 
 // home returns the table's card: the one with the most room, if no part has columns.
@@ -108,67 +119,86 @@ type completer struct {
 	out  *Contents
 }
 
-func (w *completer) complete(parts []Part) (*Contents, error) {
+func (w *completer) complete(parts []Part) error {
+	g := newGroup(w.host.Schema)
+	defer g.release()
 	from := int64(0)
 	for i := range parts {
-		b, err := w.batch(&parts[i], from)
-		if err != nil {
-			return nil, err
+		p := &parts[i]
+		if p.Rows == 0 {
+			continue
 		}
-		w.out.Batches = append(w.out.Batches, b)
-		from += int64(parts[i].Rows)
+		arrays, record, err := w.arrays(p, from)
+		if err != nil {
+			return err
+		}
+		if !g.fits(arrays) {
+			if err := w.join(g); err != nil {
+				if record != nil {
+					record.Release()
+				}
+				return err
+			}
+			g.release()
+		}
+		g.add(p.Rows, arrays, record)
+		from += int64(p.Rows)
+	}
+	if g.rows > 0 {
+		if err := w.join(g); err != nil {
+			return err
+		}
 	}
 	var err error
-	if w.out.event, w.out.Event, err = w.card.device.NewSharedEvent(); err != nil {
-		return nil, err
+	if w.out.event, w.out.Event, err = w.card.device().NewSharedEvent(); err != nil {
+		return err
 	}
-	if err := w.card.stream.Record(w.out.event); err != nil {
-		_ = w.out.event.Close() // the first error says more
-		return nil, err
-	}
-	t := w.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, m := range t.slabs {
-		w.out.Slabs = append(w.out.Slabs, Slab{m.Handle(), m.Bytes()})
-	}
-	t.complete, t.parts = w.out, nil
-	return w.out, nil
+	return w.card.stream.Record(w.out.event)
 }
 
-// batch returns the rows of a part, which begin at row from of the table.
-func (w *completer) batch(p *Part, from int64) (Batch, error) {
-	b := Batch{Rows: p.Rows}
-	var record arrow.Record // of the host, if a column needs it
+// undo frees what the contents have so far, after an error.
+func (w *completer) undo() error {
+	err := w.card.stream.Synchronize() // copies may be under way
+	if w.out.event != nil {
+		err = errors.Join(err, w.out.event.Close())
+	}
+	s := w.t.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range w.out.memory {
+		w.card.used -= m.Bytes()
+		err = errors.Join(err, m.Free())
+	}
+	return err
+}
+
+// arrays returns the arrays of a part, which begins at row from of the table. record is that of the
+// host, if a column needs it.
+func (w *completer) arrays(p *Part, from int64) (arrays []piece, record arrow.Record, err error) {
 	defer func() {
-		if record != nil {
+		if err != nil && record != nil {
 			record.Release()
+			record = nil
 		}
 	}()
 	for i, f := range w.host.Schema.Fields() {
 		if kept := w.kept(p, i, f.Type); kept != nil {
-			fields, err := w.own(kept.nodes)
-			if err != nil {
-				return b, err
+			for _, n := range kept.nodes {
+				arrays = append(arrays, piece{length: n.Length, nulls: n.Nulls, valid: n.Valid, kept: n.Buffers})
 			}
-			b.Nodes = append(b.Nodes, fields...)
 			continue
 		}
 		if record == nil {
-			var err error
 			if record, err = w.host.Read(from, from+int64(p.Rows)); err != nil {
-				return b, err
+				return nil, nil, err
 			}
 			if record.NumRows() != int64(p.Rows) {
-				return b, fmt.Errorf("%d rows on the host, %d on the GPU", record.NumRows(), p.Rows)
+				return nil, record, fmt.Errorf("%d rows on the host, %d on the GPU", record.NumRows(), p.Rows)
 			}
 		}
-		var err error
-		if b.Nodes, err = w.copied(b.Nodes, record.Column(i).Data()); err != nil {
-			return b, err
-		}
+		arrays = appendPieces(arrays, record.Column(i).Data())
 	}
-	return b, nil
+	return arrays, record, nil
 }
 
 // kept returns column i of a part, if it is on the GPU in the table's type.
@@ -187,56 +217,18 @@ func (w *completer) kept(p *Part, i int, want arrow.DataType) *column {
 	return c
 }
 
-// own returns the fields of a column that is on the GPU but for its validity.
-func (w *completer) own(nodes []Node) ([]Field, error) {
-	out := make([]Field, 0, len(nodes))
-	for _, n := range nodes {
-		f := Field{Length: n.Length, Nulls: n.Nulls, Buffers: slices.Clone(n.Buffers)}
-		if len(n.Valid) > 0 {
-			var err error
-			if f.Buffers[0], err = w.upload(n.Valid); err != nil {
-				return nil, err
-			}
-		}
-		for _, b := range n.Buffers {
-			w.out.Kept += b.Bytes
-		}
-		out = append(out, f)
+// grow adds a slab to the contents.
+func (w *completer) grow(bytes int64) error {
+	m, err := w.t.store.alloc(w.card, bytes)
+	if err != nil {
+		return err
 	}
-	return out, nil
+	w.out.memory = append(w.out.memory, m)
+	w.out.Slabs = append(w.out.Slabs, Slab{m.Handle(), m.Bytes()})
+	return nil
 }
 
-// copied appends an array of the host and its children.
-func (w *completer) copied(to []Field, d arrow.ArrayData) ([]Field, error) {
-	f := Field{Length: d.Len(), Nulls: d.NullN()}
-	for _, b := range buffersOf(d) {
-		at, err := w.upload(b)
-		if err != nil {
-			return nil, err
-		}
-		f.Buffers = append(f.Buffers, at)
-	}
-	to = append(to, f)
-	for _, child := range d.Children() {
-		var err error
-		if to, err = w.copied(to, child); err != nil {
-			return nil, err
-		}
-	}
-	return to, nil
-}
-
-// upload copies bytes of the host to the table's memory.
-func (w *completer) upload(b []byte) (Place, error) {
-	at, err := w.t.take(w.card, int64(len(b)))
-	if err != nil || len(b) == 0 {
-		return at, err
-	}
-	w.out.Copied += int64(len(b))
-	return at, gpu.Upload(w.card.stream, w.t.memory(at), b)
-}
-
-// Bytes returns the bytes of a place, for comparisons. The table is in use.
+// Bytes returns the bytes of a place of the contents, for comparisons. The table is in use.
 func (t *Table) Bytes(p Place) ([]byte, error) {
 	c, err := t.home()
 	if err != nil || p.Bytes == 0 {
@@ -244,5 +236,8 @@ func (t *Table) Bytes(p Place) ([]byte, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return gpu.Read(c.stream, t.memory(p))
+	t.mu.Lock()
+	m := t.complete.memory[p.Slab]
+	t.mu.Unlock()
+	return gpu.Read(c.stream, m.Slice(p.Offset, p.Bytes))
 }

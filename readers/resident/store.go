@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/vibeflight/vibeflight/gpu"
+	"github.com/vibeflight/vibeflight/kernels"
 )
 
 // ErrFull says that the tables in use leave no room for another one.
@@ -30,11 +31,13 @@ type Store struct {
 	recent *list.List // of *Table, that were used last first
 	byKey  map[string]*Table
 	closed bool
+
+	freeing sync.WaitGroup // freeLater
 }
 
 // card is the memory of one GPU.
 type card struct {
-	device *gpu.Device
+	k      *kernels.Set
 	budget int64
 	used   int64 // guarded by Store.mu
 
@@ -42,22 +45,25 @@ type card struct {
 	stream *gpu.Stream
 }
 
+func (c *card) device() *gpu.Device { return c.k.Device() }
+
 // Open returns a store that takes up to bytes of memory on each GPU, as tables need it. The caller
 // closes it before the devices.
-func Open(devices []*gpu.Device, bytes int64) (*Store, error) {
+func Open(devices []*kernels.Set, bytes int64) (*Store, error) {
 	s := &Store{recent: list.New(), byKey: map[string]*Table{}}
-	for _, d := range devices {
-		stream, err := d.NewStream()
+	for _, k := range devices {
+		stream, err := k.Device().NewStream()
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		s.cards = append(s.cards, &card{device: d, budget: bytes, stream: stream})
+		s.cards = append(s.cards, &card{k: k, budget: bytes, stream: stream})
 	}
 	return s, nil
 }
 
 // Close frees all tables. No table is in use.
 func (s *Store) Close() error {
+	s.freeing.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -225,10 +231,43 @@ func (s *Store) reserve(c *card, bytes int64) error {
 	return nil
 }
 
+// alloc allocates memory of a card within its budget.
+func (s *Store) alloc(c *card, bytes int64) (*gpu.Shared, error) {
+	s.mu.Lock()
+	err := s.reserve(c, bytes)
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.device().AllocShared(bytes)
+	if err != nil {
+		s.mu.Lock()
+		c.used -= bytes
+		s.mu.Unlock()
+	}
+	return m, err
+}
+
+// freeLater frees memory when an event has happened.
+func (s *Store) freeLater(c *card, e *gpu.Event, memory []*gpu.Shared) {
+	if len(memory) == 0 {
+		return
+	}
+	s.freeing.Go(func() {
+		_ = e.Await() // an error of the device is that of its next call too
+		for _, m := range memory {
+			_ = m.Free() // likewise
+			s.mu.Lock()
+			c.used -= m.Bytes()
+			s.mu.Unlock()
+		}
+	})
+}
+
 // cardOf returns the card of a device.
 func (s *Store) cardOf(d *gpu.Device) *card {
 	for _, c := range s.cards {
-		if c.device == d {
+		if c.device() == d {
 			return c
 		}
 	}

@@ -20,8 +20,8 @@ type Table struct {
 
 	mu        sync.Mutex // guards what follows
 	slabBytes int64
-	slabs     []*gpu.Shared
-	next      int64 // offset in the last slab
+	slabs     []*gpu.Shared // of parts
+	next      int64         // offset in the last slab
 	parts     []Part
 	full      bool // there was no room during the parse: columns are no longer kept
 	complete  *Contents
@@ -80,19 +80,13 @@ func (t *Table) grow(c *card, bytes int64) error {
 	if t.card == nil {
 		t.card = c
 	}
-	err := errElsewhere
-	if t.card == c {
-		err = s.reserve(c, bytes)
-	}
+	elsewhere := t.card != c
 	s.mu.Unlock()
-	if err != nil {
-		return err
+	if elsewhere {
+		return errElsewhere
 	}
-	m, err := c.device.AllocShared(bytes)
+	m, err := s.alloc(c, bytes)
 	if err != nil {
-		s.mu.Lock()
-		c.used -= bytes
-		s.mu.Unlock()
 		return err
 	}
 	t.slabs, t.next = append(t.slabs, m), 0
@@ -104,10 +98,12 @@ func (t *Table) free() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var err error
+	slabs := t.slabs
 	if t.complete != nil {
 		err = t.complete.event.Close()
+		slabs = append(slabs, t.complete.memory...)
 	}
-	for _, m := range t.slabs {
+	for _, m := range slabs {
 		err = errors.Join(err, m.Free())
 		t.card.used -= m.Bytes()
 	}
@@ -119,7 +115,7 @@ func (t *Table) free() error {
 func (t *Table) empty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.slabs) == 0
+	return len(t.slabs) == 0 && t.complete == nil
 }
 
 // memory returns a range of the table's memory.

@@ -106,6 +106,9 @@ func (w *Writer) on(b []byte) (from gpu.Buffer[byte], ok bool) {
 
 // has reports whether the device has all buffers of an array but validity bitmaps.
 func (w *Writer) has(d arrow.ArrayData) bool {
+	if d.DataType().ID() == arrow.BOOL {
+		return false // bitmaps of parts are joined on the host
+	}
 	for i, b := range buffersOf(d) {
 		if i > 0 && len(b) > 0 {
 			if _, ok := w.on(b); !ok {

@@ -91,12 +91,8 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 		p.devices = append(p.devices, c)
 	}
 	if cfg.Tables > 0 {
-		var cards []*gpu.Device
-		for _, k := range devices {
-			cards = append(cards, k.Device())
-		}
 		var err error
-		if p.tables, err = resident.Open(cards, cfg.Tables); err != nil {
+		if p.tables, err = resident.Open(devices, cfg.Tables); err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
 	}
