@@ -41,6 +41,11 @@ var actions = []action{
 			`the calls; body {"name": "…", "options": {…}, "version": "…"} or the name; gives {"key": "…", …}`,
 		(*service).share,
 	},
+	{
+		"share-device", `offers a whole table in the memory of a GPU, as share does; body as that of share; gives ` +
+			`{"key": "…", …}`,
+		(*service).shareDevice,
+	},
 	{"stats", `counts of the catalog, its cache, its engines, SQL and the process; body empty`, (*service).stats},
 }
 

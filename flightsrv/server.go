@@ -32,6 +32,7 @@ import (
 	"github.com/vibeflight/vibeflight/flightsrv/telemetry"
 	"github.com/vibeflight/vibeflight/flightsrv/wire"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/resident"
 )
 
 // Config is what is served, the addresses, and the limits.
@@ -67,6 +68,8 @@ type Config struct {
 	Log        zerolog.Logger // one line per call
 
 	Admission *admission.Control // bounds what users do; nil: its defaults
+
+	GPUTables *resident.Store // tables that clients of this machine read on a GPU; nil: none (--gpu-tables)
 
 	MaxConnections int // that are open on all addresses; default 4096 (--max-connections)
 	MaxStreams     int // that are open on all connections; default 8192 (--max-streams)

@@ -13,13 +13,14 @@ import (
 	"github.com/vibeflight/vibeflight/catalog/access"
 	"github.com/vibeflight/vibeflight/flightsrv/share"
 	"github.com/vibeflight/vibeflight/flightsrv/ticket"
+	"github.com/vibeflight/vibeflight/readers/resident"
 )
 
-// notSharedError says why a table can't be passed as a file. Its rows can be read by a stream.
+// notSharedError says why a table can't be shared. Its rows can be read by a stream.
 type notSharedError struct{ name, why string }
 
 func (e *notSharedError) Error() string {
-	return fmt.Sprintf("%s can't be passed as a file: %s; read it by DoGet", e.name, e.why)
+	return fmt.Sprintf("%s can't be shared with this machine's programs: %s; read it by DoGet", e.name, e.why)
 }
 
 // sharedTable is the answer of the action share.
@@ -27,11 +28,23 @@ type sharedTable struct {
 	Key     string `json:"key"`
 	Version string `json:"version"`
 	Rows    int64  `json:"rows"`
-	Bytes   int64  `json:"bytes"` // of the file
+	Bytes   int64  `json:"bytes"` // of the file, or on the GPU
 }
 
 // share offers the cached file of a whole table to a client of this machine.
 func (s *service) share(ctx context.Context, body []byte) (any, error) {
+	return s.shareBy(ctx, body, s.offerFile)
+}
+
+// shareDevice offers a whole table in the memory of a GPU to a client of this machine.
+func (s *service) shareDevice(ctx context.Context, body []byte) (any, error) {
+	return s.shareBy(ctx, body, s.offerOnGPU)
+}
+
+// shareBy offers the table that body names. offer takes the use of the table.
+func (s *service) shareBy(ctx context.Context, body []byte,
+	offer func(context.Context, *catalog.TableRef) (*sharedTable, error),
+) (any, error) {
 	t, err := ticket.ParseName(body, "name", "options", "version")
 	if err != nil {
 		return nil, err
@@ -48,7 +61,15 @@ func (s *service) share(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.offer(ctx, ref)
+	if !access.KnowsAll(s.cfg.Catalog.Scope(ctx), ref.Entry.Name) || catalog.IsPart(ref) {
+		ref.Release()
+		return nil, &notSharedError{t.Name, "you may read a part of it only"}
+	}
+	if err := c.addRows(ref.Table.Rows); err != nil {
+		ref.Release()
+		return nil, err
+	}
+	out, err := offer(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -56,18 +77,32 @@ func (s *service) share(ctx context.Context, body []byte) (any, error) {
 	return out, nil
 }
 
-// offer offers the file of a table. It takes the use of the table.
-func (s *service) offer(ctx context.Context, ref *catalog.TableRef) (*sharedTable, error) {
-	name := ref.Entry.Name
-	if !access.KnowsAll(s.cfg.Catalog.Scope(ctx), name) || catalog.IsPart(ref) {
-		ref.Release()
-		return nil, &notSharedError{name, "you may read a part of it only"}
+// offerOnGPU offers a table in the memory of a GPU. It takes the use of the table.
+func (s *service) offerOnGPU(ctx context.Context, ref *catalog.TableRef) (*sharedTable, error) {
+	defer ref.Release()
+	if s.cfg.GPUTables == nil {
+		return nil, &notSharedError{ref.Entry.Name, "the server keeps no tables on a GPU: it was started without --gpu-tables"}
 	}
-	out := &sharedTable{Version: ref.Version, Rows: ref.Table.Rows}
-	if err := callOf(ctx).addRows(out.Rows); err != nil {
-		ref.Release()
+	contents, release, err := ref.OnGPU(ctx, s.cfg.GPUTables)
+	if err != nil {
+		return nil, sharingError(err)
+	}
+	gift, err := share.Table(contents)
+	if err != nil {
+		release()
 		return nil, err
 	}
+	out := &sharedTable{Version: ref.Version, Rows: ref.Table.Rows, Bytes: contents.Kept + contents.Copied}
+	if out.Key, err = s.shares.Offer(gift, release); err != nil {
+		return nil, sharingError(err)
+	}
+	return out, nil
+}
+
+// offerFile offers the file of a table. It takes the use of the table.
+func (s *service) offerFile(ctx context.Context, ref *catalog.TableRef) (*sharedTable, error) {
+	name := ref.Entry.Name
+	out := &sharedTable{Version: ref.Version, Rows: ref.Table.Rows}
 	f, err := ref.Open(ctx)
 	if err != nil {
 		ref.Release()
@@ -82,13 +117,18 @@ func (s *service) offer(ctx context.Context, ref *catalog.TableRef) (*sharedTabl
 		return nil, errors.Join(err, f.Close())
 	}
 	out.Bytes = info.Size()
-	if out.Key, err = s.shares.Offer(f, ref.Release); err != nil {
-		if errors.Is(err, share.ErrFull) {
-			return nil, &overloadError{what: err.Error()}
-		}
-		return nil, err
+	if out.Key, err = s.shares.Offer(share.File(f), ref.Release); err != nil {
+		return nil, sharingError(err)
 	}
 	return out, nil
+}
+
+// sharingError returns the error for a table that can't be offered now.
+func sharingError(err error) error {
+	if errors.Is(err, share.ErrFull) || errors.Is(err, resident.ErrFull) {
+		return &overloadError{what: err.Error()}
+	}
+	return err
 }
 
 // listenShare listens for clients that map files, next to a unix socket. It does nothing for other

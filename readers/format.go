@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/resident"
 	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
@@ -130,6 +131,7 @@ type Request struct {
 	Span   Span
 	Limits Limits
 	First  *First // rows that come before all others; nil: all rows are equal
+	Keep   bool   // the columns of the whole file may stay on a GPU: Summary.Resident
 }
 
 // Span is a range of whole rows. If it is not Inside and does not begin at 0, it continues after
@@ -168,6 +170,8 @@ type Summary struct {
 	ShortRings       int64            // rings of fewer than 4 positions
 	ShortLines       int64            // lines of one position
 	Foreign          map[string]int64 // members that no column holds, by name
+	// the columns that stay on a GPU; nil: none. Only of a Request with Keep
+	Resident *resident.Handle `json:"-"`
 	// rows may be appended to the file: if it grows, its earlier rows stay the same. None of them
 	// has a CRS
 	Appendable bool

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/resident"
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
 
@@ -27,8 +28,9 @@ type Part struct {
 	StateAt      func(i int) uint64 // for a Span that begins with row i; nil: State, whatever the row
 	CRS          *geoarrow.CRS      // for a Span
 	Text         []geoarrow.ColumnID
-	Summary      Summary // rows of its Deviations count from the part's first row
-	Release      func()  // called when no slice is read any more, so that memory can be reused
+	Summary      Summary        // rows of its Deviations count from the part's first row
+	Resident     *resident.Part // the columns that a GPU keeps; nil: none
+	Release      func()         // called when no slice is read any more, so that memory can be reused
 }
 
 // PartReader reads parts of one file, for one goroutine.

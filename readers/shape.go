@@ -86,7 +86,7 @@ func ReadAs(ctx context.Context, f Format, p Parser, src *source.File, req Reque
 	keep Keeper, each func(i int, b *geoarrow.Columns),
 ) (*Table, error) {
 	began := time.Now()
-	req.Span, req.Limits = Span{To: -1}, req.Limits.WithDefaults()
+	req.Span, req.Limits, req.Keep = Span{To: -1}, req.Limits.WithDefaults(), true
 	k := newKnown(ctx, p, src, req.Limits, shape)
 	k.keep = keep
 	k.each = func(i int, b *geoarrow.Columns) error {

@@ -71,7 +71,7 @@ func Read(ctx context.Context, f Format, p Parser, src *source.File, limits Limi
 	if t, ok := p.(textParser); ok {
 		j.forceText(t.columns)
 	}
-	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits}, j.add)
+	sum, err := p.Parse(ctx, src, Request{Span: Span{To: -1}, Limits: limits, Keep: true}, j.add)
 	if err != nil {
 		return nil, err
 	}

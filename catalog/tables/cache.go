@@ -234,6 +234,7 @@ func (t *Cache) exchange(j job.Job, p *cacheEntry, mapped *persist.Data) {
 		mapped.Release()
 		return
 	}
+	mapped.Table.Summary.Resident = p.Table.Summary.Resident
 	t.put(j, mapped, 0)
 }
 

@@ -2,9 +2,11 @@
 //
 // A client gets a key by a call of Flight (Desk.Offer). It connects to the socket and sends the key,
 // 32 hexadecimal digits, and a line feed. The answer is the byte 'F' with the descriptor of the file
-// (SCM_RIGHTS). A key is for one connection and for a short time; on any other one the server closes
-// the connection. The open connection is the lease: until it ends, the server keeps the file in its
-// cache. The descriptor, and what is mapped from it, stay valid afterwards.
+// (SCM_RIGHTS), or the byte 'D' with the description of a table in the memory of a GPU (Manifest). A
+// key is for one connection and for a short time; on any other one the server closes the connection.
+//
+// The open connection is the lease: until it ends, the server keeps the file in its cache, or the table
+// on the GPU. A descriptor, and what is mapped from it, stay valid afterwards; memory of a GPU does not.
 package share
 
 import (
@@ -24,7 +26,7 @@ import (
 
 // Limits of a Desk.
 const (
-	MaxShares = 1024             // files that are offered or leased at a time
+	MaxShares = 1024             // files and tables that are offered or leased at a time
 	OfferTime = 10 * time.Second // for which a key is valid
 	LeaseTime = time.Hour        // after which the server ends a connection
 
@@ -50,17 +52,33 @@ type Desk struct {
 	offerTime, leaseTime time.Duration // the constants, unless a test sets them
 }
 
-// offer is a file that waits for its client.
+// Gift is what a client gets for its key.
+type Gift interface {
+	// Give sends it.
+	Give(c *net.UnixConn) error
+	// Close is called when it is no longer shared.
+	Close() error
+}
+
+// offer is a gift that waits for its client.
 type offer struct {
-	file    *os.File
+	gift    Gift
 	release func()
 	expiry  *time.Timer
 }
 
 func (o *offer) end() {
-	_ = o.file.Close() // of a file that was only read
+	_ = o.gift.Close() // of a file that was only read
 	o.release()
 }
+
+// fileGift is an open file.
+type fileGift struct{ *os.File }
+
+// File returns the gift of an open file, which it takes.
+func File(f *os.File) Gift { return fileGift{f} }
+
+func (f fileGift) Give(c *net.UnixConn) error { return system.PassFiles(c, given, f.File) }
 
 // New returns an empty Desk. The caller closes it.
 func New() *Desk {
@@ -71,14 +89,14 @@ func New() *Desk {
 
 // Errors of Offer.
 var (
-	ErrFull   = fmt.Errorf("%d files are shared already", MaxShares)
+	ErrFull   = fmt.Errorf("%d tables are shared already", MaxShares)
 	ErrClosed = errors.New("the server is closing")
 )
 
-// Offer offers a file to the client that sends the key. It takes the file, and calls release when the
-// file is no longer shared; after an error, it has done both.
-func (d *Desk) Offer(f *os.File, release func()) (key string, err error) {
-	o := &offer{file: f, release: release}
+// Offer offers a gift to the client that sends the key. It takes the gift, and calls release when that
+// is no longer shared; after an error, it has done both.
+func (d *Desk) Offer(g Gift, release func()) (key string, err error) {
+	o := &offer{gift: g, release: release}
 	random := make([]byte, keyBytes)
 	_, _ = rand.Read(random) // it never fails
 	key = hex.EncodeToString(random)
@@ -180,7 +198,7 @@ func (d *Desk) serve(conn *net.UnixConn) {
 		return
 	}
 	defer d.end(o)
-	if err := system.PassFile(conn, given, o.file); err != nil {
+	if err := o.gift.Give(conn); err != nil {
 		return
 	}
 	_ = conn.SetDeadline(time.Now().Add(d.leaseTime))

@@ -66,7 +66,7 @@ func TestExpiry(t *testing.T) {
 	d, socket := open(t, func(d *Desk) { d.offerTime, d.leaseTime = time.Millisecond, time.Millisecond })
 	var released atomic.Int64
 	release := func() { released.Add(1) }
-	key, err := d.Offer(file(t), release)
+	key, err := d.Offer(File(file(t)), release)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("an offer that has ended: %v", err)
 	}
 	d.offerTime = time.Hour
-	if key, err = d.Offer(file(t), release); err != nil {
+	if key, err = d.Offer(File(file(t)), release); err != nil {
 		t.Fatal(err)
 	}
 	f, lease, err := Take(socket, key)
@@ -95,15 +95,15 @@ func TestLimits(t *testing.T) {
 	d := New()
 	var released atomic.Int64
 	for range MaxShares {
-		if _, err := d.Offer(file(t), func() { released.Add(1) }); err != nil {
+		if _, err := d.Offer(File(file(t)), func() { released.Add(1) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.Offer(file(t), func() { released.Add(1) }); !errors.Is(err, ErrFull) {
+	if _, err := d.Offer(File(file(t)), func() { released.Add(1) }); !errors.Is(err, ErrFull) {
 		t.Errorf("one too many: %v", err)
 	}
 	d.Close()
-	if _, err := d.Offer(file(t), func() { released.Add(1) }); !errors.Is(err, ErrClosed) {
+	if _, err := d.Offer(File(file(t)), func() { released.Add(1) }); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if n := released.Load(); n != MaxShares+2 {
@@ -125,7 +125,7 @@ func TestManyClients(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			for i := range turns {
-				key, err := d.Offer(file(t), func() { released.Add(1) })
+				key, err := d.Offer(File(file(t)), func() { released.Add(1) })
 				if err != nil {
 					t.Error(err)
 					continue

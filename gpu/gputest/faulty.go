@@ -41,6 +41,20 @@ func (f *faulty) Free(s driver.Stream, p driver.Ptr) error {
 	return f.Driver.Free(s, p)
 }
 
+func (f *faulty) AllocShared(bytes int64) (driver.Ptr, driver.Handle, error) {
+	if err := f.fault("AllocShared"); err != nil {
+		return 0, driver.Handle{}, err
+	}
+	return f.Driver.AllocShared(bytes)
+}
+
+func (f *faulty) Copy(s driver.Stream, dst, src driver.Ptr, bytes int64) error {
+	if err := f.fault("Copy"); err != nil {
+		return err
+	}
+	return f.Driver.Copy(s, dst, src, bytes)
+}
+
 func (f *faulty) ToDevice(s driver.Stream, dst driver.Ptr, src unsafe.Pointer, bytes int64) error {
 	if err := f.fault("ToDevice"); err != nil {
 		return err

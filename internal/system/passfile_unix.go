@@ -3,19 +3,28 @@
 package system
 
 import (
+	"errors"
 	"net"
 	"os"
 	"syscall"
 )
 
-func passFile(c *net.UnixConn, mark byte, f *os.File) error {
-	_, _, err := c.WriteMsgUnix([]byte{mark}, syscall.UnixRights(int(f.Fd())), nil)
+func passFiles(c *net.UnixConn, mark byte, files []*os.File) error {
+	var rights []byte
+	if len(files) > 0 {
+		descriptors := make([]int, len(files))
+		for i, f := range files {
+			descriptors[i] = int(f.Fd())
+		}
+		rights = syscall.UnixRights(descriptors...)
+	}
+	_, _, err := c.WriteMsgUnix([]byte{mark}, rights, nil)
 	return err
 }
 
-func receiveFile(c *net.UnixConn, mark byte, name string) (*os.File, error) {
+func receiveFiles(c *net.UnixConn, mark byte, name string) (files []*os.File, err error) {
 	const descriptorBytes = 4
-	text, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(descriptorBytes))
+	text, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(MaxFiles*descriptorBytes))
 	n, m, _, _, err := c.ReadMsgUnix(text, rights)
 	if err != nil {
 		return nil, err
@@ -24,13 +33,22 @@ func receiveFile(c *net.UnixConn, mark byte, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n != 1 || text[0] != mark || len(messages) != 1 {
-		return nil, ErrNoDescriptor
+	for i := range messages {
+		descriptors, err := syscall.ParseUnixRights(&messages[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, fd := range descriptors {
+			syscall.CloseOnExec(fd) // ReadMsgUnix has done it where one call does both
+			files = append(files, os.NewFile(uintptr(fd), name))
+		}
 	}
-	descriptors, err := syscall.ParseUnixRights(&messages[0])
-	if err != nil {
+	if n != 1 || text[0] != mark {
+		err = ErrNoDescriptor
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
 		return nil, err
 	}
-	syscall.CloseOnExec(descriptors[0]) // ReadMsgUnix has done it where one call does both
-	return os.NewFile(uintptr(descriptors[0]), name), nil
+	return files, nil
 }

@@ -6,6 +6,6 @@ import (
 	"os"
 )
 
-func passFile(*net.UnixConn, byte, *os.File) error { return errors.ErrUnsupported }
+func passFiles(*net.UnixConn, byte, []*os.File) error { return errors.ErrUnsupported }
 
-func receiveFile(*net.UnixConn, byte, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+func receiveFiles(*net.UnixConn, byte, string) ([]*os.File, error) { return nil, errors.ErrUnsupported }

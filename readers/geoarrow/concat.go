@@ -281,7 +281,7 @@ func appendOffsets(mem *Arena, v, p []int32, from, to int) ([]int32, span, error
 // appendBits appends the bits [from, to) of p to the first n of v.
 func appendBits(v []byte, n int, p []byte, from, to int) []byte {
 	v = growBits(v, n+to-from)
-	copyBits(v, n, p, from, to-from)
+	CopyBits(v, n, p, from, to-from)
 	return v
 }
 

@@ -116,14 +116,14 @@ func pickBits(b []byte, spans []span) []byte {
 	out := make([]byte, size)
 	at := 0
 	for _, s := range spans {
-		copyBits(out, at, b, int(s.from), int(s.to-s.from))
+		CopyBits(out, at, b, int(s.from), int(s.to-s.from))
 		at += int(s.to - s.from)
 	}
 	return out
 }
 
-// copyBits copies n bits of src, from its bit from, to dst, whose bits from at on are zero.
-func copyBits(dst []byte, at int, src []byte, from, n int) {
+// CopyBits copies n bits of src, from its bit from, to dst, whose bits from at on are zero.
+func CopyBits(dst []byte, at int, src []byte, from, n int) {
 	if n >= 64 {
 		bitutil.CopyBitmap(src, from, n, dst, at)
 		return

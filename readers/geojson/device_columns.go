@@ -306,7 +306,7 @@ func (d *deviceRows) convert(c *deviceColumn, nested *nestedTexts) {
 			d.measure(c, nested)
 		}
 	case arrow.BOOL:
-		c.Values = geoarrow.AsBytes(device.Result(d.Work, c.trues))
+		c.Values = geoarrow.AsBytes(device.Final(d.Work, c.trues))
 		c.Values = c.Values[:min((n+7)/8, len(c.Values))]
 	case arrow.LIST:
 		d.items(c, nested)

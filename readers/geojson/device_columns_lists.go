@@ -93,7 +93,7 @@ func (d *deviceRows) items(c *deviceColumn, nested *nestedTexts) {
 		c.list.offsets, i.starts, i.ends, trues))
 	switch i.Type.ID() {
 	case arrow.BOOL:
-		i.Values = geoarrow.AsBytes(device.Result(d.Work, trues))
+		i.Values = geoarrow.AsBytes(device.Final(d.Work, trues))
 		i.Values = i.Values[:min((n+7)/8, len(i.Values))]
 	case arrow.STRING:
 		i.text = &deviceText{}
@@ -112,7 +112,7 @@ func (d *deviceRows) deliverItems(c *deviceColumn) {
 		return
 	}
 	d.Try(klist.NarrowInt32(d.K, d.S, c.list.offsets, narrow))
-	c.Offsets = device.Result(d.Work, narrow)
+	c.Offsets = device.Final(d.Work, narrow)
 	c.Rounded, c.Replaced = i.Rounded, i.Replaced
 	c.Child = &geoarrow.Column{Type: i.Type, Offsets: i.Offsets, Values: i.Values}
 }

@@ -130,9 +130,9 @@ func (d *deviceRows) parse(x knumber.Scalars, list []*deviceColumn) {
 		case d.Stopped():
 			return
 		case m.Int32.Len() > 0:
-			c.Values = geoarrow.AsBytes(device.Result(d.Work, m.Int32))
+			c.Values = geoarrow.AsBytes(device.Final(d.Work, m.Int32))
 		case m.Int64.Len() > 0:
-			c.Values = geoarrow.AsBytes(device.Result(d.Work, m.Int64))
+			c.Values = geoarrow.AsBytes(device.Final(d.Work, m.Int64))
 		case m.Float64.Len() > 0:
 			c.floats = &knumber.Float64s{Out: m.Float64, Undecided: m.undecided}
 			c.undecided = m.looks
@@ -169,5 +169,5 @@ func (d *deviceRows) finishFloats(c *deviceColumn) {
 	if c.inexact != nil {
 		c.Rounded = c.inexact[0]
 	}
-	c.Values = geoarrow.AsBytes(device.Result(d.Work, c.floats.Out))
+	c.Values = geoarrow.AsBytes(device.Final(d.Work, c.floats.Out))
 }

@@ -188,5 +188,5 @@ func (d *deviceRows) gather(c *deviceColumn) {
 		}
 		d.Try(ktext.GatherStrings(d.K, d.S, x, text, narrow))
 	}
-	c.Values, c.Offsets = device.Result(d.Work, text), device.Result(d.Work, narrow)
+	c.Values, c.Offsets = device.Final(d.Work, text), device.Final(d.Work, narrow)
 }

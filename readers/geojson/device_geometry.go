@@ -1,6 +1,7 @@
 package geojson
 
 import (
+	"github.com/vibeflight/vibeflight/gpu"
 	kgeom "github.com/vibeflight/vibeflight/kernels/geom"
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -95,20 +96,24 @@ func nativeKind(kinds uint32) (kind geoarrow.Kind) {
 // in their number of levels, but on the device each row has parts, each part rings and each ring
 // positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
-	g.X, g.Y, g.Z = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y), device.Result(d.Work, sh.z)
+	promoted := sh.report.Kinds&(sh.report.Kinds-1) != 0
+	final := !promoted // else some members are dropped, on the host
+	deliver := func(b gpu.Buffer[float64]) []float64 { return device.Deliver(d.Work, b, final) }
+	g.X, g.Y, g.Z = deliver(sh.x), deliver(sh.y), deliver(sh.z)
 	switch g.Kind {
 	case geoarrow.Point:
 		d.Accept(sh.x.Len() == g.Rows-g.Nulls, "points without a position")
 	case geoarrow.LineString, geoarrow.MultiPoint:
-		g.Geoms = device.Offsets(d.Work, d.first(sh))
+		g.Geoms = device.Offsets(d.Work, d.first(sh), final)
 	case geoarrow.Polygon, geoarrow.MultiLineString:
-		g.Geoms, g.Rings = device.Result(d.Work, sh.at.SpanRings), device.Result(d.Work, sh.at.ShortRings)
+		g.Geoms = device.Deliver(d.Work, sh.at.SpanRings, final)
+		g.Rings = device.Deliver(d.Work, sh.at.ShortRings, final)
 	case geoarrow.MultiPolygon:
-		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts),
-			device.Offsets(d.Work, sh.at.Rings)
+		g.Geoms = device.Offsets(d.Work, sh.at.Spans, final)
+		g.Parts = device.Offsets(d.Work, sh.at.Parts, final)
+		g.Rings = device.Offsets(d.Work, sh.at.Rings, final)
 	}
 	var kinds []kgeom.GeometryKind
-	promoted := sh.report.Kinds&(sh.report.Kinds-1) != 0
 	if promoted || len(sh.dims) > 0 {
 		kinds = device.Result(d.Work, sh.kinds)
 	}

@@ -93,8 +93,12 @@ func digest(t *testing.T, seed maphash.Seed, file string, parser func(readers.La
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := readertest.CompareResident(table); err != nil {
+		t.Fatal(err)
+	}
 	_ = table.Measure(context.Background())
-	table.Summary.BytesRead = 0 // some bytes are read twice, by engines and workers in their own way
+	table.Summary.BytesRead = 0  // some bytes are read twice, by engines and workers in their own way
+	table.Summary.Resident = nil // the CPU engine has none
 	lines = append(lines, fmt.Sprintf("%s of %d rows, %d bytes, starts %v, spans %s, crs %+v", table.Format,
 		table.Rows, table.Bytes, table.Starts, readertest.Places(table), table.CRS),
 		fmt.Sprintf("types %q, %d positions", table.GeometryTypes, table.Positions),

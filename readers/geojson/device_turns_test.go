@@ -123,7 +123,7 @@ func TestDeviceCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := readertest.NewDeviceOn(t, Format(),
-			slots.Config{Plan: slots.Plan{ChunkBytes: 16 << 10, Slots: 1, Work: 1}}, k)
+			slots.Config{Plan: slots.Plan{ChunkBytes: 16 << 10, Slots: 1, Work: 1}, Tables: -1}, k)
 		digest(t, maphash.MakeSeed(), file, d.Parser)
 		chunks := int(d.Counts().Chunks)
 		if chunks < 8 || d.Counts().Refused > 0 {

@@ -81,7 +81,7 @@ func (sh *deviceShapes) maxWKB() int64 {
 
 // wkb fills a column of WKB.
 func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w *deviceWKB) {
-	g.Offsets, g.WKB = device.Result(d.Work, w.narrow), device.Result(d.Work, w.bytes)
+	g.Offsets, g.WKB = device.Final(d.Work, w.narrow), device.Final(d.Work, w.bytes)
 	kinds := device.Result(d.Work, sh.kinds)
 	if !d.Stopped() {
 		g.Kinds = device.RowKinds(kinds)

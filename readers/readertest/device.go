@@ -25,6 +25,9 @@ func Kernels(t testing.TB) *kernels.Set {
 	return k
 }
 
+// tableBytes is the device memory for tables that stay on a device, all of which are compared.
+const tableBytes = 64 << 20
+
 // A Device is the GPU engine of a format on the device of this test run. Package gputest says
 // which: the emulation, whose absence skips the test, or a GPU.
 type Device struct {
@@ -46,6 +49,9 @@ func NewDeviceOn(t testing.TB, f readers.Format, cfg slots.Config, sets ...*kern
 	t.Helper()
 	if cfg.Fault == nil {
 		cfg.Fault = func(device string, err error) { t.Errorf("%s: %v", device, err) }
+	}
+	if cfg.Tables == 0 {
+		cfg.Tables = tableBytes
 	}
 	pool, err := slots.Open(sets, cfg)
 	if err != nil {

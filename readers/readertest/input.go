@@ -107,6 +107,9 @@ func (r input) read(parser func(readers.Layout) readers.Parser, limits readers.L
 	if err != nil {
 		return nil, err
 	}
+	if _, err := CompareResident(table); err != nil {
+		return nil, err
+	}
 	return table, table.Measure(ctx)
 }
 

@@ -24,11 +24,12 @@ func (d *deviceShapes) geometry(valid []uint64, sum *readers.Summary) *geoarrow.
 		return geoarrow.NullGeometry(d.rows, geoarrow.NoKind, geoarrow.XY)
 	}
 	kinds, all := d.rowKinds()
-	d.ordinates(g)
+	d.ordinates(g, !nested)
 	if d.shapes.Parts.Len() > 0 {
-		g.Geoms, g.Rings = device.Offsets(d.Work, d.shapes.Parts), device.Offsets(d.Work, d.rings)
+		final := !nested && d.kind.family() == polygon // finish changes others
+		g.Geoms, g.Rings = device.Offsets(d.Work, d.shapes.Parts, final), device.Offsets(d.Work, d.rings, final)
 	} else if d.kind.family() != point {
-		g.Geoms = device.Offsets(d.Work, d.shapes.Points)
+		g.Geoms = device.Offsets(d.Work, d.shapes.Points, true)
 	}
 	if d.Stopped() {
 		return nil
@@ -56,10 +57,10 @@ func (d *deviceShapes) rowKinds() (kinds []geoarrow.RowKind, all []uint32) {
 	return device.RowKinds(copied), device.Result(d.Work, every)
 }
 
-// ordinates queues copies of ordinates.
-func (d *deviceShapes) ordinates(g *geoarrow.Geometry) {
-	g.X, g.Y, g.Z, g.M = device.Result(d.Work, d.to.X), device.Result(d.Work, d.to.Y), device.Result(d.Work, d.to.Z),
-		device.Result(d.Work, d.to.M)
+// ordinates queues copies of ordinates. final: they are those of the column, as in device.Final.
+func (d *deviceShapes) ordinates(g *geoarrow.Geometry, final bool) {
+	g.X, g.Y = device.Deliver(d.Work, d.to.X, final), device.Deliver(d.Work, d.to.Y, final)
+	g.Z, g.M = device.Deliver(d.Work, d.to.Z, final), device.Deliver(d.Work, d.to.M, final)
 }
 
 // finish makes the column after the copies. nested: some polygons have several rings.

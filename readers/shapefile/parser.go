@@ -66,7 +66,7 @@ func (c parser) Parse(ctx context.Context, src *source.File, req readers.Request
 	if req.Span.Inside {
 		return j.again(req.Span, emit)
 	}
-	return j.all(req.First, emit)
+	return j.all(req.First, req.Keep, emit)
 }
 
 // sequenceCheck caches whether the records of a file follow each other by their own numbers and
@@ -116,7 +116,7 @@ func (j *job) again(span readers.Span, emit func(readers.Chunk) error) (readers.
 }
 
 // all reads the file.
-func (j *job) all(first *readers.First, emit func(readers.Chunk) error) (readers.Summary, error) {
+func (j *job) all(first *readers.First, keep bool, emit func(readers.Chunk) error) (readers.Summary, error) {
 	sum := readers.Summary{CRS: j.crs, BytesRead: headerBytes}
 	j.noteHeader(&sum)
 	parts, engine, chunks, err := j.parts()
@@ -127,7 +127,7 @@ func (j *job) all(first *readers.First, emit func(readers.Chunk) error) (readers
 	out := parallel.NewOutput(emit)
 	run := parallel.Start(j.ctx, parallel.Config{
 		Parser: j.parser, Source: j.src,
-		Request: readers.Request{Span: readers.Span{To: j.end}, Limits: j.limits, First: first},
+		Request: readers.Request{Span: readers.Span{To: j.end}, Limits: j.limits, First: first, Keep: keep},
 		Engine:  engine, Summary: &sum, Emit: out.Emit,
 		Commit: func(p *readers.Part) error {
 			// A guess has the assumed number of its first record in State.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
+	"github.com/vibeflight/vibeflight/readers/resident"
 )
 
 // Config has the limits of device memory, and a callback for faults. Its zero value has the
@@ -29,6 +30,10 @@ type Config struct {
 	// that ran out, a device that is gone. The CPU engine parses the rows in question, so the
 	// callers notice nothing. Several goroutines may call it; it may be nil.
 	Fault func(device string, err error)
+
+	// Tables is how many bytes of device memory, in addition to Memory, tables may take on each
+	// device that other processes can read; 0 or less: none (--gpu-tables).
+	Tables int64
 
 	// Plan overrides what each device allocates. Only tests set it.
 	Plan Plan
@@ -60,6 +65,7 @@ type Pool struct {
 	free    queue[*Slot]
 	alive   atomic.Int64 // slots that are not lost
 	fault   func(device string, err error)
+	tables  *resident.Store // nil: no table stays on a device
 }
 
 // Open allocates on each device the memory that cfg allows, and some 440 MiB of page-locked memory.
@@ -84,6 +90,12 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 		}
 		p.devices = append(p.devices, c)
 	}
+	if cfg.Tables > 0 {
+		var err error
+		if p.tables, err = resident.Open(devices, cfg.Tables); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
 	for i := range plan.Slots { // devices alternate
 		for _, c := range p.devices {
 			p.free.give(c.slots[i])
@@ -96,12 +108,18 @@ func Open(devices []*kernels.Set, cfg Config) (*Pool, error) {
 // Close frees everything, including what formats keep in slots. No file may be in progress.
 func (p *Pool) Close() error {
 	var err error
+	if p.tables != nil {
+		err = p.tables.Close()
+	}
 	for _, c := range p.devices {
 		err = errors.Join(err, c.close())
 	}
-	p.devices = nil
+	p.devices, p.tables = nil, nil
 	return err
 }
+
+// Tables returns the tables that stay on the devices, or nil.
+func (p *Pool) Tables() *resident.Store { return p.tables }
 
 // ChunkBytes returns the size of a chunk's text. A slot holds a little more: the rest of the
 // chunk's last row.

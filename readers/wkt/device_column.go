@@ -12,21 +12,25 @@ import (
 // in their number of levels, but on the device each row has parts, each part rings and each ring
 // positions.
 func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
-	g.X, g.Y = device.Result(d.Work, sh.x), device.Result(d.Work, sh.y)
+	promoted := sh.some(g.Kind) && g.Kind.IsMulti() && sh.some(g.Kind-3)
+	final := !promoted // else some members are dropped, on the host
+	g.X, g.Y = device.Deliver(d.Work, sh.x, final), device.Deliver(d.Work, sh.y, final)
 	if g.Dim&geoarrow.HasZ != 0 {
-		g.Z = device.Result(d.Work, sh.z)
+		g.Z = device.Deliver(d.Work, sh.z, final)
 	}
 	if g.Dim&geoarrow.HasM != 0 {
-		g.M = device.Result(d.Work, sh.m)
+		g.M = device.Deliver(d.Work, sh.m, final)
 	}
 	switch g.Kind {
 	case geoarrow.LineString, geoarrow.MultiPoint:
-		g.Geoms = device.Offsets(d.Work, sh.first)
+		g.Geoms = device.Offsets(d.Work, sh.first, final)
 	case geoarrow.Polygon, geoarrow.MultiLineString:
-		g.Geoms, g.Rings = device.Offsets(d.Work, sh.lines), device.Offsets(d.Work, sh.at.Rings)
+		g.Geoms = device.Offsets(d.Work, sh.lines, final)
+		g.Rings = device.Offsets(d.Work, sh.at.Rings, final)
 	case geoarrow.MultiPolygon:
-		g.Geoms, g.Parts, g.Rings = device.Offsets(d.Work, sh.at.Spans), device.Offsets(d.Work, sh.at.Parts),
-			device.Offsets(d.Work, sh.at.Rings)
+		g.Geoms = device.Offsets(d.Work, sh.at.Spans, final)
+		g.Parts = device.Offsets(d.Work, sh.at.Parts, final)
+		g.Rings = device.Offsets(d.Work, sh.at.Rings, final)
 	}
 	var kinds []kgeom.GeometryKind
 	if bits.OnesCount32(sh.all) > 1 {
@@ -34,10 +38,10 @@ func (d *deviceRows) native(g *geoarrow.Geometry, sh *deviceShapes) {
 	}
 	d.After(func() {
 		g.Kinds = device.RowKinds(kinds)
-		switch promoted := sh.some(g.Kind) && sh.some(g.Kind-3); {
+		switch {
 		case g.Kind == geoarrow.Point && g.Nulls > 0:
 			device.Spread(g)
-		case g.Kind.IsMulti() && promoted:
+		case promoted:
 			device.DropEmpty(g, sh.empty)
 		}
 	})

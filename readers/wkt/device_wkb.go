@@ -53,7 +53,7 @@ func (d *deviceRows) writeWKB(sh *deviceShapes, collections kgeom.WKBCollections
 
 // wkb fills a column of WKB.
 func (d *deviceRows) wkb(g *geoarrow.Geometry, sh *deviceShapes, w deviceWKB) {
-	g.Offsets, g.WKB = device.Result(d.Work, w.narrow), device.Result(d.Work, w.bytes)
+	g.Offsets, g.WKB = device.Final(d.Work, w.narrow), device.Final(d.Work, w.bytes)
 	g.Kinds = device.RowKinds(device.Result(d.Work, sh.kinds))
 }
 

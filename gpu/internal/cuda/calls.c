@@ -3,6 +3,7 @@
 #include "calls.h"
 
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 // IN makes ctx current or leaves the function. The context stays current on this thread: every call of this file sets its own.
@@ -25,6 +26,13 @@ const char *vf_error_name(int code) {
 }
 
 int vf_pci(int device, char *text, int bytes) { return cuDeviceGetPCIBusId(text, bytes, device); }
+
+int vf_uuid(int device, unsigned char out[16]) {
+  CUuuid uuid;
+  CUresult r = cuDeviceGetUuid(&uuid, device);
+  if (!r) memcpy(out, uuid.bytes, sizeof uuid.bytes);
+  return r;
+}
 
 int vf_pool(int device, uintptr_t *pool) {
   *pool = 0;
@@ -60,6 +68,43 @@ int vf_free(uintptr_t ctx, uintptr_t stream, int pooled, uint64_t memory) {
   CUresult waited = cuStreamSynchronize((CUstream)stream);
   CUresult r = cuMemFree(memory);
   return waited ? waited : r;
+}
+
+int vf_alloc_shared(uintptr_t ctx, uint64_t bytes, uint64_t *out, unsigned char *handle) {
+  IN(ctx);
+  CUdeviceptr p = 0;
+  CUipcMemHandle h;
+  CUresult r = cuMemAlloc(&p, bytes);
+  if (r) return r;
+  r = cuIpcGetMemHandle(&h, p);
+  if (r) {
+    cuMemFree(p);
+    return r;
+  }
+  memcpy(handle, &h, sizeof h);
+  *out = p;
+  return r;
+}
+
+int vf_free_shared(uintptr_t ctx, uint64_t memory) {
+  IN(ctx);
+  return cuMemFree(memory);
+}
+
+int vf_shared_event(uintptr_t ctx, uintptr_t *out, unsigned char *handle) {
+  IN(ctx);
+  CUevent e = NULL;
+  CUipcEventHandle h;
+  CUresult r = cuEventCreate(&e, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS);
+  if (r) return r;
+  r = cuIpcGetEventHandle(&h, e);
+  if (r) {
+    cuEventDestroy(e);
+    return r;
+  }
+  memcpy(handle, &h, sizeof h);
+  *out = (uintptr_t)e;
+  return r;
 }
 
 int vf_alloc_host(uintptr_t ctx, uint64_t bytes, void **out) {

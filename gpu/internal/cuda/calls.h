@@ -8,12 +8,19 @@
 const char *vf_error_name(int code);  // NULL: the driver does not know it either
 
 int vf_pci(int device, char *text, int bytes);
+int vf_uuid(int device, unsigned char out[16]);
 int vf_pool(int device, uintptr_t *pool);  // of the device's stream-ordered memory, set to keep what is freed; 0: it has none
 int vf_pool_trim(uintptr_t ctx, uintptr_t pool);
 
 // pooled says that the device has a pool; without one, memory is allocated and freed while everything waits.
 int vf_alloc(uintptr_t ctx, uintptr_t stream, int pooled, uint64_t bytes, uint64_t *out);
 int vf_free(uintptr_t ctx, uintptr_t stream, int pooled, uint64_t memory);
+
+// Memory and events that other processes can open. handle gets 64 bytes.
+int vf_alloc_shared(uintptr_t ctx, uint64_t bytes, uint64_t *out, unsigned char *handle);
+int vf_free_shared(uintptr_t ctx, uint64_t memory);
+int vf_shared_event(uintptr_t ctx, uintptr_t *out, unsigned char *handle);
+
 int vf_alloc_host(uintptr_t ctx, uint64_t bytes, void **out);
 int vf_free_host(uintptr_t ctx, void *memory);
 

@@ -132,6 +132,10 @@ func (d *device) describe(ordinal int) (capability int, err error) {
 	if C.vf_pci(C.int(d.ordinal), &pci[0], C.int(len(pci))) == C.CUDA_SUCCESS {
 		d.info.PCI = C.GoString(&pci[0])
 	}
+	var uuid [16]C.uchar
+	if C.vf_uuid(C.int(d.ordinal), &uuid[0]) == C.CUDA_SUCCESS {
+		d.info.UUID = uuidText(uuid)
+	}
 	return 10*major + minor, nil
 }
 

@@ -10,6 +10,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 	"unsafe"
 )
@@ -50,6 +51,7 @@ type Info struct {
 	L2Bytes         int64  // level 2 cache
 	SharedBytes     int    // most dynamic shared memory of a block, once asked for with SharedMemory
 	PCI             string // bus id as NVML takes it, "0000:1B:00.0", or empty
+	UUID            string // "GPU-" and a UUID in lower case, or empty
 	Driver          string // "CUDA 13.0", or empty
 	Emulated        bool
 }
@@ -132,6 +134,15 @@ func (a Args) Bytes() []int {
 	return bytes
 }
 
+// HandleBytes is the size of a Handle of CUDA.
+const HandleBytes = 64
+
+// Handle names memory or an event for other processes of this host.
+type Handle struct {
+	IPC  [HandleBytes]byte // what cuIpcOpenMemHandle or cuIpcOpenEventHandle takes
+	File *os.File          // of the emulation: the memory, to be mapped. Its owner is the driver
+}
+
 // A Driver is one open device.
 type Driver interface {
 	Info() Info
@@ -145,6 +156,11 @@ type Driver interface {
 	Free(s Stream, p Ptr) error
 	// Trim gives cached memory that nobody uses back to the system.
 	Trim() error
+	// AllocShared returns device memory with undefined contents that other processes can open by its
+	// handle, aligned to 256 bytes. It is usable by work of every stream.
+	AllocShared(bytes int64) (Ptr, Handle, error)
+	// FreeShared frees memory of AllocShared. No work uses it, here or in another process.
+	FreeShared(p Ptr) error
 	// AllocHost returns page-locked host memory, which copies run from and to without the host
 	// waiting.
 	AllocHost(bytes int64) (unsafe.Pointer, error)
@@ -164,6 +180,8 @@ type Driver interface {
 	Synchronize(s Stream) error
 
 	NewEvent() (Event, error)
+	// NewSharedEvent returns an event that other processes can wait for. It has no time: Elapsed fails.
+	NewSharedEvent() (Event, Handle, error)
 	CloseEvent(e Event) error
 	Record(e Event, s Stream) error
 	// Wait makes the work that s is given from now on wait for e.

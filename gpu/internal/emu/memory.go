@@ -47,6 +47,7 @@ type span struct {
 	pages []byte         // between the two pages without access
 	base  unsafe.Pointer // of the mapping
 	size  uintptr        // of the mapping
+	file  *os.File       // of shared memory, else nil
 }
 
 // data is the range itself.
@@ -55,7 +56,10 @@ func (s *span) data() []byte {
 	return s.pages[offset : offset+uintptr(s.bytes)]
 }
 
-func (m *memory) alloc(bytes int64) (*span, error) {
+func (m *memory) alloc(bytes int64) (*span, error) { return m.allocWith(bytes, mapSpan) }
+
+// allocWith allocates what mapped maps.
+func (m *memory) allocWith(bytes int64, mapped func(int64) (*span, error)) (*span, error) {
 	if bytes <= 0 {
 		return nil, &driver.Error{Call: "allocate " + m.what, Detail: sizeText(bytes), Name: "not a size"}
 	}
@@ -68,7 +72,7 @@ func (m *memory) alloc(bytes int64) (*span, error) {
 			Kind: driver.ErrMemory,
 		}
 	}
-	s, err := mapSpan(bytes)
+	s, err := mapped(bytes)
 	if err != nil {
 		return nil, &driver.Error{
 			Call: "allocate " + m.what, Detail: sizeText(bytes), Name: err.Error(),
@@ -155,6 +159,11 @@ func (m *memory) find(start uintptr) (int, bool) {
 // close makes the range untouchable and gives its pages back.
 func (m *memory) close(s *span) error {
 	const flags = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_NORESERVE | unix.MAP_FIXED
+	if s.file != nil {
+		if err := s.file.Close(); err != nil {
+			return err
+		}
+	}
 	if _, err := unix.MmapPtr(-1, 0, s.base, s.size, unix.PROT_NONE, flags); err != nil {
 		return err
 	}

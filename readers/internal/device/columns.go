@@ -32,15 +32,16 @@ func Validity(mask []uint64, n int) (nulls int, valid []byte) {
 // far smaller.
 const BeyondOffsets = "a chunk beyond 2 GiB"
 
-// Offsets queues a copy of the offsets of a chunk's rows, in 32 bits.
-func Offsets(w *Work, wide gpu.Buffer[int64]) []int32 {
+// Offsets queues a copy of the offsets of a chunk's rows, in 32 bits. final: they are those of the
+// column, as in Final.
+func Offsets(w *Work, wide gpu.Buffer[int64], final bool) []int32 {
 	w.Accept(w.Text.Len() < math.MaxInt32, BeyondOffsets)
 	to := Alloc[int32](w, wide.Len())
 	if w.Stopped() {
 		return nil
 	}
 	w.Try(klist.NarrowInt32(w.K, w.S, wide, to))
-	return Result(w, to)
+	return Deliver(w, to, final)
 }
 
 // RowKinds returns the same numbers.

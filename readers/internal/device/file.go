@@ -11,6 +11,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/resident"
 	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
@@ -37,12 +38,48 @@ type File struct {
 	ctx     context.Context
 	src     io.ReaderAt
 	line    *timeline.Timeline
-	refused atomic.Int32 // chunks that were refused since the last accepted one
+	refused atomic.Int32    // chunks that were refused since the last accepted one
+	kept    *resident.Table // nil: no column stays on a device
 }
 
 // File returns the state of a file, which is read until ctx ends.
 func (e *Engine) File(ctx context.Context, src io.ReaderAt) *File {
 	return &File{engine: e, ctx: ctx, src: src, line: timeline.Of(ctx)}
+}
+
+// Keep lets the columns of a file of a size in bytes stay on a device, if the pool has memory for
+// tables. The caller calls Commit for each part, and Kept or Close.
+func (f *File) Keep(bytes int64) { f.kept = f.engine.pool.Tables().New(bytes) }
+
+// Commit adds the next part to the table that stays on a device. f may be nil.
+func (f *File) Commit(p *readers.Part) {
+	if f != nil && p.Columns != nil {
+		f.kept.Add(p.Resident, p.Columns.Rows)
+	}
+}
+
+// Kept returns the table that stays on a device, or nil. f may be nil.
+func (f *File) Kept() *resident.Handle {
+	if f == nil {
+		return nil
+	}
+	h, err := f.kept.Handle()
+	f.kept = nil
+	if err != nil {
+		f.engine.faults.Add(1)
+	}
+	return h
+}
+
+// Close drops the table that stays on a device, unless Kept has returned it. f may be nil.
+func (f *File) Close() {
+	if f == nil {
+		return
+	}
+	if err := f.kept.Drop(); err != nil {
+		f.engine.faults.Add(1)
+	}
+	f.kept = nil
 }
 
 // Reader returns a reader for one goroutine. A device reads guessed chunks. The CPU engine's reader
@@ -144,7 +181,7 @@ func (r *reader) inSlot(l *slots.Slot, text *chunkPieces, end int64) (part reade
 		defer r.line.Begin("kernels and columns", start)()
 		began := time.Now()
 		defer func() { r.engine.working.Add(int64(time.Since(began))) }()
-		w := &Work{K: l.Kernels(), S: l.Stream(), At: start, slot: l, out: l.Result(), line: r.line}
+		w := &Work{K: l.Kernels(), S: l.Stream(), At: start, slot: l, out: l.Result(), line: r.line, keep: r.kept.Writer(l.Stream())}
 		w.Text, w.Pieces = text.of(l.Text())
 		part, why, err = w.read(r.chunks)
 	})

@@ -4,6 +4,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/resident"
 	"github.com/vibeflight/vibeflight/readers/slots"
 	"github.com/vibeflight/vibeflight/readers/timeline"
 )
@@ -22,7 +23,8 @@ type Work struct {
 
 	slot  *slots.Slot
 	out   *slots.Result
-	short []kernels.Piece // results that arrive with the next Await
+	keep  *resident.Writer // nil: no column stays on the device
+	short []kernels.Piece  // results that arrive with the next Await
 	line  *timeline.Timeline
 	free  []func() error
 	after []func()
@@ -58,8 +60,15 @@ func (w *Work) read(chunks Chunks) (part readers.Part, why string, err error) {
 	if w.Stopped() {
 		return readers.Part{}, w.why, w.err
 	}
+	kept, err := w.keep.Part(part.Columns)
+	if w.Try(err); kept != nil {
+		w.Await()
+	}
+	if w.Stopped() {
+		return readers.Part{}, w.why, w.err
+	}
 	whole = true
-	part.Release = w.out.Give
+	part.Release, part.Resident = w.out.Give, kept
 	return part, "", nil
 }
 

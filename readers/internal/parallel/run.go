@@ -39,6 +39,9 @@ func Start(ctx context.Context, c Config) *Run {
 	r := &Run{Config: c, ctx: ctx}
 	if c.Engine != nil {
 		r.Device = c.Engine.File(ctx, c.Source)
+		if c.Request.Keep {
+			r.Device.Keep(c.Source.Size)
+		}
 	}
 	r.batcher = readers.NewBatcher(ctx, c.Parser, c.Source, c.Request, c.Emit)
 	r.batcher.Inline = r.Device == nil
@@ -71,6 +74,7 @@ func (r *Run) Add(p readers.Part) error {
 			return err
 		}
 	}
+	r.Device.Commit(&p)
 	r.Summary.Add(&p.Summary)
 	return r.batcher.Add(p)
 }
@@ -80,7 +84,16 @@ func (r *Run) Add(p readers.Part) error {
 func (r *Run) Columns() *readers.ColumnSet { return r.batcher.Columns() }
 
 // Finish emits the last batches.
-func (r *Run) Finish() error { return r.batcher.Finish() }
+func (r *Run) Finish() error {
+	if err := r.batcher.Finish(); err != nil {
+		return err
+	}
+	r.Summary.Resident = r.Device.Kept()
+	return nil
+}
 
 // Close waits for the run's goroutines. Rows that Finish did not emit are lost.
-func (r *Run) Close() { r.batcher.Close() }
+func (r *Run) Close() {
+	r.batcher.Close()
+	r.Device.Close()
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
+	"github.com/vibeflight/vibeflight/readers/resident"
 	"github.com/vibeflight/vibeflight/readers/slots"
 )
 
@@ -37,6 +38,7 @@ type Config struct {
 	Engine   string         // CPU, CUDA or Auto
 	Devices  []int          // ordinals, from 0, in the driver's order; nil: all (--gpus)
 	Memory   int64          // of each device, for all formats; 0: the default of slots.Config (--gpu-memory)
+	Tables   int64          // of each device, for tables that clients read there; 0: none (--gpu-tables)
 	CacheDir string         // where compiled kernels and the crossover are kept; "": nowhere (--cache-dir)
 	Limits   readers.Limits // of the parses that are measured
 	Log      zerolog.Logger
@@ -172,7 +174,9 @@ func (e *Engines) openEngines(m opener) error {
 		sets[i] = c.set
 	}
 	var err error
-	if e.slots, err = m.slots(sets, slots.Config{Memory: e.cfg.Memory, Fault: e.faults.add}); err != nil {
+	if e.slots, err = m.slots(sets, slots.Config{
+		Memory: e.cfg.Memory, Tables: e.cfg.Tables, Fault: e.faults.add,
+	}); err != nil {
 		return err
 	}
 	stored := e.storedRecord()
@@ -202,6 +206,14 @@ func (e *Engines) Close() error {
 	}
 	e.byFormat, e.slots, e.devices = nil, nil, nil
 	return err
+}
+
+// Tables returns the tables that stay on the devices, or nil.
+func (e *Engines) Tables() *resident.Store {
+	if e.slots == nil {
+		return nil
+	}
+	return e.slots.Tables()
 }
 
 // Engine returns the engine of a format on the devices, or nil.

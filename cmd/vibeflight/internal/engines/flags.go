@@ -17,6 +17,7 @@ import (
 // Flags are the flags for the use of devices.
 type Flags struct {
 	memory  units.Size // of each device; 0: the default of readers.EngineConfig.MemoryOf
+	tables  units.Size // of each device, for tables that stay there; 0: none
 	devices string     // all, or ordinals separated by commas
 }
 
@@ -26,6 +27,8 @@ const allDevices = "all"
 func (c *Flags) Define(f *pflag.FlagSet) {
 	f.Var(&c.memory, "gpu-memory", "device memory for parsing on each GPU, as 2GiB; 0 is 1GiB or a quarter of the "+
 		"GPU's, whichever is less")
+	f.Var(&c.tables, "gpu-tables", "device memory on each GPU, in addition, for tables that programs of this machine "+
+		"read there, as 8GiB; 0 is for none")
 	f.StringVar(&c.devices, "gpus", allDevices, "GPUs to parse on: all, or their numbers as doctor shows them, "+
 		"separated by commas")
 }
@@ -58,7 +61,8 @@ func (c *Flags) Open(engine, cacheDir string, limits readers.Limits,
 		return nil, err
 	}
 	return Open(Config{
-		Formats: all.Formats(), Engine: engine, Devices: ordinals, Memory: int64(c.memory), CacheDir: cacheDir,
-		Limits: limits, Log: log,
+		Formats: all.Formats(), Engine: engine, Devices: ordinals, Memory: int64(c.memory), Tables: int64(c.tables),
+		CacheDir: cacheDir,
+		Limits:   limits, Log: log,
 	})
 }

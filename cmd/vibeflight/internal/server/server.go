@@ -36,6 +36,7 @@ import (
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
+	"github.com/vibeflight/vibeflight/readers/resident"
 )
 
 // Config is the configuration of a server. Each field is a flag, and an environment variable of its
@@ -92,9 +93,11 @@ type Config struct {
 	named    bool          // the folders of Data are arguments, or the current folder
 	http     *web.Listener // nil: none
 	reload   reloads
-	stop     func()         // ends Serve
-	hangups  chan os.Signal // SIGHUP; nil: it is ignored
-	terminal bool           // the process had a controlling terminal at its start
+	// tables that clients of this machine read on a GPU; nil: none
+	gpuTables *resident.Store
+	stop      func()         // ends Serve
+	hangups   chan os.Signal // SIGHUP; nil: it is ignored
+	terminal  bool           // the process had a controlling terminal at its start
 }
 
 // Define adds the flags of serve to f.
@@ -299,6 +302,7 @@ func (c *Config) serve(ctx context.Context, watch *observers, log zerolog.Logger
 	if err != nil {
 		return fmt.Errorf("--engine cuda: %w; --engine cpu gives the same tables", err)
 	}
+	c.gpuTables = engineSet.Tables()
 	log.Info().Str("engine", engineSet.Choice()).Strs("devices", engineSet.Devices()).Msg("the engine is chosen")
 	tables, err := c.CacheStore.open(ctx, &c.Fleet, log)
 	if err != nil {
@@ -455,7 +459,7 @@ func (c *Config) listen(ctx context.Context, files *catalog.Catalog, queries *en
 		Log: log, CRS84As: crs84, Admission: control,
 		MaxConnections: c.MaxConnections, MaxStreams: c.MaxStreams,
 		MaxExchangeBytes: int64(c.Exchange.bytes), ExchangeTimeout: c.Exchange.timeout,
-		Telemetry: watch.Telemetry, Audit: watch.audit, Slow: c.Observe.slow,
+		Telemetry: watch.Telemetry, Audit: watch.audit, Slow: c.Observe.slow, GPUTables: c.gpuTables,
 	}
 	c.Fleet.configure(&cfg)
 	cfg.SharesTables = c.CacheStore.store != ""
