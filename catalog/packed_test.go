@@ -240,7 +240,8 @@ func TestPackedFileWhoseTableIsLost(t *testing.T) {
 		c := w.open()
 		wantRows(t, c, name, text)
 		c = w.lose(c)
-		h, s, err := c.Read(t.Context(), Request{Name: name}, Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}})
+		asText := Selection{Encoding: geoarrow.Encoding{Geometry: geoarrow.AsWKT}}
+		h, s, err := c.Read(t.Context(), Request{Name: name}, asText)
 		must(t, err)
 		want, at := rowsOfText(text, 0), 0
 		for {

@@ -81,7 +81,9 @@ func (s *service) shareBy(ctx context.Context, body []byte,
 func (s *service) offerOnGPU(ctx context.Context, ref *catalog.TableRef) (*sharedTable, error) {
 	defer ref.Release()
 	if s.cfg.GPUTables == nil {
-		return nil, &notSharedError{ref.Entry.Name, "the server keeps no tables on a GPU: it was started without --gpu-tables"}
+		return nil, &notSharedError{
+			ref.Entry.Name, "the server keeps no tables on a GPU: it was started without --gpu-tables",
+		}
 	}
 	contents, release, err := ref.OnGPU(ctx, s.cfg.GPUTables)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 // A Handle names shared memory or a shared event for other processes of this host.
 type Handle = driver.Handle
 
-// Shared is device memory that other processes of this host can open. It counts as no buffer of the
+// SharedMemory is device memory that other processes of this host can open. It counts as no buffer of the
 // device's budget: its owner has one of its own.
-type Shared struct {
+type SharedMemory struct {
 	d      *Device
 	p      driver.Ptr
 	bytes  int64
@@ -21,22 +21,22 @@ type Shared struct {
 
 // AllocShared returns shared memory with undefined contents, aligned to 256 bytes. The error wraps
 // ErrMemory if the device has no room.
-func (d *Device) AllocShared(bytes int64) (*Shared, error) {
+func (d *Device) AllocShared(bytes int64) (*SharedMemory, error) {
 	p, h, err := d.drv.AllocShared(bytes)
 	if err != nil {
 		return nil, err
 	}
-	return &Shared{d: d, p: p, bytes: bytes, handle: h}, nil
+	return &SharedMemory{d: d, p: p, bytes: bytes, handle: h}, nil
 }
 
 // Bytes returns the size.
-func (m *Shared) Bytes() int64 { return m.bytes }
+func (m *SharedMemory) Bytes() int64 { return m.bytes }
 
 // Handle returns the handle of the memory.
-func (m *Shared) Handle() Handle { return m.handle }
+func (m *SharedMemory) Handle() Handle { return m.handle }
 
 // Slice returns a view of bytes [from, from+n).
-func (m *Shared) Slice(from, n int64) Buffer[byte] {
+func (m *SharedMemory) Slice(from, n int64) Buffer[byte] {
 	if from < 0 || n < 0 || from > m.bytes || n > m.bytes-from {
 		panic(fmt.Sprintf("gpu: %d bytes at %d of %d", n, from, m.bytes))
 	}
@@ -47,7 +47,7 @@ func (m *Shared) Slice(from, n int64) Buffer[byte] {
 }
 
 // Free frees the memory. No work uses it, and no other process does.
-func (m *Shared) Free() error { return m.d.drv.FreeShared(m.p) }
+func (m *SharedMemory) Free() error { return m.d.drv.FreeShared(m.p) }
 
 // NewSharedEvent returns an event that other processes of this host can wait for, and its handle. It
 // has no time stamp. The caller closes it.

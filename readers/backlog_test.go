@@ -84,7 +84,7 @@ func TestBatchesSideBySide(t *testing.T) {
 			s := mixedSheet(t)
 			s.way, s.size = copiedByWorkers, 40
 			var now, most atomic.Int64
-			s.reread = func() error { // called by whoever assembles a batch
+			s.reread = func() error { // called by the worker that assembles a batch
 				for n := now.Add(1); ; {
 					if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
 						break
@@ -183,8 +183,8 @@ func TestBatchesCanceled(t *testing.T) {
 					time.Sleep(time.Second)
 					return nil
 				}
-				_, err := s.Parse(ctx, &source.File{Name: "sheet"}, Request{Limits: Limits{BatchRows: 5, Workers: workers}},
-					func(Chunk) error { return nil })
+				req := Request{Limits: Limits{BatchRows: 5, Workers: workers}}
+				_, err := s.Parse(ctx, &source.File{Name: "sheet"}, req, func(Chunk) error { return nil })
 				if err != nil && !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}

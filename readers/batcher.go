@@ -31,11 +31,11 @@ type Batcher struct {
 
 	columns *ColumnSet // of the parts that were added
 
-	first        bool     // no chunk was emitted yet, and a caller waits for the first one
-	open         *batch   // being filled; nil if it has no row yet
-	row          int64    // number of the next row
-	siblingBytes int64    // bytes in sibling files of the rows of earlier parts
-	failed       error    // of a chunk, or of emit; no chunk follows
+	first        bool   // no chunk was emitted yet, and a caller waits for the first one
+	open         *batch // being filled; nil if it has no row yet
+	row          int64  // number of the next row
+	siblingBytes int64  // bytes in sibling files of the rows of earlier parts
+	failed       error  // of a chunk, or of emit; no chunk follows
 
 	// chunks in flight, in order, the open one last; only the goroutine that adds parts changes it
 	waiting []*batch

@@ -35,9 +35,9 @@ type sheet struct {
 	lending sync.Mutex
 	lent    []*atomic.Int32 // how often each part was released
 	held    atomic.Int64    // parts that were not released yet
-	most atomic.Int64    // of them at a time
+	most    atomic.Int64    // of them at a time
 	halfway int             // parts after it are not given; 0: all are
-	way     copying
+	way     copyMethod
 
 	// These are of copiedByWorkers.
 	size   int64        // of the parts; bounds are not used
@@ -46,18 +46,18 @@ type sheet struct {
 	ended  func() error // called after the last part, whose error is that of Parse; may be nil
 }
 
-// copying is who copies the rows of a sheet to batches.
-type copying int
+// copyMethod is what copies the rows of a sheet to batches.
+type copyMethod int
 
 const (
-	copiedByGoroutines copying = iota // one for each batch
-	copiedByAdd                       // Batcher.Inline
-	copiedByWorkers                   // Batcher.Inline, with Parts
+	copiedByGoroutines copyMethod = iota // one for each batch
+	copiedByAdd                          // Batcher.Inline
+	copiedByWorkers                      // Batcher.Inline, with Parts
 )
 
-var copyings = []copying{copiedByGoroutines, copiedByAdd, copiedByWorkers}
+var copyMethods = []copyMethod{copiedByGoroutines, copiedByAdd, copiedByWorkers}
 
-func (c copying) String() string {
+func (c copyMethod) String() string {
 	return [...]string{"copied by goroutines", "copied by Add", "copied by workers"}[c]
 }
 
@@ -458,7 +458,7 @@ func TestBatcher(t *testing.T) {
 			s.check(whole, limits)
 			for range 3 {
 				s.cut(r, 1+r.IntN(40))
-				s.learns, s.way, s.size = r.IntN(2) == 0, copyings[r.IntN(len(copyings))], 1+r.Int64N(200)
+				s.learns, s.way, s.size = r.IntN(2) == 0, copyMethods[r.IntN(len(copyMethods))], 1+r.Int64N(200)
 				limits.Workers = 1 + r.IntN(16)
 				table, err := s.read(limits)
 				if err != nil {
@@ -615,7 +615,7 @@ func TestBatcherEnds(t *testing.T) {
 		{name: "close without finish", change: func(s *sheet) { s.halfway = 5 }},
 		{name: "close without a part", change: func(s *sheet) { s.bounds = nil }},
 	} {
-		for _, way := range copyings {
+		for _, way := range copyMethods {
 			t.Run(fmt.Sprintf("%s, %v", c.name, way), func(t *testing.T) {
 				for _, workers := range []int{1, 2, 16} {
 					for _, rows := range []int{3, 8, 11, 100} {

@@ -100,7 +100,7 @@ func (p *Parts) Read(ctx context.Context, take func(Part) error) (end, row int64
 // guessing, or copy rows to other batches. So a part is often still in the caches of the core that
 // parsed it, and no separate goroutine hands parts on.
 //
-// Whoever changes the state goes on with what there is to do. If there is more, it wakes one other
+// A worker that changes the state goes on with what there is to do. If there is more, it wakes one other
 // worker, which does the same.
 type partsRun struct {
 	*Parts

@@ -198,14 +198,15 @@ func (c *parse) unpack(ctx context.Context, src *source.File) (l *persist.Data, 
 	if !c.job.Format.Indexed {
 		src.PrefetchAll()
 	}
-	err = c.Formats.ReadLayer(ctx, c.job.Format, src, c.job.Entry.Layer, c.Unpacking(), func(content *source.File) error {
+	read := func(content *source.File) (err error) {
 		if l != nil {
 			l.Release()
 		}
 		c.call.Reads(content)
 		l, err = c.content(ctx, content)
 		return err
-	})
+	}
+	err = c.Formats.ReadLayer(ctx, c.job.Format, src, c.job.Entry.Layer, c.Unpacking(), read)
 	return l, err
 }
 

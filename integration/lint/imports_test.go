@@ -31,7 +31,7 @@ var layers = []string{
 	"kernels/kml kernels/internal/kerneltest",
 	// the contract of a format
 	"readers/source readers/timeline readers/internal/number readers/internal/temporal readers/internal/trig",
-	"readers/internal/bulk readers/internal/fields",
+	"readers/internal/bulk readers/internal/extent readers/internal/fields",
 	"readers/geoarrow readers/internal/xmltext",
 	"readers/internal/curve readers/internal/nesting readers/internal/positions readers/internal/prj readers/resident",
 	"readers/slots",

@@ -21,7 +21,7 @@ type Contents struct {
 	Copied  int64      // bytes that came from the host
 
 	event  *gpu.Event
-	memory []*gpu.Shared // of Slabs
+	memory []*gpu.SharedMemory // of Slabs
 }
 
 // Slab is an allocation of a table.
@@ -80,7 +80,7 @@ func (t *Table) Complete(h Host) (*Contents, error) {
 			parts = append(parts, Part{Rows: int(h.Starts[i+1] - h.Starts[i])})
 		}
 	}
-	w := &completer{t: t, card: c, host: h, out: &Contents{Device: c.device().Info(), Schema: h.Schema}}
+	w := &completer{t: t, dev: c, host: h, out: &Contents{Device: c.device().Info(), Schema: h.Schema}}
 	if err := w.complete(parts); err != nil {
 		return nil, errors.Join(err, w.undo())
 	}
@@ -92,29 +92,29 @@ func (t *Table) Complete(h Host) (*Contents, error) {
 	return w.out, nil
 }
 
-// home returns the table's card: the one with the most room, if no part has columns.
-func (t *Table) home() (*card, error) {
+// home returns the table's dev: the one with the most room, if no part has columns.
+func (t *Table) home() (*deviceMemory, error) {
 	s := t.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.at == nil || len(s.cards) == 0 {
+	if t.at == nil || len(s.devices) == 0 {
 		return nil, ErrFull
 	}
-	if t.card == nil {
-		t.card = s.cards[0]
-		for _, c := range s.cards[1:] {
-			if c.budget-c.used > t.card.budget-t.card.used {
-				t.card = c
+	if t.dev == nil {
+		t.dev = s.devices[0]
+		for _, c := range s.devices[1:] {
+			if c.budget-c.used > t.dev.budget-t.dev.used {
+				t.dev = c
 			}
 		}
 	}
-	return t.card, nil
+	return t.dev, nil
 }
 
 // completer makes the contents of a table.
 type completer struct {
 	t    *Table
-	card *card
+	dev  *deviceMemory
 	host Host
 	out  *Contents
 }
@@ -150,15 +150,15 @@ func (w *completer) complete(parts []Part) error {
 		}
 	}
 	var err error
-	if w.out.event, w.out.Event, err = w.card.device().NewSharedEvent(); err != nil {
+	if w.out.event, w.out.Event, err = w.dev.device().NewSharedEvent(); err != nil {
 		return err
 	}
-	return w.card.stream.Record(w.out.event)
+	return w.dev.stream.Record(w.out.event)
 }
 
 // undo frees what the contents have so far, after an error.
 func (w *completer) undo() error {
-	err := w.card.stream.Synchronize() // copies may be under way
+	err := w.dev.stream.Synchronize() // copies may be under way
 	if w.out.event != nil {
 		err = errors.Join(err, w.out.event.Close())
 	}
@@ -166,7 +166,7 @@ func (w *completer) undo() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range w.out.memory {
-		w.card.used -= m.Bytes()
+		w.dev.used -= m.Bytes()
 		err = errors.Join(err, m.Free())
 	}
 	return err
@@ -219,7 +219,7 @@ func (w *completer) kept(p *Part, i int, want arrow.DataType) *column {
 
 // grow adds a slab to the contents.
 func (w *completer) grow(bytes int64) error {
-	m, err := w.t.store.alloc(w.card, bytes)
+	m, err := w.t.store.alloc(w.dev, bytes)
 	if err != nil {
 		return err
 	}

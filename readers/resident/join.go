@@ -161,10 +161,7 @@ func (g *group) field(i int, t arrow.DataType, place func(int64) Place) Field {
 	switch t.ID() {
 	case arrow.STRUCT:
 	case arrow.LIST, arrow.STRING, arrow.BINARY:
-		offsets := Place{}
-		if f.Length > 0 {
-			offsets = place(4 * int64(f.Length+1))
-		}
+		offsets := place(4 * int64(f.Length+1)) // one without lists too: consumers read the first
 		if f.Buffers = append(f.Buffers, offsets); t.ID() != arrow.LIST {
 			f.Buffers = append(f.Buffers, place(g.total[i]))
 		}
@@ -195,6 +192,9 @@ func (w *completer) fill(g *group, i int, t arrow.DataType, f Field) error {
 	case arrow.BOOL: // their bits begin anywhere in a byte; no part keeps them on the GPU
 		return w.upload(f.Buffers[1], 0, g.bits(i, 1, f.Length))
 	case arrow.LIST, arrow.STRING, arrow.BINARY:
+		if f.Length == 0 {
+			return w.upload(f.Buffers[1], 0, make([]byte, 4))
+		}
 		if err := w.offsets(g, i, t, f.Buffers[1]); err != nil || t.ID() == arrow.LIST {
 			return err
 		}
@@ -245,7 +245,7 @@ func (w *completer) shift(p *piece, base int32, to Place) error {
 		w.out.Kept += to.Bytes
 		from := p.kept[1]
 		from.Bytes = to.Bytes
-		return klist.ShiftOffsets(w.card.k, w.card.stream, gpu.View[int32](w.t.memory(from)), base,
+		return klist.ShiftOffsets(w.dev.k, w.dev.stream, gpu.View[int32](w.t.memory(from)), base,
 			gpu.View[int32](w.memory(to)))
 	}
 	shifted := append([]int32(nil), geoarrow.View[int32](p.host[1])[:p.length+1]...)
@@ -272,7 +272,8 @@ func (w *completer) bytes(g *group, i, buffer int, size func(*piece) int64, to P
 			from := p.kept[buffer]
 			from.Bytes = n
 			w.out.Kept += n
-			if err := gpu.Copy(w.card.stream, w.memory(Place{to.Slab, to.Offset + at, n}), w.t.memory(from)); err != nil {
+			dst := w.memory(Place{to.Slab, to.Offset + at, n})
+			if err := gpu.Copy(w.dev.stream, dst, w.t.memory(from)); err != nil {
 				return err
 			}
 		}
@@ -287,7 +288,7 @@ func (w *completer) upload(to Place, at int64, b []byte) error {
 		return nil
 	}
 	w.out.Copied += int64(len(b))
-	return gpu.Upload(w.card.stream, w.memory(Place{to.Slab, to.Offset + at, int64(len(b))}), b)
+	return gpu.Upload(w.dev.stream, w.memory(Place{to.Slab, to.Offset + at, int64(len(b))}), b)
 }
 
 // memory returns a place of the contents.

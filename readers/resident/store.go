@@ -26,17 +26,17 @@ var ErrFull = errors.New("the memory for tables on the GPU is in use")
 
 // Store has the tables of all GPUs. It is safe for concurrent use.
 type Store struct {
-	mu     sync.Mutex
-	cards  []*card
-	recent *list.List // of *Table, that were used last first
-	byKey  map[string]*Table
-	closed bool
+	mu      sync.Mutex
+	devices []*deviceMemory
+	recent  *list.List // of *Table, that were used last first
+	byKey   map[string]*Table
+	closed  bool
 
 	freeing sync.WaitGroup // freeLater
 }
 
-// card is the memory of one GPU.
-type card struct {
+// deviceMemory is the memory for tables on one GPU.
+type deviceMemory struct {
 	k      *kernels.Set
 	budget int64
 	used   int64 // guarded by Store.mu
@@ -45,7 +45,7 @@ type card struct {
 	stream *gpu.Stream
 }
 
-func (c *card) device() *gpu.Device { return c.k.Device() }
+func (c *deviceMemory) device() *gpu.Device { return c.k.Device() }
 
 // Open returns a store that takes up to bytes of memory on each GPU, as tables need it. The caller
 // closes it before the devices.
@@ -56,7 +56,7 @@ func Open(devices []*kernels.Set, bytes int64) (*Store, error) {
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		s.cards = append(s.cards, &card{k: k, budget: bytes, stream: stream})
+		s.devices = append(s.devices, &deviceMemory{k: k, budget: bytes, stream: stream})
 	}
 	return s, nil
 }
@@ -71,10 +71,10 @@ func (s *Store) Close() error {
 	for e := s.recent.Front(); e != nil; e = s.recent.Front() {
 		err = errors.Join(err, s.drop(e.Value.(*Table)))
 	}
-	for _, c := range s.cards {
+	for _, c := range s.devices {
 		err = errors.Join(err, c.stream.Close())
 	}
-	s.cards = nil
+	s.devices = nil
 	return err
 }
 
@@ -82,7 +82,7 @@ func (s *Store) Close() error {
 func (s *Store) Bytes() (used, budget int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.cards {
+	for _, c := range s.devices {
 		used, budget = used+c.used, budget+c.budget
 	}
 	return used, budget
@@ -211,13 +211,13 @@ func (s *Store) drop(t *Table) error {
 	return t.free()
 }
 
-// reserve takes bytes of a card's budget, and drops tables that are not in use until they fit; s.mu is
+// reserve takes bytes of a device's budget, and drops tables that are not in use until they fit; s.mu is
 // held.
-func (s *Store) reserve(c *card, bytes int64) error {
+func (s *Store) reserve(c *deviceMemory, bytes int64) error {
 	for e := s.recent.Back(); c.used+bytes > c.budget && e != nil; {
 		t := e.Value.(*Table)
 		e = e.Prev()
-		if t.uses > 0 || t.card != c {
+		if t.uses > 0 || t.dev != c {
 			continue
 		}
 		if err := s.drop(t); err != nil {
@@ -231,8 +231,8 @@ func (s *Store) reserve(c *card, bytes int64) error {
 	return nil
 }
 
-// alloc allocates memory of a card within its budget.
-func (s *Store) alloc(c *card, bytes int64) (*gpu.Shared, error) {
+// alloc allocates memory of a device within its budget.
+func (s *Store) alloc(c *deviceMemory, bytes int64) (*gpu.SharedMemory, error) {
 	s.mu.Lock()
 	err := s.reserve(c, bytes)
 	s.mu.Unlock()
@@ -249,7 +249,7 @@ func (s *Store) alloc(c *card, bytes int64) (*gpu.Shared, error) {
 }
 
 // freeLater frees memory when an event has happened.
-func (s *Store) freeLater(c *card, e *gpu.Event, memory []*gpu.Shared) {
+func (s *Store) freeLater(c *deviceMemory, e *gpu.Event, memory []*gpu.SharedMemory) {
 	if len(memory) == 0 {
 		return
 	}
@@ -264,9 +264,9 @@ func (s *Store) freeLater(c *card, e *gpu.Event, memory []*gpu.Shared) {
 	})
 }
 
-// cardOf returns the card of a device.
-func (s *Store) cardOf(d *gpu.Device) *card {
-	for _, c := range s.cards {
+// deviceOf returns the memory of a device.
+func (s *Store) deviceOf(d *gpu.Device) *deviceMemory {
+	for _, c := range s.devices {
 		if c.device() == d {
 			return c
 		}

@@ -16,12 +16,12 @@ type Table struct {
 	at   *list.Element // in store.recent; nil: the table was dropped
 	uses int
 	key  string
-	card *card // of the first part that has columns; nil: none has
+	dev  *deviceMemory // of the first part that has columns; nil: none has
 
 	mu        sync.Mutex // guards what follows
 	slabBytes int64
-	slabs     []*gpu.Shared // of parts
-	next      int64         // offset in the last slab
+	slabs     []*gpu.SharedMemory // of parts
+	next      int64               // offset in the last slab
 	parts     []Part
 	full      bool // there was no room during the parse: columns are no longer kept
 	complete  *Contents
@@ -51,9 +51,9 @@ type Place struct {
 	Bytes  int64
 }
 
-// take returns room for bytes on a card, or an error: the table is on another card, or there is no
+// take returns room for bytes on a device, or an error: the table is on another device, or there is no
 // room.
-func (t *Table) take(c *card, bytes int64) (Place, error) {
+func (t *Table) take(c *deviceMemory, bytes int64) (Place, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if bytes == 0 {
@@ -74,13 +74,13 @@ func (t *Table) take(c *card, bytes int64) (Place, error) {
 var errElsewhere = errors.New("the table is on another GPU")
 
 // grow adds a slab; t.mu is held.
-func (t *Table) grow(c *card, bytes int64) error {
+func (t *Table) grow(c *deviceMemory, bytes int64) error {
 	s := t.store
 	s.mu.Lock()
-	if t.card == nil {
-		t.card = c
+	if t.dev == nil {
+		t.dev = c
 	}
-	elsewhere := t.card != c
+	elsewhere := t.dev != c
 	s.mu.Unlock()
 	if elsewhere {
 		return errElsewhere
@@ -105,7 +105,7 @@ func (t *Table) free() error {
 	}
 	for _, m := range slabs {
 		err = errors.Join(err, m.Free())
-		t.card.used -= m.Bytes()
+		t.dev.used -= m.Bytes()
 	}
 	t.slabs, t.parts, t.complete, t.full = nil, nil, nil, true
 	return err

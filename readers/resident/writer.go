@@ -15,7 +15,7 @@ import (
 // goroutine uses it.
 type Writer struct {
 	t     *Table
-	card  *card
+	dev   *deviceMemory
 	s     *gpu.Stream
 	found []original
 }
@@ -33,15 +33,15 @@ func (t *Table) Writer(s *gpu.Stream) *Writer {
 		return nil
 	}
 	t.store.mu.Lock()
-	c := t.store.cardOf(s.Device())
-	elsewhere := c == nil || t.card != nil && t.card != c
+	c := t.store.deviceOf(s.Device())
+	elsewhere := c == nil || t.dev != nil && t.dev != c
 	t.store.mu.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if elsewhere || t.full {
 		return nil
 	}
-	return &Writer{t: t, card: c, s: s}
+	return &Writer{t: t, dev: c, s: s}
 }
 
 // Found notes that host will have the bytes of a buffer, and that neither changes until Part has
@@ -128,7 +128,7 @@ func (w *Writer) copied(to []Node, d arrow.ArrayData) ([]Node, error) {
 			n.Valid, n.Buffers = slices.Clone(b), append(n.Buffers, Place{})
 			continue
 		}
-		at, err := w.t.take(w.card, int64(len(b)))
+		at, err := w.t.take(w.dev, int64(len(b)))
 		if err != nil {
 			w.t.stop()
 			return nil, nil

@@ -101,10 +101,22 @@ func largeCases(t *testing.T) []packedCase {
 		{"cut.gz", many[:len(many)-5], nil},
 		{"sized.zst", join(frame(t, a, true), frame(t, b, true), frame(t, c, true)), join(a, b, c)},
 		{"unsized.zst", join(frame(t, a, false), frame(t, b, false), frame(t, c, false)), join(a, b, c)},
-		{"mixed.zst", join(frame(t, b, true), frame(t, c, false), frame(t, a, true), frame(t, b, false)), join(b, c, a, b)},
-		{"skipped.zst", join(skippable(12), frame(t, b, true), skippable(1<<20), frame(t, a, true), skippable(0)), join(b, a)},
-		{"empty.zst", join(frame(t, nil, true), frame(t, b, true), frame(t, nil, false), frame(t, a, true)), join(b, a)},
-		{"windows.zst", join(frame(t, b, false, window), frame(t, a, false, window), frame(t, c, true, window)), join(b, a, c)},
+		{
+			"mixed.zst", join(frame(t, b, true), frame(t, c, false), frame(t, a, true), frame(t, b, false)),
+			join(b, c, a, b),
+		},
+		{
+			"skipped.zst", join(skippable(12), frame(t, b, true), skippable(1<<20), frame(t, a, true), skippable(0)),
+			join(b, a),
+		},
+		{
+			"empty.zst", join(frame(t, nil, true), frame(t, b, true), frame(t, nil, false), frame(t, a, true)),
+			join(b, a),
+		},
+		{
+			"windows.zst", join(frame(t, b, false, window), frame(t, a, false, window), frame(t, c, true, window)),
+			join(b, a, c),
+		},
 		{"tiny.zst", bytes.Repeat(frame(t, []byte("x"), true), 100_000), tinyText},
 		{"ones.zst", endless(100, nil), make([]byte, 100*128<<10)},
 		{"dictionary.zst", join(frame(t, b, true), frame(t, a, true, dictionary)), nil},
@@ -426,8 +438,9 @@ func TestFilesOfPrograms(t *testing.T) {
 func TestSweepOfSegments(t *testing.T) {
 	text, noise := prose(1_500_000), random(1_200_000)
 	files := map[string][]byte{
-		"a.csv.gz":  join(gzipped(t, text), gzipped(t, noise), stored(t, text), bgzipped(t, noise, 65280)),
-		"a.csv.zst": join(frame(t, noise, true), frame(t, text, false), skippable(9), frame(t, noise, true), frame(t, text, true)),
+		"a.csv.gz": join(gzipped(t, text), gzipped(t, noise), stored(t, text), bgzipped(t, noise, 65280)),
+		"a.csv.zst": join(frame(t, noise, true), frame(t, text, false), skippable(9), frame(t, noise, true),
+			frame(t, text, true)),
 	}
 	rounds := 20
 	if testing.Short() {

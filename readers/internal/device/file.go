@@ -181,7 +181,10 @@ func (r *reader) inSlot(l *slots.Slot, text *chunkPieces, end int64) (part reade
 		defer r.line.Begin("kernels and columns", start)()
 		began := time.Now()
 		defer func() { r.engine.working.Add(int64(time.Since(began))) }()
-		w := &Work{K: l.Kernels(), S: l.Stream(), At: start, slot: l, out: l.Result(), line: r.line, keep: r.kept.Writer(l.Stream())}
+		w := &Work{
+			K: l.Kernels(), S: l.Stream(), At: start, slot: l, out: l.Result(), line: r.line,
+			keep: r.kept.Writer(l.Stream()),
+		}
 		w.Text, w.Pieces = text.of(l.Text())
 		part, why, err = w.read(r.chunks)
 	})

@@ -4,10 +4,9 @@ package positions
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // TestPage reads texts that are followed by 64 zeros and then by memory that can't be read, each
@@ -17,13 +16,13 @@ func TestPage(t *testing.T) {
 		t.Skip("this processor reads no plain positions")
 	}
 	const page = 4096
-	memory, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_ANON|unix.MAP_PRIVATE)
+	memory, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Skip("no memory to protect: ", err)
 	}
-	defer func() { _ = unix.Munmap(memory) }()
-	if err := unix.Mprotect(memory[page:], unix.PROT_NONE); err != nil {
+	defer func() { _ = syscall.Munmap(memory) }()
+	if err := syscall.Mprotect(memory[page:], syscall.PROT_NONE); err != nil {
 		t.Skip("no memory to protect: ", err)
 	}
 	for _, l := range layouts {
