@@ -76,7 +76,8 @@ class Server:
 
     def client(self):
         """A client that is closed together with the server."""
-        client = flight.connect(self.uri, tls_root_certs=self.trusted) if self.trusted else flight.connect(self.uri)
+        uri = f"grpc+{self.uri}" if self.uri.startswith("unix:") else self.uri
+        client = flight.connect(uri, tls_root_certs=self.trusted) if self.trusted else flight.connect(uri)
         self._clients.append(client)
         return client
 

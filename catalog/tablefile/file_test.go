@@ -397,8 +397,9 @@ func TestLayoutKnowsFields(t *testing.T) {
 			"GeometryTypes Positions Summary RoundedIntegers ReplacedCharacters ParseTime"},
 		// CRS is not written: Again has it from the Shape.
 		{readers.Span{}, "From To Row Inside Text State CRS"},
+		// Resident is memory of a GPU.
 		{readers.Summary{}, "CRS Layers BytesRead Skipped Links Deviations IgnoredOrdinates UnclosedRings " +
-			"ShortRings ShortLines Foreign Appendable"},
+			"ShortRings ShortLines Foreign Resident Appendable"},
 		{readers.SkippedRows{}, "Count First"},
 		{readers.Deviations{}, "Count Rules First"},
 		{readers.Deviation{}, "Offset Row Field Rule Done"},

@@ -105,10 +105,10 @@ def measure(args, folder):
     if not args.table:
         path.parent.mkdir()
         write(path, int(args.gigabytes * 1e9))
-    at, flags = f"unix://{folder}/v.sock", ("--cache-bytes", "64GiB", "--log-level", "warn")
+    at, flags = f"unix://{folder}/v.sock", ("--cache-bytes", "64GiB")
     runs = []
     with Server(path.parent, *flags, listen=at, cache=folder / "cache") as server:
-        server.client().do_get(_ticket(path.name))
+        server.action("describe", path.name.encode())
         server.wait_until_saved(seconds=3600)
         ask(at, path.name)
         rounds = [ask(at, path.name) for _ in range(args.rounds)]
@@ -124,11 +124,6 @@ def measure(args, folder):
     runs.append({"case": "first call after the server was killed and started", **summary(again),
                  "gb_per_second": round(table["bytes"] / 1e6 / statistics.median(r["ms"] for r in again), 2)})
     return {"date": str(datetime.date.today()), "command": f"integration/bench/share.py --gigabytes {args.gigabytes:g} --rounds {args.rounds}", **table, "runs": runs}
-
-
-def _ticket(name):
-    from pyarrow import flight
-    return flight.Ticket(json.dumps({"name": name, "limit": 1}))
 
 
 def main():

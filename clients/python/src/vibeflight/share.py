@@ -64,7 +64,7 @@ def _table(content: pa.Buffer, schema: pa.Schema) -> pa.Table:
     with ThreadPoolExecutor(workers) as pool:
         read_parts = [*(pool.map(read, parts) if workers > 1 else map(read, parts))]
     asked = {field.name: field for field in schema}
-    named = pa.schema([asked.get(field.name, field) for field in own], schema.metadata)
+    named = pa.schema([asked.get(field.name, field) for field in own]).with_metadata(schema.metadata)
     return pa.Table.from_batches([batch for part in read_parts for batch in part], named).select(schema.names)
 
 
