@@ -423,8 +423,8 @@ func TestActions(t *testing.T) {
 		names = append(names, a.Type)
 	}
 	if want := []string{
-		"refresh", "evict", "describe", "share", "stats", "queries", "sessions", "kill", "drain", "CancelFlightInfo",
-		"RenewFlightEndpoint",
+		"refresh", "evict", "describe", "share", "share-device", "stats", "queries", "sessions", "kill", "drain",
+		"CancelFlightInfo", "RenewFlightEndpoint",
 	}; !slices.Equal(names, want) {
 		t.Errorf("ListActions %v, want %v", names, want)
 	}
