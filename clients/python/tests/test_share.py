@@ -55,10 +55,11 @@ def in_cache(connection, name):
             time.sleep(0.02)
     else:
         raise AssertionError(f"{name} is not in the cache")
-    with socket.socket(socket.AF_UNIX) as lease:
-        lease.connect(connection.location.removeprefix(share.UNIX) + share.SUFFIX)
-        lease.sendall(json.loads(answer.body.to_pybytes())["key"].encode() + b"\n")
-        os.close(share._receive(lease))
+    path, key = connection.location.removeprefix(share.UNIX) + share.SUFFIX, json.loads(answer.body.to_pybytes())["key"]
+    lease, mark, descriptors = share.handed(path, key)
+    with lease:
+        assert mark == b"F" and len(descriptors) == 1
+        os.close(descriptors[0])
         lease.shutdown(socket.SHUT_WR)
         assert lease.recv(1) == b""
 
