@@ -22,7 +22,7 @@ UNIX = "grpc+unix://"
 SUFFIX = ".share"  # the socket for files lies next to that for calls
 LEAST_BYTES = 1 << 20  # smaller tables are read as fast
 SECONDS = 10.0
-MAX_WORKERS, WORKER_BATCHES = 8, 128  # threads that read a file, and batches that are worth one
+MAX_WORKERS, WORKER_BATCHES = 4, 128  # threads that read a file, more of which are slower, and batches that are worth one
 MOST_FILES = 253  # that Linux passes with a message
 
 
