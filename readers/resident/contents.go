@@ -88,7 +88,7 @@ func (t *Table) Complete(h Host) (*Contents, error) {
 	old := t.slabs
 	t.complete, t.parts, t.slabs = w.out, nil, nil
 	t.mu.Unlock()
-	t.store.freeLater(c, w.out.event, old)
+	t.store.freeLater(t, old)
 	return w.out, nil
 }
 

@@ -248,17 +248,19 @@ func (s *Store) alloc(c *deviceMemory, bytes int64) (*gpu.SharedMemory, error) {
 	return m, err
 }
 
-// freeLater frees memory when an event has happened.
-func (s *Store) freeLater(c *deviceMemory, e *gpu.Event, memory []*gpu.SharedMemory) {
-	if len(memory) == 0 {
+// freeLater frees memory of the parts of a complete table when its event has happened. Until then the
+// table is in use.
+func (s *Store) freeLater(t *Table, memory []*gpu.SharedMemory) {
+	if len(memory) == 0 || !t.use() {
 		return
 	}
 	s.freeing.Go(func() {
-		_ = e.Await() // an error of the device is that of its next call too
+		defer t.Release()
+		_ = t.complete.event.Await() // an error of the device is that of its next call too
 		for _, m := range memory {
 			_ = m.Free() // likewise
 			s.mu.Lock()
-			c.used -= m.Bytes()
+			t.dev.used -= m.Bytes()
 			s.mu.Unlock()
 		}
 	})
