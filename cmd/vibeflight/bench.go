@@ -68,8 +68,7 @@ func newBench(std output.Stdio) *cobra.Command {
   # what one column costs
   vibeflight bench buildings.geojson --columns height --runs 5 --json
   # sixteen files at the same time, on one GPU and on two
-  vibeflight bench tiles/*.geojson --at-a-time 16 --engine cuda --gpus 0
-  vibeflight bench tiles/*.geojson --at-a-time 16 --engine cuda --gpus 0,1`,
+  vibeflight bench data/*.geojson --at-a-time 16`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage.Errorf("want at least one file")
