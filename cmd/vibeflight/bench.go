@@ -67,7 +67,7 @@ func newBench(std output.Stdio) *cobra.Command {
 		Example: `  vibeflight bench buildings.geojson
   # what one column costs
   vibeflight bench buildings.geojson --columns height --runs 5 --json
-  # sixteen files at the same time, on one GPU and on two
+  # sixteen files at the same time
   vibeflight bench data/*.geojson --at-a-time 16`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
