@@ -1,7 +1,6 @@
 package positions
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/vibeflight/vibeflight/readers/geoarrow"
@@ -17,11 +16,9 @@ const Have = true
 //	end     with inside set the bracket of a position that is not plain, else the byte after a position, with
 //	        no plain position after it
 func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
-	reserve(g, most)
 	n := len(g.X)
-	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := neonJSON(neonConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
-		unsafe.Add(ys, 8*n), most)
+	xs, ys := room(g, most)
+	read, count, inside := neonJSON(neonConstants, unsafe.Add(text, p), xs, ys, most)
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, inside
 }
@@ -32,24 +29,12 @@ func JSON(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end in
 //
 //	end     with inside set a position that is not plain, else the comma or bracket after one
 func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
-	reserve(g, most)
 	n := len(g.X)
-	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	read, count, inside := neonWKT(neonConstants, unsafe.Add(text, p), unsafe.Add(xs, 8*n),
-		unsafe.Add(ys, 8*n), most)
+	xs, ys := room(g, most)
+	read, count, inside := neonWKT(neonConstants, unsafe.Add(text, p), xs, ys, most)
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, count, inside
 }
-
-// reserve makes room for n positions.
-func reserve(g *geoarrow.GeometryBuilder, n int) {
-	if min(cap(g.X), cap(g.Y))-len(g.X) < n {
-		grow(g, n)
-	}
-}
-
-//go:noinline
-func grow(g *geoarrow.GeometryBuilder, n int) { g.X, g.Y = slices.Grow(g.X, n), slices.Grow(g.Y, n) }
 
 // neonTables are the constants of neonJSON and neonWKT, at the offsets that they know.
 type neonTables struct {

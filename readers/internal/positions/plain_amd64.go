@@ -1,7 +1,6 @@
 package positions
 
 import (
-	"slices"
 	"unsafe"
 
 	processor "golang.org/x/sys/cpu"
@@ -44,11 +43,9 @@ func bestKernel() kernel {
 
 // readJSON is JSON with a kernel that this processor has.
 func readJSON(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end int, inside bool) {
-	reserve(g, most)
 	n := len(g.X)
+	xs, ys := room(g, most)
 	text = unsafe.Add(text, p)
-	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	xs, ys = unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n)
 	var read, count int
 	switch inside = true; by {
 	case wide:
@@ -80,11 +77,9 @@ func WKT(g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, co
 
 // readWKT is WKT with a kernel that this processor has.
 func readWKT(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, most int) (end, count int, inside bool) {
-	reserve(g, most)
 	n := len(g.X)
+	xs, ys := room(g, most)
 	text = unsafe.Add(text, p)
-	xs, ys := unsafe.Pointer(unsafe.SliceData(g.X)), unsafe.Pointer(unsafe.SliceData(g.Y))
-	xs, ys = unsafe.Add(xs, 8*n), unsafe.Add(ys, 8*n)
 	var read int
 	switch inside = true; by {
 	case wide:
@@ -104,16 +99,6 @@ func readWKT(by kernel, g *geoarrow.GeometryBuilder, text unsafe.Pointer, p, mos
 	g.X, g.Y = g.X[:n+count], g.Y[:n+count]
 	return p + read, count, inside
 }
-
-// reserve makes room for n positions.
-func reserve(g *geoarrow.GeometryBuilder, n int) {
-	if min(cap(g.X), cap(g.Y))-len(g.X) < n {
-		grow(g, n)
-	}
-}
-
-//go:noinline
-func grow(g *geoarrow.GeometryBuilder, n int) { g.X, g.Y = slices.Grow(g.X, n), slices.Grow(g.Y, n) }
 
 // tables are the constants of both.
 type tables struct {
