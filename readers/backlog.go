@@ -1,7 +1,7 @@
 package readers
 
-// A chunk is assembled by one goroutine at a time, and several chunks side by side: whichever
-// worker of the parse is free takes the first chunk that has rows to copy. So only what decides
+// A chunk is assembled by one goroutine at a time, and several chunks side by side: a worker
+// of the parse that is free takes the first chunk that has rows to copy. So only what decides
 // which rows are in which chunk is done in the order of the file, and that takes microseconds for
 // each part.
 //
@@ -45,7 +45,7 @@ func (b *Batcher) assembleAlone() {
 	}
 }
 
-// assemble works on a chunk that waits for a goroutine. It returns false if there is none.
+// assemble works on a chunk that waits for a goroutine. It returns false if no chunk waits.
 func (b *Batcher) assemble() bool {
 	c := b.claim()
 	b.work(c)
@@ -73,8 +73,8 @@ func (b *Batcher) work(c *batch) {
 	}
 }
 
-// claim returns the first chunk that waits for a goroutine, and marks it as taken; nil if there is
-// none.
+// claim returns the first chunk that waits for a goroutine, and marks it as taken; nil if no chunk
+// waits.
 func (b *Batcher) claim() *batch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,15 +104,15 @@ func (b *Batcher) firstIdle() *batch {
 	return nil
 }
 
-// behind returns how many runs of rows are not copied yet.
-func (b *Batcher) behind() int64 {
+// uncopiedRuns returns how many runs of rows are not copied yet.
+func (b *Batcher) uncopiedRuns() int64 {
 	if b == nil {
 		return 0
 	}
 	return b.uncopied.Load()
 }
 
-// drop releases the rows that nobody copies any more.
+// drop releases the rows that are not copied.
 func (b *Batcher) drop() {
 	for _, c := range b.waiting {
 		releaseAll(c.backlog.runs)

@@ -247,7 +247,7 @@ func (r *partsRun) assemble() {
 // mayGuess reports whether a worker may guess another part now.
 func (r *partsRun) mayGuess() bool {
 	return !r.over && r.guessable() && r.begun <= r.committed+r.ahead() && (!r.held || r.begun < r.first) &&
-		r.Batches.behind() <= uncopiedEach*r.ahead()
+		r.Batches.uncopiedRuns() <= uncopiedEach*r.ahead()
 }
 
 // guessable reports whether a worker should guess another part.

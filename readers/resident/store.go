@@ -117,7 +117,7 @@ func (s *Store) Find(key string) *Table {
 	return t
 }
 
-// Handle is a reference to a table that nobody uses now. When the garbage collector frees it, the
+// Handle is a reference to a table that is not in use. When the garbage collector frees it, the
 // table is dropped, unless it was kept under a key.
 type Handle struct{ table *Table }
 

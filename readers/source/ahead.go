@@ -112,7 +112,7 @@ type ahead struct {
 var errSize = errors.New("the content has another length than its packed file says")
 
 // ReadAt waits for the bytes. The last byte is there when all of the file was checked, and the
-// content has as many bytes as promised: until then, nobody can take its end for the end.
+// content has as many bytes as promised: until then, no reader can take its end for the end.
 func (a *ahead) ReadAt(p []byte, off int64) (int, error) {
 	end := off + int64(len(p))
 	if end < a.size {

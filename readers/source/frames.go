@@ -29,13 +29,13 @@ type frameScan struct {
 	from    int64 // of the open segment
 	content int64 // of its frames, or more
 	unknown bool  // one of them does not say how long its content is
-	total   int64 // of all segments before; < 0: nobody knows
+	total   int64 // of all segments before; < 0: unknown
 	large   bool  // the open segment has a large window
 	opened  bool
 }
 
-// scanFrames cuts a zstd file where frames begin, and says how long the content is; < 0: nobody
-// knows.
+// scanFrames cuts a zstd file where frames begin, and says how long the content is; < 0: it is
+// unknown.
 func (s *spread) scanFrames() (content int64, err error) {
 	w := &frameScan{spread: s, view: glass{s: s}}
 	if s.f.Size == 0 {

@@ -53,8 +53,8 @@ type memberScan struct {
 	probe   *gzip.Reader
 }
 
-// scanMembers cuts a gzip file where members begin, and says how long the content is; < 0: nobody
-// knows.
+// scanMembers cuts a gzip file where members begin, and says how long the content is; < 0: it is
+// unknown.
 func (s *spread) scanMembers() (content int64, err error) {
 	m := &memberScan{spread: s}
 	if s.f.Size < memberLeast {
@@ -147,7 +147,7 @@ func (s *spread) raw(p []byte, at int64) error {
 	return err
 }
 
-// blocks walks from block to block, up to what is none.
+// blocks goes over the blocks, up to the first member that is not one.
 func (m *memberScan) blocks() error {
 	g := glass{s: m.spread}
 	for m.member+blockHead+memberTail <= m.f.Size {

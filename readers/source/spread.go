@@ -20,7 +20,7 @@ import (
 //	segments  | from            | from   | from     the last one is open: its end is not found yet
 //	content   | at                     | at     | at
 //
-// What is wrong in any way ends the spread; then one worker says what it is.
+// Any mistake ends the spread. Then one worker unpacks the file, and returns the error.
 type spread struct {
 	*unpacking
 	unread atomic.Bool // the file can't be read
@@ -44,7 +44,7 @@ type segment struct {
 	closed   bool
 	window   int64 // bytes that the decoder needs
 	at       int64 // of the content; < 0: it is known when the segments before are over
-	bytes    int64 // of content; < 0: nobody knows
+	bytes    int64 // of content; < 0: unknown
 	written  int64 // bytes of content that a worker has begun to write
 	landed   int64 // of those, bytes that are in the temporary file
 	held     [][]byte
@@ -168,8 +168,8 @@ func (s *spread) saw(at int64) error {
 	return s.err
 }
 
-// cut says that the last segment ends before byte to, and how long its content is; < 0: nobody
-// knows.
+// cut says that the last segment ends before byte to, and how long its content is; < 0: it
+// is unknown.
 func (s *spread) cut(to, content int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,8 @@ func (s *spread) end(seg *segment, at int64) (int64, error) {
 	return seg.seen, s.err
 }
 
-// take waits for the next segment that nobody has, and for room for its window; nil: there is none.
+// take waits for the next segment that no worker has, and for room for its window. It returns nil
+// after the last one.
 func (s *spread) take() *segment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +223,7 @@ func (s *spread) give(seg *segment) {
 	s.changed.Broadcast()
 }
 
-// place says where n more bytes of a segment go, after those that it holds; < 0: nobody knows yet.
+// place says where n more bytes of a segment go, after those that it holds; < 0: not known yet.
 // It waits where no more can be held, and for n = 0, at the end of the segment.
 func (s *spread) place(seg *segment, n int64) (at int64, err error) {
 	s.mu.Lock()

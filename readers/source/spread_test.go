@@ -197,8 +197,8 @@ func aheadOf(t *testing.T, f *File, workers int) (content []byte, err error) {
 	return contentOf(t, whole), nil
 }
 
-// Members and frames that are unpacked side by side give the content, or the error, that one worker
-// finds, also to who reads it while they are.
+// TestSegments unpacks members and frames side by side. The content, or the error, is that of one
+// worker, also for a reader of the content meanwhile.
 func TestSegments(t *testing.T) {
 	for _, tt := range largeCases(t) {
 		t.Run(tt.name, func(t *testing.T) {

@@ -59,8 +59,8 @@ func (u UnpackOptions) withDefaults() UnpackOptions {
 // it is that of f. The caller closes it, and f after it. Its siblings are those of f, closed with
 // f, and not packed.
 //
-// With Ahead, it may be given as soon as its size seems to be known. Who reads a byte then waits
-// until it is unpacked, and the caller asks Whole at the end. ctx is that of the unpacking.
+// With Ahead, it may be given as soon as its size seems to be known. A read then waits
+// until its bytes are unpacked, and the caller calls Whole at the end. ctx is that of the unpacking.
 //
 // Errors: *PackError for a malformed file, *RoomError, those of reading and writing, that of ctx.
 func (f *File) Unpack(ctx context.Context, u UnpackOptions) (*File, error) {
@@ -297,7 +297,7 @@ func (t *Temp) Put(p []byte, off int64) error {
 	return err
 }
 
-// cut takes back what was written behind the first n bytes.
+// cut removes all bytes but the first n.
 func (t *Temp) cut(n int64) error {
 	t.size.Store(n)
 	return t.Truncate(n)

@@ -270,7 +270,7 @@ def test_structures_of_cuda():
     assert ended
 
 
-def test_capsules_that_nobody_takes(card):
+def test_capsules_that_are_not_taken(card):
     card.offer(*laid_out(SCHEMA, [BATCH]))
     table = card.take()
     memory = weakref.ref(table._memory())

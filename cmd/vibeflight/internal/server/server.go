@@ -89,12 +89,11 @@ type Config struct {
 	// called when the server answers, with the URI of its first address and that of HTTP; nil: nothing
 	Ready func(flight, http string)
 
-	announce bool          // print the address on standard output
-	named    bool          // the folders of Data are arguments, or the current folder
-	http     *web.Listener // nil: none
-	reload   reloads
-	// tables that clients of this machine read on a GPU; nil: none
-	gpuTables *resident.Store
+	announce  bool            // print the address on standard output
+	named     bool            // the folders of Data are arguments, or the current folder
+	http      *web.Listener   // nil: none
+	gpuTables *resident.Store // that clients of this machine read on a GPU; nil: none
+	reload    reloads
 	stop      func()         // ends Serve
 	hangups   chan os.Signal // SIGHUP; nil: it is ignored
 	terminal  bool           // the process had a controlling terminal at its start
