@@ -109,6 +109,25 @@ func (d *Device) Ignores(t testing.TB, in Input) {
 	}
 }
 
+// Keeps reads an input on the device, where a share of the table's bytes at least stays: they are
+// those of its columns that never were on the host.
+func (d *Device) Keeps(t testing.TB, share float64, in Input) {
+	t.Helper()
+	in.Parser = d.Parser
+	table, err := Parse(t, d.format, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := CompareResident(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if float64(kept) < share*float64(table.Bytes) {
+		t.Errorf("%s: %d of %d bytes stay on the device, want %.0f%%; %s", in.Name, kept, table.Bytes, 100*share,
+			countsText(d.Counts()))
+	}
+}
+
 // Modes are an input with each value of on_error.
 func Modes(in Input) (list []Input) {
 	for _, mode := range errorModes {

@@ -149,6 +149,57 @@ func TestKept(t *testing.T) {
 	r.Release()
 }
 
+// TestTwoDevices keeps a part on one device. Those that another one has made are copied from the host.
+func TestTwoDevices(t *testing.T) {
+	first, second := gputest.Open(t), gputest.Open(t)
+	s, err := resident.Open([]*kernels.Set{load(t, first), load(t, second)}, 16*slab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	columns, host := points(100)
+	r := s.New(0)
+	keep := func(d *gpu.Device, from, to int) *resident.Part {
+		stream, part := gputest.Stream(t, d), columns.Slice(from, to)
+		part.Geometry.X, part.Geometry.Y = columns.Geometry.X[from:to], columns.Geometry.Y[from:to]
+		w := r.Writer(stream)
+		for _, v := range [][]float64{part.Geometry.X, part.Geometry.Y} {
+			b, err := gpu.Of(stream, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := b.Free(stream); err != nil {
+					t.Error(err)
+				}
+			}()
+			w.Found(geoarrow.AsBytes(v), gpu.AsBytes(b))
+		}
+		kept, err := w.Part(part)
+		if err := errors.Join(err, stream.Synchronize()); err != nil {
+			t.Fatal(err)
+		}
+		return kept
+	}
+	r.Add(keep(first, 0, 60), 60)
+	if kept := keep(second, 60, 100); kept != nil {
+		t.Error("a second device keeps a part of the table")
+	}
+	r.Add(nil, 40)
+	c, err := r.Complete(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := xs(t, r, c); !slices.Equal(got, columns.Geometry.X) || c.Kept != 60*16 {
+		t.Errorf("got %v, %d bytes kept", got, c.Kept)
+	}
+	r.Release()
+}
+
 // TestOtherRows completes a table whose parts have not the rows of the host: all are copied.
 func TestOtherRows(t *testing.T) {
 	s := openStore(t, gputest.Open(t), 16*slab)
