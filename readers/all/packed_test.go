@@ -15,11 +15,20 @@ import (
 
 	"github.com/vibeflight/vibeflight/readers"
 	"github.com/vibeflight/vibeflight/readers/all"
+	"github.com/vibeflight/vibeflight/readers/readertest"
 	"github.com/vibeflight/vibeflight/readers/source"
 )
 
 // packedRead parses a file of a name and content, as a server does, and says how often it was read.
 func packedRead(t *testing.T, name string, content []byte) (table *readers.Table, reads int, err error) {
+	t.Helper()
+	return packedReadBy(t, name, content, nil)
+}
+
+// packedReadBy is packedRead with the parser of an engine; nil: the CPU engine.
+func packedReadBy(t *testing.T, name string, content []byte, engine readers.Engine) (table *readers.Table,
+	reads int, err error,
+) {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(at, content, 0o600); err != nil {
@@ -46,7 +55,11 @@ func packedRead(t *testing.T, name string, content []byte) (table *readers.Table
 			if err != nil {
 				return err
 			}
-			table, err = readers.Read(t.Context(), format, format.CPU(layout), content, limits, nil)
+			parser := format.CPU(layout)
+			if engine != nil {
+				parser = engine.Parser(layout)
+			}
+			table, err = readers.Read(t.Context(), format, parser, content, limits, nil)
 			return err
 		})
 	return table, reads, err
@@ -118,6 +131,32 @@ func TestParseWhileUnpacking(t *testing.T) {
 			got, _, err := packedRead(t, name+filepath.Ext(how), b)
 			if err != nil || !sameTable(got, want) {
 				t.Errorf("%s, %s: another table than that of the plain file, %v", name, how, err)
+			}
+		}
+	}
+}
+
+// TestParseWhileUnpackingOnDevice gives the chunks of packed files to a device, which gets them when
+// they are unpacked.
+func TestParseWhileUnpackingOnDevice(t *testing.T) {
+	for name, content := range texts() {
+		if name == "a.kml" { // recoded: it is unpacked as a whole
+			continue
+		}
+		want, _, err := packedRead(t, name, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		format, _, _ := all.Formats().OfName(name)
+		device := readertest.NewDevice(t, format, 128<<10)
+		for how, b := range packedInWays(t, content) {
+			before := device.Counts().Chunks
+			got, _, err := packedReadBy(t, name+filepath.Ext(how), b, device)
+			if err != nil || !sameTable(got, want) {
+				t.Errorf("%s, %s: another table than that of the plain file, %v", name, how, err)
+			}
+			if device.Counts().Chunks == before {
+				t.Errorf("%s, %s: no chunk was accepted", name, how)
 			}
 		}
 	}

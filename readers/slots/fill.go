@@ -22,20 +22,12 @@ type FillTime struct{ Read, Upload time.Duration }
 // of ctx, err one of the device.
 func (l *Slot) Fill(ctx context.Context, file any, src io.ReaderAt, at int64, n int) (t FillTime, filled, err error) {
 	f := &fill{place: place{file, at}, slot: l, ctx: ctx, line: timeline.Of(ctx), src: src, n: n}
-	if coming, ok := src.(awaiter); ok { // the readers are for all files
-		waited := f.line.Begin("wait for the file", at)
-		coming.Await(at + int64(n))
-		waited()
-	}
 	l.device.pieces.read(f)
 	read := time.Now()
 	defer f.line.Begin("upload", at)()
 	err = cmp.Or(l.s.Synchronize(), f.err) // the copies are in flight
 	return FillTime{read.Sub(f.began), time.Since(read)}, f.filled, err
 }
-
-// awaiter is a file whose bytes may come while it is read. Await waits for those before one.
-type awaiter interface{ Await(to int64) }
 
 // fill is the copy of a chunk's text to a slot.
 type fill struct {

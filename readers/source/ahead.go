@@ -154,13 +154,6 @@ func (a *ahead) Close() (err error) {
 	return err
 }
 
-// Await waits until the bytes before one are unpacked, or never will be. Reading them says more.
-func (f *File) Await(to int64) {
-	if a, ok := f.content.(*ahead); ok {
-		_, _ = a.in.reach(min(to, a.size))
-	}
-}
-
 // Coming reports whether f was given while it was being unpacked: what was read of it counts only
 // if Whole has no error.
 func (f *File) Coming() bool {

@@ -321,7 +321,6 @@ func TestAheadOfTheRest(t *testing.T) {
 		}
 		a := &ahead{unpacking: f.start(t.Context(), temp, 2), size: int64(len(text))}
 		p := make([]byte, 1_000_000)
-		(&File{content: a}).Await(int64(len(p)))
 		if n, err := a.ReadAt(p, 0); n != len(p) || err != nil || !bytes.Equal(p, text[:len(p)]) {
 			t.Fatalf("%s: %d bytes, %v", name, n, err)
 		}

@@ -20,7 +20,8 @@ import (
 type Chunks interface {
 	// Bounds finds the rows that begin between two offsets: start is the offset of the first one,
 	// and end that of the first one after stop, or of the text after all rows. A device parses the
-	// text between, with an empty state at its start. A nonempty why is the reason for refusing the
+	// text between, with an empty state at its start. Of a file that is being unpacked, that text is
+	// there when Bounds returns, since its end was read. A nonempty why is the reason for refusing the
 	// chunk. Without it, end <= start means that there is no row to refuse. In both cases the CPU
 	// engine reads. An error of the file is a reason too, since the CPU engine will report it.
 	Bounds(from, stop int64) (start, end int64, why string)
