@@ -13,6 +13,7 @@ import (
 
 	"github.com/vibeflight/vibeflight/catalog"
 	"github.com/vibeflight/vibeflight/flightsrv/share"
+	"github.com/vibeflight/vibeflight/gpu"
 	"github.com/vibeflight/vibeflight/gpu/gputest"
 	"github.com/vibeflight/vibeflight/kernels"
 	"github.com/vibeflight/vibeflight/readers"
@@ -20,9 +21,9 @@ import (
 )
 
 // serveOnGPU starts a server that keeps tables on an emulated device, and returns its socket for them.
-func serveOnGPU(t *testing.T, bytes int64) (*fixture, string, *resident.Store) {
+func serveOnGPU(t *testing.T, d *gpu.Device, bytes int64) (*fixture, string, *resident.Store) {
 	t.Helper()
-	k, err := kernels.Load(gputest.Open(t))
+	k, err := kernels.Load(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func numbersOnGPU(t *testing.T, m *share.Manifest, files []*os.File) (numbers []
 // TestShareDevice compares a table on an emulated device with its stream. A second client gets the same
 // memory.
 func TestShareDevice(t *testing.T) {
-	f, socket, store := serveOnGPU(t, 64<<20)
+	device := gputest.Open(t)
+	f, socket, store := serveOnGPU(t, device, 64<<20)
 	want, err := f.get(t, "a.fake")
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +105,7 @@ func TestShareDevice(t *testing.T) {
 				t.Fatalf("row %d is %d", k, n)
 			}
 		}
-		if now, _ := store.Bytes(); i > 0 && now != used {
+		if now, _ := store.Bytes(device); i > 0 && now != used {
 			t.Errorf("the second client takes %d bytes, the first took %d", now, used)
 		} else {
 			used = now
@@ -120,7 +122,7 @@ func TestShareDevice(t *testing.T) {
 
 // TestShareDeviceRefused requests tables that can't be on a device.
 func TestShareDeviceRefused(t *testing.T) {
-	f, _, _ := serveOnGPU(t, 1<<20) // less than a slab
+	f, _, _ := serveOnGPU(t, gputest.Open(t), 1<<20) // less than a slab
 	_, err := f.sharedOnGPU(t, "a.fake")
 	wantStatus(t, err, codes.ResourceExhausted, "GPU")
 	_, err = f.sharedOnGPU(t, "nothing.fake")

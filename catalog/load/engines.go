@@ -24,8 +24,9 @@ type DeviceStats struct {
 	Name        string `json:"name"`
 	Arch        string `json:"arch"` // "sm_90"
 	MemoryBytes int64  `json:"memory_bytes"`
-	UsedBytes   int64  `json:"used_bytes"` // of that, by this process, now
-	PeakBytes   int64  `json:"peak_bytes"` // maximum of UsedBytes
+	UsedBytes   int64  `json:"used_bytes"`  // of that, by this process, now
+	PeakBytes   int64  `json:"peak_bytes"`  // maximum of UsedBytes
+	TableBytes  int64  `json:"table_bytes"` // in addition, for tables that clients read there, now
 	Faults      int64  `json:"faults"`
 	LastFault   string `json:"last_fault,omitempty"`
 }

@@ -78,14 +78,17 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Bytes returns the memory that tables take on all GPUs, and the most that they may take.
-func (s *Store) Bytes() (used, budget int64) {
+// Bytes returns the memory that tables take on a GPU, and the most that they may take. s may be nil.
+func (s *Store) Bytes(d *gpu.Device) (used, budget int64) {
+	if s == nil {
+		return 0, 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.devices {
-		used, budget = used+c.used, budget+c.budget
+	if m := s.deviceOf(d); m != nil {
+		return m.used, m.budget
 	}
-	return used, budget
+	return 0, 0
 }
 
 // New returns an empty table for a file of a size in bytes. It is in use until its caller calls

@@ -218,7 +218,8 @@ func TestOtherRows(t *testing.T) {
 
 // TestBudget fills a store: tables in use stay, others are dropped, the one used last at the end.
 func TestBudget(t *testing.T) {
-	s := openStore(t, gputest.Open(t), 3*slab)
+	d := gputest.Open(t)
+	s := openStore(t, d, 3*slab)
 	_, host := points(10)
 	complete := func(key string) (*resident.Table, error) {
 		r := s.New(0)
@@ -259,7 +260,7 @@ func TestBudget(t *testing.T) {
 		}
 		r.Release()
 	}
-	if used, budget := s.Bytes(); used != 3*slab || budget != 3*slab {
+	if used, budget := s.Bytes(d); used != 3*slab || budget != 3*slab {
 		t.Errorf("%d of %d bytes in use", used, budget)
 	}
 }
@@ -291,7 +292,7 @@ func TestAbandoned(t *testing.T) {
 	}()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		runtime.GC()
-		if used, _ := s.Bytes(); used == 0 {
+		if used, _ := s.Bytes(d); used == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -319,7 +320,7 @@ func TestFaults(t *testing.T) {
 		if err := r.Drop(); err != nil {
 			t.Error(err)
 		}
-		if used, _ := s.Bytes(); used != 0 {
+		if used, _ := s.Bytes(d); used != 0 {
 			t.Errorf("%s: %d bytes are left", call, used)
 		}
 	}

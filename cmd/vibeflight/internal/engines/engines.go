@@ -292,6 +292,7 @@ func (e *Engines) Stats() catalog.EngineStats {
 	for _, c := range e.devices {
 		d := catalog.DeviceStats{Name: c.name, Arch: c.device.Info().Arch, MemoryBytes: c.device.Info().MemoryBytes}
 		d.UsedBytes, d.PeakBytes, _ = c.device.MemoryBytes()
+		d.TableBytes, _ = e.Tables().Bytes(c.device)
 		d.Faults, d.LastFault = e.faults.count(c.name)
 		s.Devices = append(s.Devices, d)
 	}
